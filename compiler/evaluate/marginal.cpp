@@ -5,13 +5,35 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include "compiler/evaluate/log_sum_exp.h"
+#include "compiler/evaluate/sum_product.h"
 
 namespace lehr {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Densities that are evaluated for one sum over connected elements, entries of one table on the way, and densities for
+/// the own sum of one observation.
+constexpr double kMostEvaluations = 4e6, kMostEntries = 1 << 24, kMostOwn = 2e4;
+/// The first two where the density is one of many.
+constexpr double kMostEvaluationsOfMany = 2e5, kMostEntriesOfMany = 1 << 12;
+/// Draws of what is estimated.
+constexpr int kDraws = 1000;
+
+/// All terms of a sum over these elements, and the variable that most of them are of.
+SumTooLarge largest_sum(const std::map<Element, std::size_t>& elements, const std::vector<std::size_t>& states) {
+  std::map<model::VariableId, double> logs;
+  double all = 0;
+  for (const auto& [e, k] : elements) {
+    logs[e.variable] += std::log(static_cast<double>(states[k]));
+    all += std::log(static_cast<double>(states[k]));
+  }
+  const auto most = std::ranges::max_element(logs, {}, [](const auto& x) { return x.second; });
+  return {most->first, std::exp(all)};
+}
 
 }  // namespace
 
@@ -20,6 +42,7 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
   while (!factors.empty()) {
     const auto [statement, element] = factors.back();
     forward_.clear();
+    if (++evaluations_ > kMostOwn) return kNaN;
     const double density = forward_.log_density(forward_.model()[statement], forward_.at(element));
     if (!forward_.unknown()) {
       total += density;
@@ -36,7 +59,7 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
     if (rule.by == Summation::own) factors.emplace_back(forward_.model()[u.variable].statement, u);
     const std::size_t n = forward_.states(u.variable);
     std::vector<double> terms;
-    for (std::size_t k = 0; k < n && !blocked_; ++k) {
+    for (std::size_t k = 0; k < n && !blocked_ && evaluations_ <= kMostOwn; ++k) {
       const double weight = rule.by == Summation::belief ? std::log(rule.belief[u.position * n + k]) : 0;
       if (weight == -INFINITY) continue;
       forward_.values(u)[0] = forward_.state(u.variable, k);
@@ -48,11 +71,88 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
   return total;
 }
 
+double Marginal::log_sum_of(const Observation& o) {
+  const double x = log_sum({{o.statement, o.element}});
+  if (evaluations_ <= kMostOwn || blocked_) return x;
+  if (estimates_) return log_sum_of_draws(o);
+  if (!too_large_) too_large_ = {o.element.variable, evaluations_};
+  return kNaN;
+}
+
+bool Marginal::draw(Element e, Rng& rng, std::vector<Element>& drawn) {
+  const SummedVariable& rule = summed_[e.variable.index()];
+  if (rule.by != Summation::belief && rule.by != Summation::own) {
+    if (rule.by == Summation::joint) blocked_ = e;
+    return false;
+  }
+  const std::size_t n = forward_.states(e.variable);
+  std::vector<double> logs(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    if (rule.by == Summation::belief) {
+      logs[k] = std::log(rule.belief[e.position * n + k]);
+      continue;
+    }
+    forward_.values(e)[0] = forward_.state(e.variable, k);
+    const model::Statement& s = forward_.model()[forward_.model()[e.variable].statement];
+    std::optional<Element> parent;
+    do {
+      forward_.clear();
+      logs[k] = forward_.log_density(s, forward_.at(e));
+      parent = forward_.unknown();
+    } while (parent && draw(*parent, rng, drawn));
+    if (parent) {
+      forward_.values(e)[0] = kNaN;
+      return false;
+    }
+  }
+  const double all = log_sum_exp(logs);
+  double u = draw_uniform(rng);
+  std::size_t k = 0;
+  while (k + 1 < n && (u -= std::exp(logs[k] - all)) >= 0)
+    ++k;
+  forward_.values(e)[0] = forward_.state(e.variable, k);
+  drawn.push_back(e);
+  return true;
+}
+
+/// The mean density over draws of what it depends on, with its standard error.
+double Marginal::log_sum_of_draws(const Observation& o) {
+  Rng rng(0x5EED, o.element.position);
+  std::vector<Element> drawn;
+  std::vector<double> logs;
+  bool all = true;
+  for (int d = 0; d < kDraws && all; ++d) {
+    const std::vector<Element> before = std::move(drawn);
+    drawn.clear();
+    for (const Element& e : before)
+      if (std::isnan(forward_.values(e)[0])) all = all && draw(e, rng, drawn);
+    std::optional<Element> u;
+    do {
+      forward_.clear();
+      logs.push_back(forward_.log_density(forward_.model()[o.statement], forward_.at(o.element)));
+      u = forward_.unknown();
+      if (u) logs.pop_back();
+    } while (u && (all = all && draw(*u, rng, drawn)));
+    for (const Element& e : drawn)
+      forward_.values(e)[0] = kNaN;
+  }
+  if (!all || blocked_) return kNaN;
+  const double sum = log_sum_exp(logs);
+  double squares = 0;
+  for (const double x : logs)
+    squares += std::exp(2 * (x - sum));
+  // Of the log of a mean, about: its relative standard error.
+  squared_error_ += o.copies * o.copies * std::max(0.0, squares - 1.0 / kDraws);
+  return sum - std::log(static_cast<double>(kDraws));
+}
+
 double Marginal::value(const Factor& f) {
   blocked_.reset();
-  if (const auto* o = std::get_if<Observation>(&f)) return o->copies * log_sum({{o->statement, o->element}});
+  evaluations_ = 0;
+  if (const auto* o = std::get_if<Observation>(&f)) return o->copies * log_sum_of(*o);
   if (const auto* sequence = std::get_if<std::size_t>(&f)) {
     const std::optional<Lattice> l = chains_->lattice(*sequence, [&](model::StatementId s, Element e) {
+      evaluations_ = 0;
       return log_sum({{s, e}});
     });
     return l ? log_sum_of_paths(*l) : kNaN;
@@ -67,6 +167,7 @@ double Marginal::value(const Factor& f) {
 
 std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
   std::vector<Element> found;
+  const double before = squared_error_;
   double x = value(f);
   const bool complete = !blocked_;
   while (blocked_) {
@@ -76,11 +177,13 @@ std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
   }
   for (const Element& e : found)
     forward_.values(e)[0] = kNaN;
+  if (!complete) squared_error_ = before;
   return {found, complete ? x : kNaN};
 }
 
 double Marginal::of_one(model::StatementId statement, Element element) {
   blocked_.reset();
+  evaluations_ = 0;
   return log_sum({{statement, element}});
 }
 
@@ -116,6 +219,8 @@ std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vec
 }
 
 double Marginal::log_density(const std::vector<Observation>& observations) {
+  too_large_.reset();
+  squared_error_ = 0;
   const std::optional<std::vector<Factor>> all = factors_of(observations);
   if (!all) return kNaN;
   std::vector<Factor> factors;
@@ -141,7 +246,7 @@ double Marginal::log_density(const std::vector<Observation>& observations) {
     fresh.pop_back();
     add(e);
   }
-  return total + (factors.empty() ? 0 : condition(factors, true));
+  return total + (factors.empty() ? 0 : condition(factors));
 }
 
 void Marginal::note_sequences(const std::vector<Factor>& connected, double log_density) {
@@ -154,7 +259,7 @@ void Marginal::note_sequences(const std::vector<Factor>& connected, double log_d
   }
 }
 
-double Marginal::condition(const std::vector<Factor>& factors, bool outermost) {
+double Marginal::condition(const std::vector<Factor>& factors) {
   double total = 0;
   std::vector<std::pair<const Factor*, std::vector<Element>>> open;
   std::map<Element, std::size_t> index;
@@ -177,33 +282,98 @@ double Marginal::condition(const std::vector<Factor>& factors, bool outermost) {
     }
     open.emplace_back(&f, std::move(waits));
   }
-  std::map<std::size_t, std::pair<std::vector<Factor>, std::map<Element, std::size_t>>> parts;
-  for (const auto& [f, waits] : open) {
-    auto& [list, uses] = parts[root(index.at(waits[0]))];
-    list.push_back(*f);
-    for (const Element& e : waits)
-      ++uses[e];
-  }
+  std::map<std::size_t, std::vector<Factor>> parts;
+  for (const auto& [f, waits] : open)
+    parts[root(index.at(waits[0]))].push_back(*f);
   for (const auto& [id, part] : parts) {
-    const double x = condition(part.first, part.second);
-    if (outermost) note_sequences(part.first, x);
+    const double x = sum_out(part);
+    note_sequences(part, x);
     total += x;
   }
   return total;
 }
 
-/// Connected factors: the element that most of them wait for takes each of its values.
-double Marginal::condition(std::vector<Factor> factors, const std::map<Element, std::size_t>& uses) {
-  const Element e = std::max_element(uses.begin(), uses.end(), [](const auto& a, const auto& b) {
-                      return a.second < b.second;
-                    })->first;
-  std::vector<double> terms;
-  for (std::size_t k = 0; k < forward_.states(e.variable); ++k) {
-    forward_.values(e)[0] = forward_.state(e.variable, k);
-    terms.push_back(condition(factors, false));
+bool Marginal::fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values) {
+  std::vector<std::size_t> at(waits.size(), 0);
+  values.clear();
+  bool whole = true, done = false;
+  const double before = squared_error_;
+  double largest = before;
+  while (whole && !done) {
+    for (std::size_t k = 0; k < waits.size(); ++k)
+      forward_.values(waits[k])[0] = forward_.state(waits[k].variable, at[k]);
+    squared_error_ = before;
+    values.push_back(value(f));
+    largest = std::max(largest, squared_error_);
+    whole = !blocked_;
+    done = true;
+    for (std::size_t k = waits.size(); done && k-- > 0;) {
+      done = ++at[k] == forward_.states(waits[k].variable);
+      if (done) at[k] = 0;
+    }
   }
-  forward_.values(e)[0] = kNaN;
-  return log_sum_exp(terms);
+  for (const Element& e : waits)
+    forward_.values(e)[0] = kNaN;
+  squared_error_ = whole ? largest : before;
+  if (!whole) waits.push_back(*blocked_);
+  return whole;
+}
+
+/// Of connected factors.
+double Marginal::sum_out(const std::vector<Factor>& factors) {
+  std::map<Element, std::size_t> number;
+  std::vector<std::vector<Element>> waits;
+  std::vector<std::size_t> states;
+  const double most_evaluations = estimates_ ? kMostEvaluations : kMostEvaluationsOfMany,
+               most_entries = estimates_ ? kMostEntries : kMostEntriesOfMany;
+  double evaluations = 0;
+  const auto scope_of = [&](std::vector<Element>& all) {
+    std::ranges::sort(all);
+    double terms = 1;
+    for (const Element& e : all)
+      terms *= static_cast<double>(forward_.states(e.variable));
+    evaluations += terms;
+  };
+  for (const Factor& f : factors) {
+    waits.push_back(probe(f).first);
+    scope_of(waits.back());
+    for (const Element& e : waits.back())
+      number.emplace(e, 0);
+  }
+  const auto plan = [&] {
+    states.clear();
+    for (auto& [e, k] : number) {
+      k = states.size();
+      states.push_back(forward_.states(e.variable));
+    }
+    std::vector<std::vector<std::size_t>> scopes(waits.size());
+    for (std::size_t k = 0; k < waits.size(); ++k)
+      for (const Element& e : waits[k])
+        scopes[k].push_back(number.at(e));
+    return std::pair(scopes, elimination_order(scopes, states, most_entries));
+  };
+  auto [scopes, order] = plan();
+  const auto refuse = [&] {
+    if (!too_large_) too_large_ = largest_sum(number, states);
+    return kNaN;
+  };
+  if (evaluations > most_evaluations || std::isinf(order.entries)) return refuse();
+  std::vector<LogTable> tables(factors.size());
+  bool changed = false;
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    while (!fill(factors[k], waits[k], tables[k].values)) {
+      scope_of(waits[k]);
+      number.emplace(*blocked_, 0);
+      changed = true;
+      if (evaluations > most_evaluations) return refuse();
+    }
+    if (too_large_) return kNaN;
+  }
+  if (changed) std::tie(scopes, order) = plan();
+  if (std::isinf(order.entries)) return refuse();
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    tables[k].scope = scopes[k];
+  return log_sum_product(std::move(tables), states, order);
 }
 
 }  // namespace lehr

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <set>
 
 #include "compiler/evaluate/marginal.h"
 #include "compiler/fitting/factor_source.h"
@@ -37,6 +39,8 @@ struct Drawn {
 /// log q of one draw.
 double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::vector<double>& x) {
   math::Environment at = d.parameters[element];
+  if (d.family->support == math::Support::category)
+    return std::log(at.symbols.at("probs").values[static_cast<std::size_t>(x[0])]);
   const auto first = x.begin() + static_cast<std::ptrdiff_t>(f.width(d.members[0]));
   const auto rank = [&](VariableId v) { return static_cast<int>(f.model()[v].event.size()); };
   at.symbols["x"] = {rank(d.members[0]), {x.begin(), first}};
@@ -59,7 +63,8 @@ Result<Drawn> drawn_block(const Solution& s, const Block& b) {
   out.members.push_back(b.variable);
   const std::string& name = m[out.members[0]].name;
   if (b.chain) return no_ratio(fmt::format("the factor of the chain '{}' has no draws with a density", name));
-  if (!b.point && !has_density(b)) return no_ratio(fmt::format("draws of '{}' have no density in closed form", name));
+  if (!b.point && b.family->support != math::Support::category && !has_density(b))
+    return no_ratio(fmt::format("draws of '{}' have no density in closed form", name));
   const auto v = s.variables.find(name), precision = s.variables.find(m[b.variable].name);
   const auto of = v == s.variables.end() || precision == s.variables.end()
                       ? std::nullopt
@@ -68,7 +73,9 @@ Result<Drawn> drawn_block(const Solution& s, const Block& b) {
   if (!layout) return no_ratio(fmt::format("the factor of '{}' is not known", name));
   for (std::size_t e = 0; e < layout->count; ++e) {
     const math::Environment parameters = parameters_of(*of, *layout, e);
-    if (!b.point) out.parameters.push_back({parameters.extent, math::canonical_parameters(*b.family, parameters)});
+    const bool category = b.family->support == math::Support::category;
+    if (category) out.parameters.push_back(parameters);
+    else if (!b.point) out.parameters.push_back({parameters.extent, math::canonical_parameters(*b.family, parameters)});
     out.draws.push_back(math::factor_draw(of->row, of->factor, parameters));
     if (!out.draws.back()) return no_ratio(fmt::format("there are no draws of '{}'", name));
   }
@@ -115,8 +122,13 @@ class Joint {
     At at = forward_.origin();
     for (const Potential& p : m.potentials)
       forward_.each(p.bounds, at, [&] { potentials += forward_.value(p.value, at).values[0]; });
-    return potentials + Marginal(forward_, std::move(rules)).log_density(all_);
+    Marginal marginal(forward_, std::move(rules));
+    const double out = potentials + marginal.log_density(all_);
+    too_large_ = marginal.too_large();
+    return out;
   }
+
+  const std::optional<SumTooLarge>& too_large() const { return too_large_; }
 
  private:
   /// Every element with a value, once it has one.
@@ -135,56 +147,93 @@ class Joint {
   }
 
   Forward forward_;
+  std::optional<SumTooLarge> too_large_;
   std::vector<bool> summed_;
   std::vector<Observation> all_;
 };
 
-}  // namespace
-
-Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws, std::uint64_t seed) {
-  const Model& m = s.model();
-  ImportanceRatios out;
-  std::vector<bool> summed(m.variables.size(), false);
+/// What is summed out, and the factors of all else.
+struct SummedAndDrawn {
+  std::vector<bool> summed;  // by VariableId
   std::vector<Drawn> blocks;
+};
+
+Result<SummedAndDrawn> parts_of(const Solution& s, const std::set<VariableId>& not_summed, ImportanceRatios& names) {
+  const Model& m = s.model();
+  SummedAndDrawn out{std::vector<bool>(m.variables.size(), false), {}};
+  names.drawn.clear();
+  names.summed.clear();
   for (const Block& b : s.analysed().schedule.conditionals.blocks) {
     const Variable& v = m[b.variable];
     if (is_joint(v)) return no_ratio(fmt::format("'{}' has no draws with a density of their own here", v.name));
     if (v.auxiliary) continue;
-    if (is_discrete(v.support) && !b.coupled() && !b.chain && m.potentials.empty()) {
-      summed[b.variable.index()] = true;
-      out.summed.push_back(v.name);
+    if (is_discrete(v.support) && !b.coupled() && !b.chain && m.potentials.empty() &&
+        !not_summed.contains(b.variable)) {
+      out.summed[b.variable.index()] = true;
+      names.summed.push_back(v.name);
       continue;
     }
     if (has_copies(m, v)) return no_ratio(fmt::format("elements of '{}' have copies", v.name));
     Result<Drawn> d = drawn_block(s, b);
     if (!d) return d.error();
     for (const VariableId id : d->members)
-      out.drawn.push_back(m[id].name);
-    blocks.push_back(std::move(*d));
+      names.drawn.push_back(m[id].name);
+    out.blocks.push_back(std::move(*d));
   }
-  Joint joint(s, summed);
+  return out;
+}
+
+/// Puts a draw in place; its log q.
+double put_draw(const Solution& s, const SummedAndDrawn& parts, Forward& f, Rng& rng) {
+  double density = 0;
+  for (const Drawn& d : parts.blocks) {
+    for (std::size_t e = 0; e < d.draws.size(); ++e) {
+      if (is_barren(s, d, e)) continue;
+      const std::vector<double> x = d.draws[e](rng);
+      if (!d.point) density += log_q(d, e, f, x);
+      auto from = x.begin();
+      for (const VariableId v : d.members) {
+        const auto end = from + static_cast<std::ptrdiff_t>(f.width(v));
+        std::copy(from, end, f.values(Element{v, e}).begin());
+        from = end;
+      }
+    }
+  }
+  return density;
+}
+
+}  // namespace
+
+Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws, std::uint64_t seed,
+                                           const std::function<void(std::int64_t, std::int64_t)>& on_draw) {
+  ImportanceRatios out;
+  std::set<VariableId> not_summed;
+  Result<SummedAndDrawn> parts = parts_of(s, not_summed, out);
+  if (!parts) return parts.error();
+  auto joint = std::make_unique<Joint>(s, parts->summed);
   Rng rng(seed);
   double largest = 0;
   for (std::int64_t k = 0; k < draws; ++k) {
-    double density = 0;
-    for (const Drawn& d : blocks) {
-      for (std::size_t e = 0; e < d.draws.size(); ++e) {
-        if (is_barren(s, d, e)) continue;
-        const std::vector<double> x = d.draws[e](rng);
-        if (!d.point) density += log_q(d, e, joint.forward(), x);
-        auto from = x.begin();
-        for (const VariableId v : d.members) {
-          const auto end = from + static_cast<std::ptrdiff_t>(joint.forward().width(v));
-          std::copy(from, end, joint.forward().values(Element{v, e}).begin());
-          from = end;
-        }
-      }
+    const double density = put_draw(s, *parts, joint->forward(), rng);
+    const double together = joint->log_density();
+    if (const auto& sum = joint->too_large()) {
+      // The variable is drawn like the others, and what it tied together falls apart.
+      if (!not_summed.insert(sum->variable).second || !parts->summed[sum->variable.index()])
+        return no_ratio(fmt::format("the sum over what '{}' depends on has too many terms ({:.2g})",
+                                    s.model()[sum->variable].name, sum->terms));
+      parts = parts_of(s, not_summed, out);
+      if (!parts) return parts.error();
+      joint = std::make_unique<Joint>(s, parts->summed);
+      rng = Rng(seed);
+      out.log_ratios.clear();
+      k = -1;
+      continue;
     }
-    const double together = joint.log_density();
     if (!std::isfinite(together - density))
       return Error{ExitCode::numerical, "", "the joint density of a draw is not a finite number", {}};
     out.log_ratios.push_back(together - density);
     largest = std::max({largest, std::abs(together), std::abs(density)});
+    if (on_draw) on_draw(k + 1, draws);
   }
   out.noise = std::max(kSame, 1e4 * std::numeric_limits<double>::epsilon() * (1 + largest));
   return out;

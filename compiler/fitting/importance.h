@@ -2,6 +2,7 @@
 // Yes, but did it work?).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,11 @@ struct ImportanceRatios {
   std::vector<std::string> drawn, summed;  // names of latent variables
 };
 
-/// Discrete variables of which no term holds two elements are summed out, all others are drawn from their factors.
+/// Discrete variables of which no term holds two elements are summed out where these sums have few terms
+/// (Marginal::too_large), all others are drawn from their factors.
 /// Point factors stay where they are. ExitCode::model, with the reason, for factors whose draws have no density in
 /// closed form: those of chains, of spins that depend on each other, of variables with copies.
-Result<ImportanceRatios> importance_ratios(const Solution& solution, std::int64_t draws, std::uint64_t seed);
+Result<ImportanceRatios> importance_ratios(const Solution& solution, std::int64_t draws, std::uint64_t seed,
+                                           const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});
 
 }  // namespace lehr

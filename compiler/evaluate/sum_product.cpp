@@ -1,0 +1,134 @@
+#include "compiler/evaluate/sum_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "compiler/evaluate/log_sum_exp.h"
+
+namespace lehr {
+namespace {
+
+using Scope = std::vector<std::size_t>;
+
+double size_of(const Scope& scope, const std::vector<std::size_t>& states) {
+  double out = 1;
+  for (const std::size_t e : scope)
+    out *= static_cast<double>(states[e]);
+  return out;
+}
+
+/// For each entry of a table over `scope`, the one of a table over a part of it.
+class Places {
+ public:
+  Places(const Scope& scope, const std::vector<std::size_t>& states, const Scope& part)
+      : digits_(scope.size(), 0), strides_(scope.size(), 0) {
+    std::size_t stride = 1;
+    for (std::size_t k = part.size(); k-- > 0; stride *= states[part[k]])
+      if (const auto at = std::ranges::find(scope, part[k]); at != scope.end())
+        strides_[static_cast<std::size_t>(at - scope.begin())] = stride;
+    for (const std::size_t e : scope)
+      extents_.push_back(states[e]);
+  }
+  std::size_t at() const { return at_; }
+  void next() {
+    for (std::size_t k = digits_.size(); k-- > 0;) {
+      at_ += strides_[k];
+      if (++digits_[k] < extents_[k]) return;
+      at_ -= strides_[k] * extents_[k];
+      digits_[k] = 0;
+    }
+  }
+
+ private:
+  Scope digits_, strides_, extents_;
+  std::size_t at_ = 0;
+};
+
+/// The product of the tables, with one element summed out.
+LogTable without(const std::vector<LogTable>& tables, std::size_t element, const std::vector<std::size_t>& states) {
+  std::set<std::size_t> all;
+  for (const LogTable& t : tables)
+    all.insert(t.scope.begin(), t.scope.end());
+  LogTable out;
+  std::ranges::copy_if(all, std::back_inserter(out.scope), [&](std::size_t e) { return e != element; });
+  const auto n = static_cast<std::size_t>(size_of(out.scope, states));
+  std::vector<Places> places;
+  std::vector<std::size_t> strides;
+  for (const LogTable& t : tables) {
+    Scope rest;
+    std::size_t stride = 1;
+    for (const std::size_t e : t.scope)
+      if (e > element) stride *= states[e];
+    strides.push_back(stride);
+    places.emplace_back(out.scope, states, t.scope);
+  }
+  std::vector<double> terms(states[element]);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::ranges::fill(terms, 0.0);
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+      for (std::size_t v = 0; v < terms.size(); ++v)
+        terms[v] += tables[k].values[places[k].at() + v * strides[k]];
+      places[k].next();
+    }
+    out.values.push_back(log_sum_exp(terms));
+  }
+  return out;
+}
+
+}  // namespace
+
+EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::vector<std::size_t>& states,
+                                   double most) {
+  const std::size_t n = states.size();
+  std::vector<std::set<std::size_t>> beside(n);
+  for (const Scope& scope : scopes)
+    for (const std::size_t a : scope)
+      for (const std::size_t b : scope)
+        if (a != b) beside[a].insert(b);
+  const auto cost = [&](std::size_t e) {
+    return size_of(Scope(beside[e].begin(), beside[e].end()), states) * static_cast<double>(states[e]);
+  };
+  std::set<std::pair<double, std::size_t>> queue;
+  std::vector<double> costs(n);
+  for (std::size_t e = 0; e < n; ++e)
+    queue.emplace(costs[e] = cost(e), e);
+  EliminationOrder out;
+  while (!queue.empty()) {
+    const auto [entries, e] = *queue.begin();
+    queue.erase(queue.begin());
+    out.elements.push_back(e);
+    out.entries += entries > most ? std::numeric_limits<double>::infinity() : entries;
+    if (std::isinf(out.entries)) return out;
+    const Scope others(beside[e].begin(), beside[e].end());
+    for (const std::size_t a : others) {
+      beside[a].erase(e);
+      for (const std::size_t b : others)
+        if (a != b) beside[a].insert(b);
+    }
+    for (const std::size_t a : others) {
+      queue.erase({costs[a], a});
+      queue.emplace(costs[a] = cost(a), a);
+    }
+  }
+  return out;
+}
+
+double log_sum_product(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
+                       const EliminationOrder& order) {
+  double total = 0;
+  for (const std::size_t e : order.elements) {
+    std::vector<LogTable> with, others;
+    for (LogTable& t : tables)
+      (std::ranges::binary_search(t.scope, e) ? with : others).push_back(std::move(t));
+    tables = std::move(others);
+    if (with.empty()) total += std::log(static_cast<double>(states[e]));
+    else tables.push_back(without(with, e, states));
+  }
+  for (const LogTable& t : tables)
+    total += t.values[0];
+  return total;
+}
+
+}  // namespace lehr
