@@ -37,7 +37,8 @@ void fields(Archive& a, Coupled& x) {
 /// What going through the run once more does not give.
 template <class Archive>
 void fields(Archive& a, TracedRun& run) {
-  a(run.outcome.status, run.outcome.failure, run.posterior, run.symmetric, run.coupled, run.far, run.held_out);
+  a(run.outcome.status, run.outcome.failure, run.posterior, run.items, run.symmetric, run.coupled, run.far,
+    run.held_out);
   bool draws = std::holds_alternative<GibbsReport>(run.report);
   a(draws);
   if (!draws) return;
@@ -261,6 +262,7 @@ void Checkpoints::put_results(TracedRun& run) {
   run.outcome.status = had.outcome.status;
   run.outcome.failure = had.outcome.failure;
   run.posterior = std::move(had.posterior);
+  run.items = std::move(had.items);
   run.symmetric = std::move(had.symmetric);
   run.far = std::move(had.far);
   run.coupled = std::move(had.coupled);

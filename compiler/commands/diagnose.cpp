@@ -8,6 +8,7 @@
 #include "compiler/commands/data_arguments.h"
 #include "compiler/commands/diagnosis_report.h"
 #include "compiler/commands/fitted_model.h"
+#include "compiler/commands/long_work.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/carried.h"
@@ -79,7 +80,8 @@ ExitCode diagnose(DiagnoseOptions o) {
   Diagnosed d;
   d.model = fit.model;
   d.draws = o.draws;
-  Result<ImportanceRatios> ratios = importance_ratios(*solution, o.draws, o.seed);
+  d.items = solution->items;
+  Result<ImportanceRatios> ratios = importance_ratios(*solution, o.draws, o.seed, LongWork("draws"));
   if (ratios) {
     d.pareto = pareto_diagnosis(ratios->log_ratios, ratios->noise);
     d.ratios = std::move(*ratios);

@@ -97,6 +97,8 @@ void add_checks(const Diagnosed& d, fmt::memory_buffer& out) {
 std::string to_text(const Diagnosed& d) {
   fmt::memory_buffer out;
   fmt::format_to(std::back_inserter(out), "{}: can this fit be trusted?\n\n", printable(d.model));
+  if (const std::string items = description(d.items); !items.empty())
+    fmt::format_to(std::back_inserter(out), "Local variables: {}\n\n", items);
   add_ratios(d, out);
   add_response(d, out);
   add_checks(d, out);
@@ -137,6 +139,7 @@ nlohmann::json to_json(const Diagnosed& d) {
                       {"p", c.p}});
   }
   json out = {{"model", d.model},
+              {"items", to_json(d.items)},
               {"pareto", pareto},
               {"linear_response", response},
               {"not_pulled", d.response.left_out},

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/fitting/importance.h"
+#include "compiler/fitting/item_solution.h"
 #include "compiler/fitting/linear_response.h"
 #include "compiler/fitting/pareto.h"
 #include "compiler/fitting/predictive_checks.h"
@@ -13,6 +14,7 @@ namespace lehr::commands {
 struct Diagnosed {
   std::string model;
   std::int64_t draws = 0;
+  ItemSolution items;
   ParetoDiagnosis pareto;
   ImportanceRatios ratios;  // which variables
   std::string no_ratios;    // why there are none

@@ -102,6 +102,7 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
       const TracedRun &now = runs.all[r], &best = runs.all[runs.best];
       const bool won = now.started && (!best.started || better(now, best));
       runs.all[won ? runs.best : r].posterior.clear();
+      runs.all[won ? runs.best : r].items.clear();
       if (won) runs.best = r;
     }
     if (recording.stopped) break;
@@ -352,7 +353,7 @@ ExitCode fit(FitArguments o, Group* group) {
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
   if (group) summary["processes"] = to_json(traffic_of(*group));
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
-  if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, summary); !r)
+  if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, best.items, summary); !r)
     return complain(r.error());
   return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs, !fitting.instance().engine().spills());
 }

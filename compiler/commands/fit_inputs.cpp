@@ -28,7 +28,7 @@ Result<bool> prepare_directory(const std::string& path) {
   if (::access(path.c_str(), W_OK | X_OK) != 0) {
     return Error{ExitCode::usage, path, fmt::format("cannot write to the directory: {}", std::strerror(errno)), {}};
   }
-  for (const char* name : {"trace.csv", "posterior.npz", "fit.json", "draws.nc", "checkpoint.bin"}) {
+  for (const char* name : {"trace.csv", "posterior.npz", "items.npz", "fit.json", "draws.nc", "checkpoint.bin"}) {
     const std::filesystem::path file = std::filesystem::path(path) / name;
     if (std::filesystem::is_directory(file, failure))
       return Error{ExitCode::usage, file.string(), "cannot write: it is a directory", {}};

@@ -10,6 +10,9 @@
 
 namespace lehr::commands {
 
+inline constexpr const char* kStartsHelp =
+    "starts of the local variables of an item that the fit was not made from; the best is taken";
+
 /// Adds an option that takes the numbers of a range, whose default is what `to` is now. Anything else is a
 /// usage error that says what the range is.
 template <class T>

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "compiler/commands/fitted_model.h"
+#include "compiler/commands/long_work.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/predict_parts.h"
 #include "compiler/commands/prediction_table.h"
@@ -54,7 +55,7 @@ Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, c
   const Result<std::string> bytes = format ? format->format(prediction_arrays(*p)) : prediction_csv(*p);
   if (!bytes) return bytes.error();
   if (Result<bool> r = o.out.empty() ? write_member(path, *bytes) : write_output(path, *bytes); !r) return r.error();
-  Predicted out{{}, p->draws > 0, p->notes};
+  Predicted out{{}, p->draws > 0, p->notes, p->items_found};
   for (const PredictedVariable& v : p->variables)
     out.variables.emplace_back(p->model[v.variable].name, v.elements.size());
   return out;
@@ -84,6 +85,14 @@ Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool strea
   return std::optional(*format);
 }
 
+/// Nothing that coordinate ascent found from a start is called exact.
+std::string how_found(const Predicted& p, const PredictionOptions& o) {
+  const std::string items = description(p.items);
+  const std::string drawn = p.drawn ? fmt::format(", {} draws with seed {}", o.draws, o.seed) : "";
+  if (!items.empty()) return drawn + "; " + items;
+  return p.drawn ? drawn : ", all of it exact";
+}
+
 ExitCode predict(const PredictOptions& o) {
   const std::string path = o.out.empty() ? (std::filesystem::path(o.directory) / "predicted.csv").string() : o.out;
   const Result<std::optional<ArrayFormat>> format = format_of(path, o.stream);
@@ -101,8 +110,7 @@ ExitCode predict(const PredictOptions& o) {
   for (const auto& [name, elements] : done->variables)
     names.push_back(fmt::format("{} ({})", name, elements));
   fmt::print("{}: predicted {} in {}{}\n", printable(fitted.fit.model), fmt::join(names, ", "), printable(path),
-             done->drawn ? fmt::format(", {} draws with seed {}", o.prediction.draws, o.prediction.seed)
-                         : ", all of it exact");
+             how_found(*done, o.prediction));
   return ExitCode::done;
 }
 
@@ -130,6 +138,7 @@ void add_predict(CLI::App& app, Action& action) {
              "largest number of passes over the local variables of an item");
   add_number(*c, "--local-tol", o->prediction.local.local_tolerance, kToleranceRange,
              "an item is done when its parameters move by less than this, relatively");
+  add_number(*c, "--starts", o->prediction.starts, kStartsRange, kStartsHelp);
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   add_no_cache(*c);
   c->footer(
@@ -141,6 +150,7 @@ void add_predict(CLI::App& app, Action& action) {
       "Observed variables are predicted where their values are missing (empty fields, or not given at all), the\n"
       "local variables of all items, chains of states as paths too, and each `let` of latent variables.\n"
       "docs/predicting.md says which numbers are exact and how the others are drawn.");
+  o->prediction.on_start = LongWork("starts of the items");
   c->callback([o, &action] { action = [o] { return predict(*o); }; });
 }
 

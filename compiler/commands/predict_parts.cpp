@@ -51,6 +51,7 @@ Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::
       out.notes = p->notes;
     }
     out.drawn = out.drawn || p->draws > 0;
+    out.items = k == 0 ? p->items_found : together(out.items, p->items_found);
     for (std::size_t i = 0; i < p->variables.size(); ++i) {
       const PredictedVariable& v = p->variables[i];
       const bool once = !is_on(p->model, p->model[v.variable].axes, *p->items);

@@ -15,6 +15,7 @@ struct Predicted {
   std::vector<std::pair<std::string, std::size_t>> variables;  // with how many elements
   bool drawn = false;
   std::vector<std::string> notes;
+  ItemSolution items;
 };
 
 /// Writes the table of all items to `path`, in the bytes of prediction_csv() of all of them together. ExitCode::model

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "compiler/commands/data_arguments.h"
 #include "compiler/commands/fitted_model.h"
+#include "compiler/commands/long_work.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/carried.h"
@@ -46,16 +48,22 @@ nlohmann::json summary(const ScoreOptions& o, const Found& found) {
                         {"observations", whole ? nlohmann::json(count) : nlohmann::json(score.observations)},
                         {"data", o.data.bindings},
                         {"method", found.completes ? "document completion" : "posterior means"}};
+  if (score.error > 0) out["standard_error"] = score.error;
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
   if (found.completes) {
     out["holdout"] = found.fraction;
     out["seed"] = o.held_out.seed;
+    out["items"] = to_json(score.items);
   }
   return out;
 }
 
 Result<Found> score_of(const FittedModel& f, const Dataset& data, const Settings& settings, const HeldOutOptions& o) {
-  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(f.source, f.resolved, f.complete, data, settings, o);
+  HeldOutOptions of_fit = o;
+  of_fit.on_start = LongWork("starts of the items");
+  of_fit.items = f.fit.items;
+  std::ranges::copy(f.fit.posterior, std::back_inserter(of_fit.items));
+  Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(f.source, f.resolved, f.complete, data, settings, of_fit);
   if (!held_out) return held_out.error();
   Result<Score> score = (*held_out)->score(f.fit.posterior);
   if (!score) return score.error();
@@ -90,7 +98,9 @@ Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
     out.completes = found->completes;
     out.fraction = found->fraction;
     out.score.total += found->score.total;
+    out.score.error = std::hypot(out.score.error, found->score.error);
     out.score.observations += found->score.observations;
+    out.score.items = k == 0 ? found->score.items : together(out.score.items, found->score.items);
     std::ranges::copy(found->score.sequences, std::back_inserter(out.score.sequences));
   }
   return out;
@@ -115,9 +125,14 @@ ExitCode score(ScoreOptions o) {
       !r)
     return complain(r.error());
   const Score& score = found->score;
-  fmt::print("{}: log predictive {:.6f} of {} observations, {:.6f} each{}\n", printable(fitted.fit.model), score.total,
-             score.observations, score.total / score.observations,
-             found->completes ? fmt::format(" ({:.4g} of each item held out)", found->fraction) : "");
+  const std::string items = description(score.items);
+  const std::string error =
+      score.error > 0 ? fmt::format(" (by draws, standard error {:.2g})", score.error) : std::string();
+  fmt::print("{}: log predictive {:.6f}{} of {} observations, {:.6f} each{}\n", printable(fitted.fit.model),
+             score.total, error, score.observations, score.total / score.observations,
+             !found->completes ? std::string()
+             : items.empty()   ? fmt::format(" ({:.4g} of each item held out)", found->fraction)
+                               : fmt::format(" ({:.4g} of each item held out); {}", found->fraction, items));
   return ExitCode::done;
 }
 
@@ -136,6 +151,7 @@ void add_score(CLI::App& app, Action& action) {
              "largest number of passes over the local variables of an item");
   add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange,
              "an item is done when its parameters move by less than this, relatively");
+  add_number(*c, "--starts", o->held_out.starts, kStartsRange, kStartsHelp);
   c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
   CLI::Option* save = c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
   c->add_flag("--stream", o->stream, "read items from their files some thousands at a time, see docs/scale.md")

@@ -49,7 +49,7 @@ Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary,
 }
 
 Result<bool> write_results(const std::string& directory, const std::vector<NamedArray>& posterior,
-                           nlohmann::json& summary) {
+                           const std::vector<NamedArray>& items, nlohmann::json& summary) {
   const Locked together(directory);
   // A fit that failed may have numbers that are none: they are no posterior to be read.
   std::vector<NamedArray> numbers;
@@ -63,6 +63,11 @@ Result<bool> write_results(const std::string& directory, const std::vector<Named
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
   if (Result<bool> r = write_sealed(directory, summary, "posterior.npz", *bytes); !r) return r;
+  if (!items.empty()) {
+    const Result<std::string> of_items = format_npz(items);
+    if (!of_items) return of_items.error();
+    if (Result<bool> r = write_sealed(directory, summary, "items.npz", *of_items); !r) return r;
+  }
   return write_member(directory + "/fit.json", text_of(summary));
 }
 

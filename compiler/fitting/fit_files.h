@@ -16,8 +16,9 @@ std::string text_of(const nlohmann::json& summary);
 Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary, const std::string& name,
                           const std::string& bytes);
 
-/// posterior.npz, then fit.json with the seals of what it belongs to, the trace.csv that is there among them.
+/// posterior.npz, items.npz where there are `items` (items_to_save), then fit.json with the seals of what it belongs
+/// to, the trace.csv that is there among them.
 Result<bool> write_results(const std::string& directory, const std::vector<NamedArray>& posterior,
-                           nlohmann::json& summary);
+                           const std::vector<NamedArray>& items, nlohmann::json& summary);
 
 }  // namespace lehr

@@ -9,6 +9,7 @@
 
 #include "compiler/fitting/barren.h"
 #include "compiler/fitting/chain_start.h"
+#include "compiler/fitting/item_solution.h"
 #include "compiler/fitting/rounding.h"
 #include "compiler/fitting/unbounded_points.h"
 
@@ -27,7 +28,9 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   const Masks masks = find_barren(resolved, *data);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   std::optional<AboutReferences> moved = about_references(resolved, *data);
-  if (!moved && !options.any()) return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved});
+  std::vector<double> digests = item_digests(complete, complete.model, *data);
+  if (!moved && !options.any())
+    return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved, {}, std::move(digests)});
   std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
     if (data->clamped[k])
@@ -37,9 +40,14 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   if (!analysed) return std::optional<Bound>();
   data->observed.resize(analysed->model.variables.size());
   add_masks(analysed->model, masks, moved ? moved->data : *data);
-  if (!moved) return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data), {}, resolved});
-  return std::optional<Bound>(
-      Bound{std::move(*analysed), std::move(moved->data), std::move(moved->references), std::move(moved->model)});
+  if (!moved)
+    return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data), {}, resolved, {}, std::move(digests)});
+  return std::optional<Bound>(Bound{std::move(*analysed),
+                                    std::move(moved->data),
+                                    std::move(moved->references),
+                                    std::move(moved->model),
+                                    {},
+                                    std::move(digests)});
 }
 
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
@@ -244,6 +252,11 @@ std::int64_t Fitting::most_iterations() const {
 
 void Fitting::take_posterior(FitRun& run) {
   run.posterior = instance_->posterior(settings_.save_locals);
+  run.items.clear();
+  const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
+  if (!draws && !settings_.group && !bound_.streamed) {
+    run.items = items_to_save(analysed(), data(), bound_.digests, *instance_, run.posterior);
+  }
   run.far = lost_squares(model(), schedule(), instance_->posterior(settings_.save_locals, Origin::reference));
   if (run.outcome.status == Status::numerical_failure) return;
   for (const NamedArray& a : run.posterior) {

@@ -23,6 +23,7 @@ struct Bound {
   References references = {};
   model::Model resolved = {};                         // what was analysed, without auxiliary variables
   std::shared_ptr<const StreamedData> streamed = {};  // the data of items are there; null: they are in `data`
+  std::vector<double> digests = {};                   // item_digests of data in memory
 };
 
 /// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
@@ -58,6 +59,7 @@ struct FitRun {
   std::uint64_t restart = 0;
   Outcome outcome;
   std::vector<NamedArray> posterior;
+  std::vector<NamedArray> items;  // items_to_save, of factors that are not in `posterior` themselves
   Report report;
   std::vector<std::string> symmetric;  // Instance::equal_components
   std::vector<Coupled> coupled;        // of coordinate ascent that converged

@@ -198,7 +198,10 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   }
   out->fraction_ = options.fraction.value_or(0.5);
   out->seed_ = options.seed;
-  out->local_ = options.local;
+  out->how_ = {options.local, options.starts, options.seed, options.first};
+  out->how_.digests = item_digests(complete, complete.model, out->data_);
+  out->how_.on_start = options.on_start;
+  out->fit_.items = options.items;
   std::optional<Model> counted;
   if (out->completion_) {
     counted = with_counted_elements(resolved, out->data_);
@@ -229,7 +232,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
   Result<std::unique_ptr<Instance>> made =
-      options.instance(out->analysed_, out->kept_, loops::LowerOptions{beliefs_of_items});
+      options.instance(out->analysed_, out->kept_, {.save_locals = beliefs_of_items, .item_starts = true});
   if (!made) return made.error();
   out->instance_ = std::move(*made);
   if (moved) out->instance_->tell_from(std::move(moved->references));
@@ -250,8 +253,11 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   if (!instance_) return sum_up(arrays);
   if (Result<bool> r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
-  if (Result<double> r = infer_items(*instance_, local_); !r) return r.error();
-  return sum_up(instance_->posterior(true, Origin::reference));
+  const Result<ItemSolution> solved = solve_items(*instance_, analysed_, kept_, fit_, how_);
+  if (!solved) return solved.error();
+  Result<Score> out = sum_up(instance_->posterior(true, Origin::reference));
+  if (out) out->items = *solved;
+  return out;
 }
 
 /// By all axes of the chains but the ordered one, row-major; a row of length 0 has no element.
@@ -310,8 +316,13 @@ Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable>
     for (const SequenceDensity& d : sequences)
       out.total += d.log_density;
   }
-  Marginal marginal(forward, std::move(summed));
+  Marginal marginal(forward, std::move(summed), true);
   out.total += marginal.log_density(others);
+  out.error = marginal.error();
+  if (const auto& sum = marginal.too_large())
+    return unscored(fmt::format("the sum over the values of '{}' and what depends on it together has {:.2g} terms",
+                                m[sum->variable].name, sum->terms),
+                    {"local variables that few observations tie together, or continuous ones, have a score"});
   if (const auto& e = marginal.refused())
     return unscored(
         fmt::format("'{}' depends on more of the chain {} than an element and the one before it, or on "

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compiler/evaluate/marginal.h"
+#include "compiler/fitting/item_solution.h"
 #include "compiler/instance/instance.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/saved_fit.h"
@@ -31,11 +32,16 @@ struct HeldOutOptions {
   std::int64_t first = 0;             // the number of the first item, where the data are a part
   SweepOptions local = {1000, 1e-6};  // inference of the local variables
   MakeInstance instance = compiled_instance;  // what infers them
+  std::int64_t starts = kItemStarts;          // of each item that the fit does not know
+  std::vector<NamedArray> items = {};         // SavedFit::items
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
 struct Score {
   double total = 0;               // nats
   double observations = 0;        // elements of observed variables and known ones of others, copies counted
+  double error = 0;               // standard error of what was averaged over draws; 0: nothing was
+  ItemSolution items;             // how the local variables were found, of completion
   std::vector<double> sequences;  // of a chain: what each contributes, 0 where nothing is observed of it; empty where
                                   // there is no chain, or sequences share what is summed over
 };
@@ -105,7 +111,8 @@ class HeldOut {
   std::vector<SummedVariable> summed_;  // by VariableId, beliefs empty
   std::vector<Observation> scored_;
   std::unique_ptr<Instance> instance_;  // completion only
-  SweepOptions local_;
+  ItemInference how_;
+  SavedFit fit_;  // of which the items alone are there
   std::uint64_t seed_ = 1;
   double fraction_ = 0;
   bool completion_ = false;

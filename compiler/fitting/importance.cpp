@@ -39,8 +39,12 @@ struct Drawn {
 /// log q of one draw.
 double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::vector<double>& x) {
   math::Environment at = d.parameters[element];
-  if (d.family->support == math::Support::category)
-    return std::log(at.symbols.at("probs").values[static_cast<std::size_t>(x[0])]);
+  if (d.family->support == math::Support::category) {
+    const auto& parameters = d.family->factor->parameters;
+    const auto probabilities =
+        std::ranges::find(parameters, math::ParameterRole::probabilities, &math::FactorParameter::role);
+    return std::log(at.symbols.at(probabilities->name).values[static_cast<std::size_t>(x[0])]);
+  }
   const auto first = x.begin() + static_cast<std::ptrdiff_t>(f.width(d.members[0]));
   const auto rank = [&](VariableId v) { return static_cast<int>(f.model()[v].event.size()); };
   at.symbols["x"] = {rank(d.members[0]), {x.begin(), first}};

@@ -95,7 +95,9 @@ Model without_missing_elements(const Model& m, BoundData& data) {
 /// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others.
 Result<std::vector<NamedArray>> factors(const Model& model, const density::ExpandOptions& expand,
                                         const Analysed& analysed, const BoundData& data,
-                                        const std::vector<NamedArray>& global, const PredictionOptions& options) {
+                                        const std::vector<NamedArray>& global, const SavedFit& fit,
+                                        const ItemInference& how, const PredictionOptions& options,
+                                        ItemSolution& found) {
   const Model& m = analysed.model;
   bool some_local = false;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -104,7 +106,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   }
   if (!some_local) return global;
   loops::LowerOptions lower;
-  lower.save_locals = true;
+  lower.save_locals = lower.item_starts = true;
   const std::optional<AboutReferences> moved = options.part ? std::nullopt : about_references(model, data);
   Diagnostics diagnostics;
   const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;
@@ -114,7 +116,10 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   if (about) (*instance)->tell_from(moved->references);
   if (Result<bool> r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
-  if (Result<double> r = infer_items(**instance, options.local); !r) return r.error();
+  const Result<ItemSolution> solved =
+      solve_items(**instance, about ? *about : analysed, about ? moved->data : data, fit, how);
+  if (!solved) return solved.error();
+  found = *solved;
   return (*instance)->posterior(true);
 }
 
@@ -172,6 +177,9 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   if (options.part)
     if (std::optional<Error> e = as_among_all(complete.model, *out.items, *options.part, *data)) return *e;
   if (std::optional<Error> e = no_distribution(resolved, *data)) return *e;
+  ItemInference how{options.local, options.starts, options.seed, out.first};
+  how.digests = item_digests(complete, complete.model, *data);
+  how.on_start = options.on_start;
   out.data = std::move(*data);
   const Model model = without_missing_elements(resolved, out.data);
   const density::ExpandOptions expand = expand_options(out.data);
@@ -183,7 +191,8 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   out.data.observed.resize(out.analysed.model.variables.size());
   out.notes = grown->notes;
   const GrownFactors global = grown_factors(out.analysed, out.data, fit);
-  Result<std::vector<NamedArray>> posterior = factors(model, expand, out.analysed, out.data, global.arrays, options);
+  Result<std::vector<NamedArray>> posterior =
+      factors(model, expand, out.analysed, out.data, global.arrays, fit, how, options, out.items_found);
   if (!posterior) return posterior.error();
   out.without_lets = resolved.variables.size();
   out.model = with_lets(source, resolved, out.analysed.model, options.part ? options.part->whole : out.data, out.notes);

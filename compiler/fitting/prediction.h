@@ -8,6 +8,7 @@
 
 #include "compiler/fitting/growth.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/fitting/item_solution.h"
 #include "compiler/instance/instance.h"
 
 namespace lehr {
@@ -24,6 +25,8 @@ struct PredictionOptions {
   SweepOptions local = {1000, 1e-6};          // inference of the local variables
   MakeInstance instance = compiled_instance;  // what infers them
   std::optional<PartOfItems> part = {};
+  std::int64_t starts = kItemStarts;  // of each item that the fit does not know
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
 inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};
@@ -55,6 +58,7 @@ struct Prediction {
   BoundData data;                            // of `model`
   std::vector<PredictedVariable> variables;  // in order of declaration; of a part also those without elements in it
   std::int64_t draws = 0;                    // that were made; 0: none was needed
+  ItemSolution items_found;                  // how the local variables were
   std::vector<std::string> notes;            // of elements that the fit has not seen
 
   bool is_let(model::VariableId v) const { return v.index() >= without_lets; }

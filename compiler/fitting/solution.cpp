@@ -32,15 +32,20 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
   Solution out;
   out.bound = std::make_unique<Bound>(std::move(**bound));
   Result<std::unique_ptr<Instance>> made =
-      Instance::make(out.analysed(), out.data(), {.save_locals = true}, Backend::native, 0);
+      Instance::make(out.analysed(), out.data(), {.save_locals = true, .item_starts = true}, Backend::native, 0);
   if (!made) return made.error();
   out.instance = std::move(*made);
   out.instance->tell_from(out.bound->references);
   if (Result<bool> r = out.instance->start(fit.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = out.instance->set(fit.posterior, "posterior.npz"); !r) return r.error();
-  const Result<double> elbo = infer_items(*out.instance, local, machine::Which::local);
-  if (!elbo) return elbo.error();
-  out.elbo = *elbo;
+  ItemInference how{local};
+  how.seed = fit.seed;
+  how.which = machine::Which::local;
+  how.digests = out.bound->digests;
+  const Result<ItemSolution> solved = solve_items(*out.instance, out.analysed(), out.data(), fit, how);
+  if (!solved) return solved.error();
+  out.items = *solved;
+  out.elbo = solved->elbo;
   out.factors = out.instance->posterior(true, Origin::reference);
   out.variables = by_variable(out.factors);
   return out;

@@ -98,9 +98,13 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
       out.failures.push_back(fmt::format("restart {} failed numerically: {}", r, run.outcome.failure));
     if (out.best && !better(run, out.all[*out.best])) {
       run.posterior.clear();
+      run.items.clear();
       continue;
     }
-    if (out.best) out.all[*out.best].posterior.clear();
+    if (out.best) {
+      out.all[*out.best].posterior.clear();
+      out.all[*out.best].items.clear();
+    }
     out.best = out.all.size() - 1;
     std::vector<Caution> cautions = fitting.cautions(run);
     cautions.insert(cautions.begin(), run.at_start.begin(), run.at_start.end());

@@ -71,7 +71,7 @@ Result<bool> Fit::write(const std::string& directory) const {
     if (Result<bool> r = trace->append(s.iteration, impl_->seconds[i], s.elbo, s.temperature, extra); !r) return r;
   }
   if (Result<bool> r = trace->write(); !r) return r;
-  return write_results(directory, impl_->run.posterior, summary);
+  return write_results(directory, impl_->run.posterior, impl_->run.items, summary);
 }
 
 Result<Fit> Program::load(const std::string& directory) const {
@@ -100,6 +100,7 @@ Result<Fit> Program::load(const std::string& directory) const {
   out->global = global_arrays(impl_->complete, *saved);
   read_trace(*saved, has_objective(summary), *out);
   out->run.posterior = std::move(saved->posterior);
+  out->run.items = std::move(saved->items);
   return Fit(std::move(out));
 }
 

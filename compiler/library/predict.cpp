@@ -1,6 +1,9 @@
 // Predictions of a Program from a Fit.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/fitting/prediction.h"
 #include "compiler/fitting/prediction_arrays.h"
 #include "compiler/library/impl.h"
@@ -18,6 +21,11 @@ SavedFit saved(const Fit::Impl& fit) {
   out.labels = fit.settings.labels;
   out.words = fit.settings.words;
   out.posterior = fit.global;
+  out.items = fit.run.items;
+  const auto is_global = [&](const NamedArray& a) {
+    return std::ranges::find(fit.global, a.name, &NamedArray::name) != fit.global.end();
+  };
+  std::ranges::remove_copy_if(fit.run.posterior, std::back_inserter(out.items), is_global);
   for (auto& [name, variable] : by_variable(fit.global))
     out.variables.push_back(variable);
   return out;

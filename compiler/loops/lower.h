@@ -53,12 +53,13 @@ struct UpdateFunction {
                              // Weight::memory is above 0; to be zero before. Invalid: not measured
 };
 
-/// What temperatures of single items need.
+/// What temperatures of single items need, or the choice of a start for each item.
 struct ItemEnergies {
   model::PlateId item;
-  BufferId energies;      // [item], added to by item stages and by `outer`: 1 / T times the energy
-  BufferId inverse;       // [item], 1 / T
-  std::size_t outer = 0;  // (begin, end): terms without blocks of item stages
+  BufferId energies;  // [item], added to by item stages and by `outer`: 1 / T times the energy, or with
+                      // LowerOptions::item_starts what the item's factors contribute to the ELBO
+  BufferId inverse;   // [item], 1 / T; invalid with item_starts
+  std::optional<std::size_t> outer = {};  // (begin, end): terms without blocks of item stages; where there is `inverse`
 };
 
 /// What coupling from the past asks of a model of spins and bits (lower_envelope.cpp).
@@ -132,11 +133,14 @@ struct LowerOptions {
   bool save_locals = false;                                 // streamed factors are written as they are used
   bool gradients = false;                                   // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // of schedule::temper_items: energies by item are kept
-  bool new_items = false;  // items come and go: StageFunctions::fresh or Interface::initialise_local
-  bool envelope = false;   // Interface::envelope
-  bool states = false;     // Interface::states
-  bool batches = false;    // only some of the items are there at a time: StageFunctions::data
-  bool single = false;     // 32 bits do where items are worked on: Function::single
+  bool new_items = false;    // items come and go: StageFunctions::fresh or Interface::initialise_local
+  bool item_starts = false;  // where one stage holds all local blocks: the bound of each item in ItemEnergies, and
+                             // `seed` updates all blocks of the items but discrete ones, of which the stored ones stay
+                             // and the others take the picks
+  bool envelope = false;     // Interface::envelope
+  bool states = false;       // Interface::states
+  bool batches = false;      // only some of the items are there at a time: StageFunctions::data
+  bool single = false;       // 32 bits do where items are worked on: Function::single
 };
 
 /// status codes of the generated functions: kFailBlock + BlockId when that block's factor is not proper.

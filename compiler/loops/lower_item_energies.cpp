@@ -1,5 +1,5 @@
 // Expected log density of the data of every item, for temperatures of their own: times 1 / T of the item, as
-// all of its terms are.
+// all of its terms are. For starts of the items, all terms of the item's factors, and their entropies.
 #include "compiler/loops/item_energies.h"
 
 #include <algorithm>
@@ -7,11 +7,15 @@
 namespace lehr::loops {
 
 void Energies::declare_item_energies() {
+  if (const auto stage = only_stage(s_); options_.item_starts && stage) {
+    const model::PlateId item = std::get<schedule::ItemStage>(s_.steps[*stage]).item;
+    interface_.item_energies = ItemEnergies{item, b_.buffer("item bounds", Role::output, packed({item})), {}};
+  }
   if (!options_.inverse_temperatures) return;
   const model::Given& inverse = m_[*options_.inverse_temperatures];
   interface_.item_energies =
       ItemEnergies{inverse.axes[0], b_.buffer("item energies", Role::output, packed(inverse.axes)),
-                   at_.data.givens[options_.inverse_temperatures->index()], 0};
+                   at_.data.givens[options_.inverse_temperatures->index()]};
 }
 
 void Energies::add_item_energy(ExprId item, ExprId value) {
@@ -22,7 +26,7 @@ void Energies::add_item_energies(const schedule::ItemStage& stage, ExprId item) 
   if (!interface_.item_energies) return;
   for (const schedule::ItemStage::LocalTerm& t : stage.terms) {
     // Streamed categories add theirs where their probabilities are at hand.
-    if (!s_.tempered[t.term.origin] || has_streamed_atom(t.term)) continue;
+    if ((!s_.tempered[t.term.origin] && !has_item_bounds()) || has_streamed_atom(t.term)) continue;
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
     if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer]);
@@ -33,7 +37,7 @@ void Energies::add_item_energies(const schedule::ItemStage& stage, ExprId item) 
 }
 
 void Energies::emit_item_energies() {
-  if (!interface_.item_energies) return;
+  if (!interface_.item_energies || has_item_bounds()) return;
   const auto in_stage = [&](const Atom& x) {
     return s_.stage_of[s_.conditionals.block_of[x.variable.index()].index()].has_value();
   };

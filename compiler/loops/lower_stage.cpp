@@ -65,7 +65,7 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
       } else {
         ExprId in = b_.boolean(true);
         for (BlockId id : stage.blocks) {
-          if (at_.picks.contains(id))
+          if (at_.picks.contains(id) && (!options_.item_starts || !stored(id)))
             in = b_.logical_and(in, b_.greater_equal(b_.load(at_.picks.at(id), {item}), b_.i(0)));
         }
         b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
@@ -247,6 +247,11 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
       if (!w.gathered) streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
       continue;
     }
+    if (w.mode == StageMode::seed && options_.item_starts) {
+      if (!is_discrete(m_[s_.conditionals[b].variable].support))
+        blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b));
+      continue;
+    }
     if (w.mode == StageMode::seed) {
       // What says something of a seed is formed from the data of its item: at its prior it would be alike in all.
       if (at_.picks.contains(b)) {
@@ -319,7 +324,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
   }
   if (!stage.iterate || mode == StageMode::seed) {
     emit_pass(w, true, std::nullopt);
-    if (mode == StageMode::seed) start_chains(stage, item, mode);
+    if (mode == StageMode::seed && !options_.item_starts) start_chains(stage, item, mode);
   } else {
     streams_.find_direct(w.streams, item);
     const ScalarId settled = b_.local(b_.fresh("settled"), b_.i(0));
@@ -455,6 +460,8 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   }
   b_.add_to(arrays.sums.entropy, {b_.i(0)}, b_.get(entropies));
   b_.add_to(arrays.sums.discrete, {b_.i(0)}, b_.get(discrete));
+  if (mode == StageMode::update && energies_.has_item_bounds())
+    energies_.add_item_energy(item, b_.add(b_.get(entropies), b_.get(discrete)));
 }
 
 StageFunctions Stages::emit_stage(std::size_t step) {
@@ -474,7 +481,7 @@ StageFunctions Stages::emit_stage(std::size_t step) {
     const bool known = var.clamped && var.axes.size() == 1;
     out.known_picks.push_back(known ? at_.data.observed[s_.conditionals[b].variable.index()] : BufferId());
   }
-  if (!out.picks.empty()) out.seed = emit_items(step, StageMode::seed);
+  if (!out.picks.empty() || options_.item_starts) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
   out.close = emit_close(stage, step);

@@ -75,11 +75,14 @@ void Streams::add_entropy(const Element& e, ExprId scale) {
   const ExprId copies = updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element);
   const ExprId log_total = b_.add(b_.log(b_.get(e.total)), b_.get(e.shift));
   if (s.summed) return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_total));
-  const ExprId mean = mean_odds(e, scale), h = b_.sub(log_total, mean);
-  if (s_.conditionals[s.block].has_entropy())
-    b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)},
-              b_.mul(copies, clamps_.unless_known(s.block, e.element, {}, h, b_.f(0))));
-  if (e.visit.mode == StageMode::update) energies_.add_item_energy(e.element[0], b_.mul(copies, mean));
+  const ExprId mean = mean_odds(e, scale);
+  ExprId h = b_.f(0);
+  if (s_.conditionals[s.block].has_entropy()) {
+    h = b_.let(b_.fresh("h"), clamps_.unless_known(s.block, e.element, {}, b_.sub(log_total, mean), b_.f(0)));
+    b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, h));
+  }
+  if (e.visit.mode != StageMode::update) return;
+  energies_.add_item_energy(e.element[0], b_.mul(copies, energies_.has_item_bounds() ? b_.add(mean, h) : mean));
 }
 
 }  // namespace lehr::loops

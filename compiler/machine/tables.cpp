@@ -173,8 +173,8 @@ class Writer {
     t_.model.random_key = io.random_key.valid() ? index(io.random_key) : -1;
     if (const auto& x = io.item_energies) {
       t_.model.item_energies = index(x->energies);
-      t_.model.item_inverse = index(x->inverse);
-      t_.model.item_outer = function(x->outer);
+      if (x->inverse.valid()) t_.model.item_inverse = index(x->inverse);
+      if (x->outer) t_.model.item_outer = function(*x->outer);
     }
     t_.model.block_count = static_cast<std::int64_t>(s_.conditionals.blocks.size());
     t_.model.function_count = static_cast<std::int64_t>(p_.functions.size());

@@ -32,6 +32,7 @@ inline constexpr OptionRange kHottestRange{1.0001, 1e9};
 inline constexpr OptionRange kScheduleRange{1, 1e9, true};  // sweeps or steps of a schedule
 inline constexpr OptionRange kLevelsRange{2, 1e4, true};
 inline constexpr OptionRange kLadderRange{5, 1000, true};
+inline constexpr OptionRange kStartsRange{1, 1000, true};
 inline constexpr OptionRange kDrawsRange{2, 1e5, true};
 inline constexpr OptionRange kRatiosRange{100, 1e6, true};
 inline constexpr OptionRange kShownRange{1, 1e9, true};  // rows, elements

@@ -60,13 +60,15 @@ SavedFit read_summary(const json& j) {
   return fit;
 }
 
-/// What `lehr score` found in nats an observation, after this fit; NaN where it did not.
-double read_score(const std::filesystem::path& base) {
+/// What `lehr score` found in nats an observation, after this fit; NaN where it did not, or the data were those of the
+/// fit, of which nothing was held out.
+double read_score(const std::filesystem::path& base, const json& of_fit) {
   std::error_code missing;
   const auto scored = std::filesystem::last_write_time(base / "score.json", missing);
   if (missing || scored < std::filesystem::last_write_time(base / "fit.json", missing)) return number(json());
   const Result<std::string> text = read_file((base / "score.json").string());
   const json score = text ? json::parse(*text, nullptr, false) : json();
+  if (score.is_object() && score.value("data", json()) == of_fit) return number(json());
   const json value = score.is_object() ? score.value("per_observation", json()) : json();
   return number(value.is_number() ? value : json());
 }
@@ -167,15 +169,17 @@ Result<SavedFit> read_fit(const std::string& directory) {
   const Result<std::string> text = read_file(path);
   if (!text) return Error{ExitCode::data, text.error().where, text.error().text, {}};
   SavedFit fit;
+  json data;
   try {
     const json summary = json::parse(*text);
+    data = summary.value("data", json());
     fit = read_summary(summary);
     fit.files = read_seals(summary);
   } catch (const json::exception& e) {
     return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
   fit.directory = directory;
-  if (std::isnan(fit.held_out)) fit.held_out = read_score(base);
+  if (std::isnan(fit.held_out)) fit.held_out = read_score(base, data);
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = fit.files.find(name);
     return seal != fit.files.end() && seal->second != seal_of(bytes);
@@ -192,6 +196,18 @@ Result<SavedFit> read_fit(const std::string& directory) {
   if (!arrays) return arrays.error();
   fit.posterior = *arrays;
   distribute(std::move(*arrays), fit);
+  if (fit.files.contains("items.npz")) {
+    const std::string items = (base / "items.npz").string();
+    const Result<std::string> found = read_file(items);
+    if (!found || is_another("items.npz", *found))
+      return Error{ExitCode::data,
+                   directory,
+                   "the files are not of one fit: items.npz is not the one that fit.json belongs to",
+                   {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
+    Result<std::vector<NamedArray>> of_items = parse_npz(*found, items);
+    if (!of_items) return of_items.error();
+    fit.items = std::move(*of_items);
+  }
   if (const Result<std::string> trace = read_file((base / "trace.csv").string())) {
     fit.other_trace = is_another("trace.csv", *trace);
     const Result<Dataset> rows = parse_csv(*trace, "trace.csv", "elbo", {"elbo"});

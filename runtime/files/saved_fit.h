@@ -66,6 +66,7 @@ struct SavedFit {
   bool searched = false;                                   // the trace has many arms, one after another
   bool other_trace = false;               // there is one of another fit, which is running or was killed
   std::vector<NamedArray> posterior;      // posterior.npz as it is
+  std::vector<NamedArray> items;          // items.npz: what the fit found of its items; empty: it says nothing of them
   std::map<std::string, FileSeal> files;  // by name, of the files beside fit.json
 
   const SavedVariable* find(const std::string& variable) const;

@@ -90,7 +90,7 @@ class Case:
     def same(self, counts, new, rows={}, sizes=(), options=None):
         """Every array of `lehr predict`, to the rounding of another order of products (contraction, sizes that are constants)."""
         data = self.data(counts, new, rows)
-        run(LEHR, "predict", self.name, *(["--data", "new.json"] if new else []), *sizes, "--out", "want.npz")
+        run(LEHR, "predict", self.name, "--starts", "1", *(["--data", "new.json"] if new else []), *sizes, "--out", "want.npz")
         status, got, message = called(LIBRARY.lehr_predict, self.built, data, options)
         assert status == 0, (self.name, status, message)
         want = np.load("want.npz")
@@ -102,7 +102,7 @@ class Case:
 
     def same_score(self, counts, new, rows={}):
         data = self.data(counts, new, rows)
-        run(LEHR, "score", self.name, "--data", "new.json")
+        run(LEHR, "score", self.name, "--starts", "1", "--data", "new.json")
         with open(f"{self.name}/score.json") as f:
             want = json.load(f)
         status, got, message = called(LIBRARY.lehr_score, self.built, data)

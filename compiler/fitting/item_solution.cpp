@@ -1,0 +1,338 @@
+#include "compiler/fitting/item_solution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "compiler/evaluate/packed.h"
+#include "compiler/fitting/items_apart.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+constexpr const char* kDigests = "items.digest";
+constexpr const char* kFactors = "items.factors";  // 1: they are here or in the posterior, 0: they follow from priors
+constexpr const char* kRows = "rows.";             // and the name of a nested plate: row offsets
+
+std::uint64_t mixed(std::uint64_t h, std::uint64_t x) {
+  h = (h ^ x) * 0x9E3779B97F4A7C15ULL;
+  return h ^ (h >> 29);
+}
+
+std::uint64_t mixed(std::uint64_t h, std::span<const double> values) {
+  h = mixed(h, values.size());
+  for (const double x : values)
+    h = mixed(h, std::isnan(x) ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(x + 0.0));
+  return h;
+}
+
+/// Where the rows of an item are in arrays over a plate: the items themselves, or a plate nested in them.
+class Rows {
+ public:
+  using Offsets = std::function<const std::vector<std::int64_t>*(PlateId)>;
+  Rows(const Model& m, PlateId items, Offsets offsets) : m_(m), items_(m[items].set), offsets_(std::move(offsets)) {}
+
+  /// The row at which an item begins; nothing of other plates.
+  std::optional<std::int64_t> row(PlateId plate, std::int64_t item) const {
+    const PlateId set = m_[plate].set;
+    if (set == items_) return item;
+    if (!m_[set].parent) return std::nullopt;
+    const std::optional<std::int64_t> parent = row(*m_[set].parent, item);
+    const std::vector<std::int64_t>* offsets = parent ? offsets_(set) : nullptr;
+    if (!offsets || *parent < 0 || *parent >= std::ssize(*offsets)) return std::nullopt;
+    return (*offsets)[static_cast<std::size_t>(*parent)];
+  }
+
+  /// The numbers of an item in an array over these axes; nothing where they do not begin with the items.
+  template <class Values>
+  std::optional<std::span<Values>> of(const std::vector<PlateId>& axes, std::span<Values> all, std::int64_t rows,
+                                      std::int64_t item) const {
+    if (axes.empty() || rows <= 0) return std::nullopt;
+    const auto begin = row(axes[0], item), end = row(axes[0], item + 1);
+    if (!begin || !end || *begin > *end || *end > rows || all.size() % static_cast<std::size_t>(rows) != 0)
+      return std::nullopt;
+    const std::size_t width = all.size() / static_cast<std::size_t>(rows);
+    return all.subspan(static_cast<std::size_t>(*begin) * width, static_cast<std::size_t>(*end - *begin) * width);
+  }
+
+ private:
+  const Model& m_;
+  PlateId items_;
+  Offsets offsets_;
+};
+
+Rows rows_in(const Model& m, PlateId items, const BoundData& data) {
+  return {m, items, [&data](PlateId p) {
+            const auto& offsets = data.offsets[p.index()];
+            return offsets.empty() ? nullptr : &offsets;
+          }};
+}
+
+/// The plates nested in the items, at any depth.
+std::vector<PlateId> nested_plates(const Model& m, PlateId items) {
+  std::vector<PlateId> out;
+  for (std::size_t k = 0; k < m.plates.size(); ++k)
+    if (m.plates[k].set == PlateId(k) && m.plates[k].parent && is_on(m, {PlateId(k)}, items)) out.emplace_back(k);
+  return out;
+}
+
+bool is_local(const Analysed& a, VariableId v) {
+  const conditionals::BlockId b = a.schedule.conditionals.block_of[v.index()];
+  return b.valid() && (a.schedule.stage_of[b.index()] || a.schedule.local[b.index()]);
+}
+
+/// The local variable that an array is a parameter of, or null.
+const Variable* local_of(const Analysed& a, const NamedArray& array) {
+  const std::string name = array.name.substr(0, array.name.rfind('.'));
+  for (std::size_t k = 0; k < a.model.variables.size(); ++k)
+    if (a.model.variables[k].name == name) return is_local(a, VariableId(k)) ? &a.model.variables[k] : nullptr;
+  return nullptr;
+}
+
+const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
+  const auto it = std::ranges::find(arrays, name, &NamedArray::name);
+  return it == arrays.end() ? nullptr : &*it;
+}
+
+/// What a fit kept of its items, beside the items that are here.
+class Known {
+ public:
+  Known(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
+      : a_(analysed), data_(data), fit_(fit), o_(options) {
+    const std::optional<PlateId> items = plate_of_stage(analysed);
+    const NamedArray* digests = find(fit.items, kDigests);
+    if (!items || !digests || options.digests.empty()) return;
+    items_ = *items;
+    match(digests->values);
+  }
+
+  /// By item of these data, that of the fit, or -1.
+  const std::vector<std::int64_t>& found() const { return found_; }
+  bool any() const {
+    return std::ranges::any_of(found_, [](std::int64_t k) { return k >= 0; });
+  }
+  /// Every item of the fit, in its order.
+  bool all_of_fit() const { return all_; }
+
+  /// Puts the fit's factors of the items that it knows into these arrays, of which the others stay.
+  std::vector<NamedArray> put_into(std::vector<NamedArray> arrays) const {
+    std::vector<NamedArray> out;
+    const Rows here = rows_in(a_.model, items_, data_);
+    const Rows there{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
+    const NamedArray* kept = find(fit_.items, kFactors);
+    for (NamedArray& a : arrays) {
+      const Variable* v = local_of(a_, a);
+      if (!v || !kept || kept->values.empty() || kept->values[0] == 0) continue;
+      const NamedArray* saved = find(fit_.items, a.name);
+      if (!saved) saved = find(fit_.posterior, a.name);
+      if (!saved) continue;
+      if (all_ && saved->values.size() == a.values.size()) a.values = saved->values;
+      else if (all_ || !put_rows(*v, here, there, *saved, a)) continue;
+      out.push_back(std::move(a));
+    }
+    return out;
+  }
+
+ private:
+  void match(const std::vector<double>& of_fit) {
+    std::map<double, std::vector<std::int64_t>> by_digest;
+    for (std::size_t k = 0; k < of_fit.size(); ++k)
+      by_digest[of_fit[k]].push_back(static_cast<std::int64_t>(k));
+    std::map<double, std::size_t> used;
+    for (std::size_t k = 0; k < o_.digests.size(); ++k) {
+      const std::int64_t same = o_.first + static_cast<std::int64_t>(k);
+      const double digest = o_.digests[k];
+      const auto it = by_digest.find(digest);
+      if (same < std::ssize(of_fit) && of_fit[static_cast<std::size_t>(same)] == digest) found_.push_back(same);
+      else if (it == by_digest.end()) found_.push_back(-1);
+      else found_.push_back(it->second[used[digest]++ % it->second.size()]);
+    }
+    all_ = o_.digests == of_fit;
+    // Items that are not inferred by themselves are those of the fit together, or they are others.
+    if (!only_stage(a_.schedule) && !all_) std::ranges::fill(found_, -1);
+  }
+
+  const std::vector<std::int64_t>* offsets_of_fit(PlateId p) const {
+    const std::string name = kRows + a_.model[p].name;
+    auto it = offsets_.find(name);
+    if (it == offsets_.end()) {
+      const NamedArray* a = find(fit_.items, name);
+      if (!a) return nullptr;
+      std::vector<std::int64_t> offsets;
+      for (const double x : a->values)
+        offsets.push_back(static_cast<std::int64_t>(x));
+      it = offsets_.emplace(name, std::move(offsets)).first;
+    }
+    return &it->second;
+  }
+
+  bool put_rows(const Variable& v, const Rows& here, const Rows& there, const NamedArray& from, NamedArray& to) const {
+    const std::vector<PlateId> axes = packed_axes(a_.model, v.axes, v.event);
+    if (from.shape.empty() || to.shape.empty()) return false;
+    for (std::size_t k = 0; k < found_.size(); ++k) {
+      if (found_[k] < 0) continue;
+      const auto own = here.of(axes, std::span(to.values), to.shape[0], static_cast<std::int64_t>(k));
+      const auto saved = there.of(axes, std::span(from.values), from.shape[0], found_[k]);
+      if (!own || !saved || own->size() != saved->size()) return false;
+      std::ranges::copy(*saved, own->begin());
+    }
+    return true;
+  }
+
+  const Analysed& a_;
+  const BoundData& data_;
+  const SavedFit& fit_;
+  const ItemInference& o_;
+  PlateId items_;
+  std::vector<std::int64_t> found_;
+  bool all_ = false;
+  mutable std::map<std::string, std::vector<std::int64_t>> offsets_;
+};
+
+/// The blocks that item stages update.
+std::vector<const conditionals::Block*> item_blocks(const schedule::Schedule& s) {
+  std::vector<const conditionals::Block*> out;
+  for (std::size_t k = 0; k < s.stage_of.size(); ++k)
+    if (s.stage_of[k]) out.push_back(&s.conditionals.blocks[k]);
+  return out;
+}
+
+bool is_unique(const schedule::Schedule& s) {
+  const auto blocks = item_blocks(s);
+  return blocks.empty() || (blocks.size() == 1 && (blocks[0]->chain || !blocks[0]->coupled()));
+}
+
+bool settles(const schedule::Schedule& s) {
+  for (const schedule::Step& step : s.steps)
+    if (const auto* stage = std::get_if<schedule::ItemStage>(&step); stage && stage->iterate) return true;
+  return is_unique(s);
+}
+
+}  // namespace
+
+std::vector<double> item_digests(const Analysed& analysed, const Model& m, const BoundData& data) {
+  const std::optional<PlateId> items = plate_of_stage(analysed);
+  if (!items) return {};
+  const std::int64_t n = data.sizes[m[*items].set.index()];
+  if (n <= 0) return {};
+  const Rows rows = rows_in(m, *items, data);
+  std::vector<std::uint64_t> out(static_cast<std::size_t>(n), 1);
+  const auto add = [&](const std::vector<PlateId>& all_axes, const std::vector<double>& values) {
+    if (values.empty() || !is_on(m, all_axes, *items)) return;
+    const std::vector<PlateId> axes = packed_axes(m, all_axes, {});
+    const auto first = axes.empty() ? std::nullopt : rows.row(axes[0], n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto own = first ? rows.of(axes, std::span(values), *first, i) : std::nullopt;
+      std::uint64_t& h = out[static_cast<std::size_t>(i)];
+      h = mixed(h, own ? *own : std::span(values));
+    }
+  };
+  for (std::size_t k = 0; k < m.variables.size() && k < data.observed.size(); ++k)
+    if (has_data(m.variables[k]) || !data.observed[k].values.empty()) add(m.variables[k].axes, data.observed[k].values);
+  for (std::size_t k = 0; k < m.givens.size() && k < data.givens.size(); ++k)
+    add(m.givens[k].axes, data.givens[k].values);
+  std::vector<double> digests;
+  for (const std::uint64_t h : out)
+    digests.push_back(static_cast<double>(h >> 11));  // 53 bits
+  return digests;
+}
+
+std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
+                                      const std::vector<double>& digests, const Instance& instance,
+                                      const std::vector<NamedArray>& posterior) {
+  if (digests.empty() || is_unique(analysed.schedule)) return {};
+  const Engine& engine = instance.engine();
+  std::vector<NamedArray> out;
+  std::size_t numbers = 0;
+  for (const machine::ParameterRow& row : machine::parameters_of(engine.model())) {
+    const bool here = row.local && !row.streamed && !engine.is_elsewhere(row.buffer);
+    if (here && !find(posterior, instance.name_of(row.buffer))) numbers += engine.reals(row.buffer).size();
+  }
+  if (numbers > kMostSavedNumbers) return {};
+  if (numbers > 0) {
+    for (NamedArray& a : instance.posterior(true))
+      if (local_of(analysed, a) && !find(posterior, a.name)) out.push_back(std::move(a));
+  }
+  const auto is_of_items = [&](const NamedArray& a) { return local_of(analysed, a) != nullptr; };
+  const bool kept = !out.empty() || std::ranges::any_of(posterior, is_of_items);
+  out.push_back({kDigests, {std::ssize(digests)}, digests});
+  out.push_back({kFactors, {1}, {kept ? 1.0 : 0.0}});
+  for (const PlateId p : nested_plates(analysed.model, *plate_of_stage(analysed))) {
+    const std::vector<std::int64_t>& offsets = data.offsets[p.index()];
+    if (!offsets.empty())
+      out.push_back({kRows + analysed.model[p].name, {std::ssize(offsets)}, {offsets.begin(), offsets.end()}});
+  }
+  return out;
+}
+
+Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
+                                 const SavedFit& fit, const ItemInference& options) {
+  const Known known(analysed, data, fit, options);
+  ItemStarts starts;
+  starts.starts = options.starts;
+  starts.seed = options.seed;
+  starts.first = options.first;
+  starts.settles = settles(analysed.schedule);
+  starts.unique = is_unique(analysed.schedule);
+  starts.accuracy = {options.local.local_iterations, options.local.local_tolerance};
+  starts.which = options.which;
+  starts.on_start = options.on_start;
+  if (known.any()) {
+    for (const std::int64_t k : known.found())
+      starts.given.push_back(k >= 0);
+    const std::vector<NamedArray> arrays = known.put_into(instance.posterior(true));
+    if (Result<bool> r = arrays.empty() ? true : instance.set(arrays, "items.npz"); !r) return r.error();
+  }
+  Engine& engine = instance.engine();
+  ItemSolution out;
+  std::int32_t status = infer_from_starts(engine, starts, out);
+  out.unique = starts.unique;
+  Elbo elbo;
+  if (status == 0) status = engine.elbo(elbo);
+  if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
+  if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
+  out.elbo = elbo.value;
+  return out;
+}
+
+std::string description(const ItemSolution& s) {
+  if (s.unique || s.items == 0) return "";
+  if (s.given == s.items) return "items as the fit found them";
+  std::string out = s.starts > 1 ? fmt::format("items by the best of up to {} starts", s.starts)
+                                 : std::string("items from one start");
+  if (s.apart > 0 && !s.together)
+    out +=
+        fmt::format(" ({} of {} have starts that end up to {:.3g} nats lower)", s.apart, s.items - s.given, s.largest);
+  if (s.apart > 0 && s.together) out += fmt::format(" (others end up to {:.3g} nats lower)", s.largest);
+  if (s.given > 0) out += fmt::format("; {} of {} as the fit found them", s.given, s.items);
+  return out;
+}
+
+nlohmann::json to_json(const ItemSolution& s) {
+  return {{"items", s.items},
+          {"as_the_fit_found_them", s.given},
+          {"starts", s.unique ? 1 : s.starts},
+          {"with_lower_starts", s.apart},
+          {"largest_difference", s.largest}};
+}
+
+ItemSolution together(const ItemSolution& a, const ItemSolution& b) {
+  ItemSolution out = a;
+  out.items += b.items;
+  out.given += b.given;
+  out.starts = std::max(a.starts, b.starts);
+  out.apart += b.apart;
+  out.largest = std::max(a.largest, b.largest);
+  out.together = a.together || b.together;
+  out.unique = a.unique && b.unique;
+  out.elbo += b.elbo;
+  return out;
+}
+
+}  // namespace lehr
