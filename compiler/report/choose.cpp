@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/fitting/element_names.h"
+#include "compiler/math/member_families.h"
 #include "compiler/report/page.h"
 
 namespace lehr::report {
@@ -36,13 +37,31 @@ Sequences sequences(const Surroundings& s, const model::Plate& plate) {
   return {s.data->offsets[plate.set.index()], (*s.model)[*plate.parent].name};
 }
 
-/// Observed numbers on the same axes, element by element.
+/// Whether the expression is the variable, with numbers added to it or taken off.
+bool adds_to(const model::Model& m, model::ExprId id, const std::string& name) {
+  if (const auto* ref = std::get_if<model::VariableRef>(&m[id].node)) return m[ref->variable].name == name;
+  const auto* binary = std::get_if<model::Binary>(&m[id].node);
+  if (!binary) return false;
+  const bool sum = binary->op == model::BinaryOp::add, difference = binary->op == model::BinaryOp::subtract;
+  return ((sum || difference) && adds_to(m, binary->left, name)) || (sum && adds_to(m, binary->right, name));
+}
+
+/// Whether values of `x` lie about those of the variable: it stands in their mean as it is.
+bool lies_about(const model::Model& m, const model::Variable& x, const std::string& name) {
+  const model::Distribution& d = m[x.statement].main;
+  return std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
+    return p.spelling->canonical == math::role_names(*d.family).location && adds_to(m, p.value, name);
+  });
+}
+
+/// Observed numbers on the same axes, element by element, that are measured in the same unit.
 std::vector<double> seen_beside(const Surroundings& s, const Numbers& n) {
   const model::Variable* v = find_variable(s, n.variable->name);
   if (!s.data || !v) return {};
   for (std::size_t k = 0; k < s.model->variables.size(); ++k) {
     const model::Variable& x = s.model->variables[k];
-    if (x.observed && x.axes == v->axes && x.event.empty() && x.support == math::Support::real)
+    if (x.observed && x.axes == v->axes && x.event.empty() && x.support == math::Support::real &&
+        lies_about(*s.model, x, v->name))
       return s.data->observed[k].values;
   }
   return {};

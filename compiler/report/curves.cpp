@@ -102,6 +102,32 @@ Markup curves(const SavedFit& fit, const Trace& t) {
   return beside(out);
 }
 
+namespace {
+
+/// In their order, those that went on or were kept and the best of the others; what is said of the rest.
+std::string keep_best(std::vector<Interval>& rows) {
+  constexpr std::size_t kMostArms = 12;
+  if (rows.size() <= kMostArms) return "";
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    order.push_back(k);
+  const auto rank = [&](std::size_t k) {
+    const double elbo = std::isfinite(rows[k].mean) ? rows[k].mean : -std::numeric_limits<double>::max();
+    return std::pair(rows[k].style != colour(0), -elbo);
+  };
+  std::ranges::stable_sort(order, {}, rank);
+  order.resize(kMostArms);
+  std::ranges::sort(order);
+  std::vector<Interval> kept;
+  for (const std::size_t k : order)
+    kept.push_back(rows[k]);
+  const std::size_t others = rows.size() - kept.size();
+  rows = std::move(kept);
+  return fmt::format(" {} others are in fit.json.", others);
+}
+
+}  // namespace
+
 Markup arms(const SavedFit& fit, const json& summary) {
   std::vector<Interval> rows;
   const auto add = [&](const std::string& name, double elbo, bool good) {
@@ -128,6 +154,7 @@ Markup arms(const SavedFit& fit, const json& summary) {
           r.restart == fit.restart);
   }
   if (rows.size() < 2) return {};
+  const std::string left_out = keep_best(rows);
   Markup said;
   if (const json moves = field(search, "moves"); moves.is_object()) {
     for (const char* kind : {"merges", "removals", "splits", "orders"}) {
@@ -137,8 +164,8 @@ Markup arms(const SavedFit& fit, const json& summary) {
     }
     said = element("p", {{"class", "key"}}, said);
   }
-  return words("h3", "Arms") + intervals(rows, "ELBO that each arm came to; the first colour went on or was kept.") +
-         said;
+  return words("h3", "Arms") +
+         intervals(rows, "ELBO that each arm came to; the first colour went on or was kept." + left_out) + said;
 }
 
 }  // namespace lehr::report
