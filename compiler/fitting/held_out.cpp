@@ -231,8 +231,8 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
-  Result<std::unique_ptr<Instance>> made =
-      options.instance(out->analysed_, out->kept_, {.save_locals = beliefs_of_items, .item_starts = true});
+  Result<std::unique_ptr<Instance>> made = options.instance(
+      out->analysed_, out->kept_, {.save_locals = beliefs_of_items, .item_starts = options.starts > 1});
   if (!made) return made.error();
   out->instance_ = std::move(*made);
   if (moved) out->instance_->tell_from(std::move(moved->references));

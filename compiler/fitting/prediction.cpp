@@ -106,7 +106,8 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   }
   if (!some_local) return global;
   loops::LowerOptions lower;
-  lower.save_locals = lower.item_starts = true;
+  lower.save_locals = true;
+  lower.item_starts = how.starts > 1;
   const std::optional<AboutReferences> moved = options.part ? std::nullopt : about_references(model, data);
   Diagnostics diagnostics;
   const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;

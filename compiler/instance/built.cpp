@@ -55,10 +55,13 @@ Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object
                                  {.save_locals = save_locals, .new_items = true, .single = single});
     }
   }
+  // Whatever the code is, items have one start, as those of objects have.
+  loops::LowerOptions interpreted = options;
+  interpreted.item_starts = false;
   Result<std::unique_ptr<Instance>> out =
       lowered ? Instance::make(analysed, data, std::move(*lowered),
                                std::span(object.functions, static_cast<std::size_t>(object.function_count)), 0)
-              : Instance::make(analysed, data, options, Backend::interpreter, 0);
+              : Instance::make(analysed, data, interpreted, Backend::interpreter, 0);
   if (out) (*out)->engine().work_with(1);
   return out;
 }

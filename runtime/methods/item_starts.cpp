@@ -261,9 +261,9 @@ class Starts {
     worst_.assign(n, std::numeric_limits<double>::infinity());
     tries_.assign(n, 0);
     if (const std::int32_t status = settle()) return status;
-    const bool one = buffers_.empty() || o_.unique;
-    const std::int64_t of_values = one ? 0 : values();
-    for (std::int64_t k = 1; !one && k < o_.starts; ++k) {
+    if (buffers_.empty() || o_.unique || o_.starts <= 1) return 0;
+    const std::int64_t of_values = values();
+    for (std::int64_t k = 1; k < o_.starts; ++k) {
       if (std::ranges::all_of(tries_, [](std::int64_t t) { return t < 0; })) break;
       if (o_.on_start) o_.on_start(k, o_.starts);
       counts_ = k > of_values;
@@ -283,9 +283,21 @@ class Starts {
     return machine::sweep(m_, {.which = o_.which});
   }
 
+  /// Until the bound of all items together has settled, where one visit does not lead there.
+  std::int32_t visit_all() {
+    double before = 0;
+    for (std::int64_t round = 0;; ++round) {
+      if (const std::int32_t status = machine::infer_items(m_, o_.which)) return status;
+      Elbo now;
+      if (o_.settles || round + 1 >= m_.accuracy.iterations || engine_.elbo(now) != 0) return 0;
+      if (round > 0 && std::abs(now.value - before) <= kEqual * (1 + std::abs(now.value))) return 0;
+      before = now.value;
+    }
+  }
+
   /// All blocks of the items in one go: with single stages for some of them, bounds of items are not told apart.
   std::int32_t all_items() {
-    if (const std::int32_t status = machine::infer_items(m_, o_.which)) return status;
+    if (const std::int32_t status = visit_all()) return status;
     // Without bounds of single items (built objects) there is nothing to choose by.
     const bool given = (found_.given > 0 && found_.given == found_.items) || machine::one_stage(model_);
     Elbo now;
