@@ -26,11 +26,7 @@ std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
 
 Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs,
                                           nlohmann::json& summary) {
-  std::vector<const GibbsReport*> chains;
-  for (const TracedRun& run : runs.all) {
-    if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
-  }
-  chains = whole_chains(std::move(chains));
+  const std::vector<const GibbsReport*> chains = whole_chains(runs.all);
   if (chains.empty()) return std::vector<Caution>();
   for (std::size_t k = 0; k < chains.size(); ++k) {
     const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
@@ -57,6 +53,7 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
   std::vector<Caution> out;
   const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
   if (!best || !best->coupling) out = cautions(drawn);  // exact samples are independent
+  std::ranges::move(failed_chains(runs.all), std::back_inserter(out));
   if (const std::string& problem = chains[0]->predictive.problem; !problem.empty())
     out.push_back({"not every observation has a replicate in draws.nc: " + problem, {}});
   return out;

@@ -87,11 +87,27 @@ nlohmann::json to_json(const ChainSummary& s) {
   return out;
 }
 
-std::vector<const GibbsReport*> whole_chains(std::vector<const GibbsReport*> chains) {
+std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs) {
+  const auto failed = [](const TracedRun& r) { return r.outcome.status == Status::numerical_failure; };
+  const bool all_failed = std::ranges::all_of(runs, failed);
+  std::vector<const GibbsReport*> chains;
+  for (const TracedRun& run : runs) {
+    const auto* report = std::get_if<GibbsReport>(&run.report);
+    if (report && (all_failed || !failed(run))) chains.push_back(report);
+  }
   std::erase_if(chains, [](const GibbsReport* c) { return c->log_joint.empty(); });
   const std::size_t draws = chains.empty() ? 0 : chains[0]->log_joint.size();
   std::erase_if(chains, [&](const GibbsReport* c) { return c->log_joint.size() != draws; });
   return chains;
+}
+
+std::vector<Caution> failed_chains(const std::vector<TracedRun>& runs) {
+  const auto failed = [](const TracedRun& r) { return r.outcome.status == Status::numerical_failure; };
+  const auto n = std::ranges::count_if(runs, failed);
+  if (n == 0 || n == std::ssize(runs)) return {};
+  return {{fmt::format("{} of {} chains failed numerically and {} left out: {}", n, runs.size(), n == 1 ? "is" : "are",
+                       std::ranges::find_if(runs, failed)->outcome.failure),
+           {}}};
 }
 
 std::string format_csv(const ChainSummary& s) {

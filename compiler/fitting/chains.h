@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/fitting/fit_summary.h"
 #include "compiler/fitting/method.h"
 #include "runtime/methods/diagnostics.h"
 
@@ -19,8 +20,9 @@ struct ChainSummary {
 
 /// Chains of one fit, with the same variables and the same number of draws each.
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
-/// Those that have drawn, and as much as the first of them: the others were interrupted.
-std::vector<const GibbsReport*> whole_chains(std::vector<const GibbsReport*> chains);
+/// Those that have drawn, and as much as the first of them: the others were interrupted. Chains that failed count only
+/// where all have.
+std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs);
 
 /// Entries of fit.json: the evidence under `sampling`; the largest r_hat, the least ess_bulk and ess_tail, there of all
 /// numbers and under `variables` of those of each; null where they are of no number or not finite.
@@ -31,5 +33,7 @@ std::string format_csv(const ChainSummary& summary);
 
 /// Chains that have not mixed.
 std::vector<Caution> cautions(const ChainSummary& summary);
+/// Chains that failed beside others that did not.
+std::vector<Caution> failed_chains(const std::vector<TracedRun>& runs);
 
 }  // namespace lehr

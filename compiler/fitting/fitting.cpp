@@ -19,6 +19,11 @@ namespace {
 /// Of two Normal variables that are tied so, the factors have less than 0.44 of the standard deviations.
 constexpr double kStrongCoupling = 0.9;
 
+Caution passed_over(StartKind wanted, const Instance::Started& started) {
+  return {fmt::format("no start from {}: {}", name_of(wanted), started.failure),
+          {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))}};
+}
+
 }  // namespace
 
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
@@ -210,7 +215,8 @@ Result<bool> Fitting::replace(BoundData data) {
 Result<FitRun> Fitting::start(std::uint64_t restart) {
   FitRun run;
   run.restart = restart;
-  if (Result<bool> r = instance_->start(settings_.seed, restart, settings_.start); !r) return r.error();
+  const Result<Instance::Started> started = instance_->start(settings_.seed, restart, settings_.start);
+  if (!started) return started.error();
   const std::vector<NamedArray> init =
       settings_.after ? chain_start(*settings_.after, settings_.seed, restart) : settings_.init;
   if (!init.empty()) {
@@ -221,13 +227,16 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const Ground ground{analysed(),  data(),          *instance_,  settings_.seed, restart, settings_.save_locals,
-                      predictive_, settings_.start, references()};
+  const Ground ground{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
+                      predictive_, started->kind, references()};
   Result<Ready> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
   run.report = ready_.report;
   run.at_start = ready_.cautions;
+  // A search passes over starts of any kind.
+  if (!started->failure.empty() && init.empty() && !std::holds_alternative<SearchedAscent>(settings_.method))
+    run.at_start.push_back(passed_over(settings_.start, *started));
   return run;
 }
 
@@ -321,8 +330,7 @@ std::optional<Error> Fitting::draws_would_be_lost() const {
   Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(), {}, settings_.backend, 0);
   if (!made) return made.error();
   Instance& instance = **made;
-  if (Result<bool> r = instance.start(settings_.seed, 0, StartKind::means); !r)
-    return lost(r.error().text + told(far_));
+  if (const auto r = instance.start(settings_.seed, 0, StartKind::means); !r) return lost(r.error().text + told(far_));
   CaviOptions options;
   options.max_iterations = kSweeps;
   const Outcome out = run_cavi(instance.engine(), options, [](const SweepReport&) { return true; });

@@ -251,7 +251,7 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
     }
   }
   if (!instance_) return sum_up(arrays);
-  if (Result<bool> r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
+  if (const auto r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
   const Result<ItemSolution> solved = solve_items(*instance_, analysed_, kept_, fit_, how_);
   if (!solved) return solved.error();

@@ -22,7 +22,7 @@ class Rounds {
     Result<Simulation> now = simulations_.draw(first);
     if (!now) return now.error();
     if (Result<bool> r = instance_.replace(now->data); !r) return r.error();
-    if (Result<bool> r = instance_.start(seed, chain); !r) return r.error();
+    if (const auto r = instance_.start(seed, chain); !r) return r.error();
     machine::set_key(instance_.engine().machine(), seed, chain);
     if (std::optional<Error> e = put(now->values)) return *e;
     std::vector<std::vector<double>> out{measure(*now, now->values)};

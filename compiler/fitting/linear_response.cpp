@@ -163,7 +163,7 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   Result<std::unique_ptr<Instance>> made = Instance::make(*analysed, data, {}, Backend::native, 0);
   if (!made) return made.error();
   Instance& instance = **made;
-  if (Result<bool> r = instance.start(1, 0, StartKind::means); !r) return r.error();
+  if (const auto r = instance.start(1, 0, StartKind::means); !r) return r.error();
   std::vector<NamedArray> global;
   for (const NamedArray& a : s.instance->posterior(false, Origin::reference))
     global.push_back(a);

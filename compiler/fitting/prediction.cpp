@@ -115,7 +115,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
       options.instance(about ? *about : analysed, about ? moved->data : data, lower);
   if (!instance) return instance.error();
   if (about) (*instance)->tell_from(moved->references);
-  if (Result<bool> r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
+  if (const auto r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
   const Result<ItemSolution> solved =
       solve_items(**instance, about ? *about : analysed, about ? moved->data : data, fit, how);

@@ -36,7 +36,7 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
   if (!made) return made.error();
   out.instance = std::move(*made);
   out.instance->tell_from(out.bound->references);
-  if (Result<bool> r = out.instance->start(fit.seed, 0, StartKind::means); !r) return r.error();
+  if (const auto r = out.instance->start(fit.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = out.instance->set(fit.posterior, "posterior.npz"); !r) return r.error();
   ItemInference how{local};
   how.seed = fit.seed;

@@ -271,12 +271,13 @@ Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) 
   return true;
 }
 
-Result<bool> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
+Result<Instance::Started> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
-  if (const std::int32_t s = random_start(engine(), kind, Rng(seed, restart))) return failed(s);
-  restart_at(engine(), kind);
-  return true;
+  const Placed placed = any_start(engine(), kind, Rng(seed, restart));
+  if (!placed.kind) return failed(placed.failed);
+  restart_at(engine(), *placed.kind);
+  return Started{*placed.kind, placed.failed == 0 ? "" : engine().describe(placed.failed)};
 }
 
 bool Instance::is_first_of_joint(const ParameterSlot& slot) const {

@@ -68,8 +68,14 @@ class Instance {
   /// there. Factors stay as they are, what follows from the data alone is formed again.
   Result<bool> replace(const BoundData& data);
 
-  /// Start of a run, see StartKind. Deterministic in (seed, restart), whatever the method that follows.
-  Result<bool> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
+  /// The start that is in place.
+  struct Started {
+    StartKind kind;
+    std::string failure = {};  // why it is not of the kind that was wanted
+  };
+  /// Start of a run, see StartKind. Where one fails, another kind takes its place; the error is that of the kind that
+  /// was wanted. Deterministic in (seed, restart), whatever the method that follows.
+  Result<Started> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
   /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
   /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted.

@@ -131,10 +131,7 @@ void take(Runs& runs, Fit::Impl& to) {
 
 /// What chains say together takes the place of what the last of them does. Nothing of other methods.
 void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohmann::json& summary) {
-  std::vector<const GibbsReport*> chains;
-  for (const TracedRun& run : runs.all)
-    if (const auto* report = std::get_if<GibbsReport>(&run.report)) chains.push_back(report);
-  chains = whole_chains(std::move(chains));
+  const std::vector<const GibbsReport*> chains = whole_chains(runs.all);
   if (chains.empty()) return;
   const ChainSummary drawn = summarise(chains);
   summary.merge_patch(to_json(drawn));

@@ -10,9 +10,14 @@ namespace lehr::embedded {
 namespace {
 
 std::int32_t start(const Run& r, std::uint64_t seed) {
-  Rng rng(seed, 0);
-  const Start seeds{.kind = StartKind::seeds, .order = r.s.order};
-  if (const std::int32_t status = machine::start(r.machine(), seeds, rng)) return status;
+  const auto placed = [&](StartKind kind) {
+    Rng rng(seed, 0);
+    return machine::start(r.machine(), {.kind = kind, .order = r.s.order}, rng);
+  };
+  // The same kinds as a fit tries, of those that need no clusters.
+  if (const std::int32_t status = placed(StartKind::seeds)) {
+    if (placed(StartKind::means) != 0 && placed(StartKind::flat) != 0) return status;
+  }
   r.s.started = 1;
   r.s.sums_fresh = r.s.other_items = 0;
   return 0;

@@ -74,12 +74,29 @@ class Run {
       } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
     }
     e_.load(best_);
-    converge(o_.max_iterations);
+    if (survives([&] { converge(o_.max_iterations); })) return;
+    e_.load(best_);
+    out_.elbo = best_elbo_;
   }
 
  private:
   void check(std::int32_t status) const {
     if (status != 0) throw Stop{Status::numerical_failure, status};
+  }
+
+  /// False: a numerical failure, of what is not the run itself.
+  template <class Part>
+  bool survives(const Part& part) {
+    try {
+      part();
+      return true;
+    } catch (const Stop& stop) {
+      if (stop.status != Status::numerical_failure) throw;
+    }
+    out_.status = Status::max_iter;
+    out_.failure.clear();
+    elbo_.value = NAN;
+    return false;
   }
 
   bool of_entropies() const { return form_.kind == Annealing::Kind::entropy; }
@@ -138,6 +155,13 @@ class Run {
   }
 
   bool melt() {
+    bool melted = false;
+    if (survives([&] { melted = heat(); })) return melted;
+    e_.load(best_);
+    return false;
+  }
+
+  bool heat() {
     const double cold = elbo_.discrete_entropy;
     const Annealing::Kind kind = std::exchange(form_.kind, Annealing::Kind::data);
     make(kInfinite, false);
@@ -206,14 +230,13 @@ class Run {
       share_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
   }
 
-  /// The other solutions, then fresh starts, flat and from seeds.
+  /// The other solutions, then fresh starts, flat and from seeds; nothing where such a start fails.
   Held elsewhere(std::int64_t k) {
     if (k < std::ssize(o_.others)) return o_.others[static_cast<std::size_t>(k)];
     k -= std::ssize(o_.others);
-    check(e_.restart(o_.seed + 104729 * static_cast<std::uint64_t>(k + 1),
-                     k % 2 == 0 ? StartKind::flat : StartKind::seeds));
-    check(prepare_statistics(e_));
-    return e_.keep();
+    const std::uint64_t seed = o_.seed + 104729 * static_cast<std::uint64_t>(k + 1);
+    const bool placed = e_.restart(seed, k % 2 == 0 ? StartKind::flat : StartKind::seeds) == 0;
+    return placed && prepare_statistics(e_) == 0 ? e_.keep() : Held();
   }
 
   /// In the colder half of an arm: the objective is far below that of the arm which found the best, at the same
@@ -223,11 +246,19 @@ class Run {
            now.objective < objective_at(cooling_, now.temperature) - kLost * std::abs(best_elbo_);
   }
 
-  /// Annealed from a state to temperature 1; kept when better than the best so far.
+  /// Annealed from a state to temperature 1; kept when better than the best so far. No state, or a failure: it is not.
   bool arm(Held start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
-    e_.load(start);
     from = std::max(from, 1.05);
+    if (!start) elbo_.value = NAN;
+    bool kept = false;
+    if (start && survives([&] { kept = anneal(start, from, sweeps, noise); })) return kept;
+    report_.arms.push_back({from, elbo_.value, false});
+    return false;
+  }
+
+  bool anneal(const Held& start, double from, std::int64_t sweeps, double noise) {
+    e_.load(start);
     std::vector<CoolingPoint> cooling;
     const std::int64_t before = out_.iterations;
     for (std::int64_t k = 0; k < sweeps; ++k) {

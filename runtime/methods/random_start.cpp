@@ -187,10 +187,28 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   return machine::start(m, {kind, &clusters, order.data(), m.keeps_items() ? nullptr : &taken}, rng);
 }
 
+Placed any_start(Engine& e, StartKind wanted, const Rng& rng) {
+  // Those that ask least of the data come first.
+  constexpr StartKind kOthers[] = {StartKind::means, StartKind::flat, StartKind::points, StartKind::allocations,
+                                   StartKind::seeds};
+  const std::int32_t failed = random_start(e, wanted, rng);
+  if (failed == 0) return {wanted};
+  for (const StartKind other : kOthers) {
+    if (other == wanted || (e.machine().supply && !is_sparse(other))) continue;
+    if (random_start(e, other, rng) == 0) return {other, failed};
+  }
+  return {std::nullopt, failed};
+}
+
 void restart_at(Engine& engine, StartKind kind) {
   constexpr std::uint64_t kStream = 0x57A7;  // not that of the first starts
   engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
-    return engine.seen([&] { return random_start(engine, other.value_or(kind), Rng(seed, kStream)); });
+    return engine.seen([&] {
+      const Rng rng(seed, kStream);
+      if (other) return random_start(engine, *other, rng);
+      const Placed placed = any_start(engine, kind, rng);
+      return placed.kind ? 0 : placed.failed;
+    });
   };
 }
 

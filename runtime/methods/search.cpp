@@ -24,18 +24,20 @@ class Search {
     const Held begin = e_.keep();
     std::vector<Arm> arms = race(e_, o_, first, 0, on_sweep_, report_);
     const std::int64_t raced = report_.sweeps;
-    if (arms.empty()) {
+    if (!arms.empty()) {
+      e_.load(arms.front().state);
+      if (has_own_proportions(e_)) melt(arms.front());
+    }
+    const double melted = best_elbo_;
+    lead(arms);
+    if (!best_ && out_.status != Status::interrupted) {
+      arms = race(e_, o_, first, 1, on_sweep_, report_);
+      lead(arms);
+    }
+    if (!best_ && out_.status != Status::interrupted) {
       // Every start fails: the plain run says how.
       e_.load(begin);
       run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
-      return out_;
-    }
-    e_.load(arms.front().state);
-    if (has_own_proportions(e_)) melt(arms.front());
-    const double melted = best_elbo_;
-    for (Arm& a : arms) {
-      if (enough() || out_.status == Status::interrupted) break;
-      converge(a);
     }
     if (!best_) return out_;
     if (best_elbo_ > melted) race_more(first, raced);
@@ -46,7 +48,6 @@ class Search {
     if (out_.status == Status::numerical_failure) {  // of an arm: what was found stays
       restore();
       out_.status = best_status_;
-      out_.failure.clear();
     }
     if (out_.status != Status::interrupted) move();
     if (out_.status == Status::interrupted && !(out_.elbo >= best_elbo_)) restore();
@@ -67,6 +68,14 @@ class Search {
     out_.leaps += before;
     report_.sweeps += out_.iterations;
     out_.iterations = report_.sweeps;
+  }
+
+  /// Arms converge until there are enough of them.
+  void lead(std::vector<Arm>& arms) {
+    for (Arm& a : arms) {
+      if (enough() || out_.status == Status::interrupted) break;
+      converge(a);
+    }
   }
 
   /// A few leaders converge in any case, others while what they found differs and a search is still cheap.
@@ -90,9 +99,13 @@ class Search {
     start.converged = !hopeless;
     start.sweeps += report_.sweeps - before;
     start.elbo = out_.elbo;
+    if (out_.status == Status::numerical_failure) {
+      start.converged = false;
+      start.elbo = NAN;
+      return;
+    }
     agree_ = agree_ && (leaders_ == 0 || std::abs(out_.elbo - best_elbo_) <= kAgree * (1 + std::abs(best_elbo_)));
     ++leaders_;
-    if (out_.status == Status::numerical_failure) return;
     if (out_.elbo <= best_elbo_) {
       others_.push_back(e_.keep());
       return;
@@ -124,6 +137,7 @@ class Search {
   void restore() {
     e_.load(best_);
     out_.elbo = best_elbo_;
+    out_.failure.clear();
   }
 
   /// Where temperatures of all entropies apply: what they find depends little on the start, and few starts come near.

@@ -45,20 +45,23 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   Engine e(m, sizes_of(m, s), 0, nullptr);
   e.work_with(static_cast<std::size_t>(o.threads));
   e.describe = [](std::int32_t) { return std::string(); };
-  restart_at(e, StartKind::seeds);
   for (std::int64_t k = 0; k < m.array_count; ++k)
     copy(s, e, m.arrays[k].buffer, false);
   for (std::int64_t b = 0; b < m.buffer_count; ++b) {
     if (m.buffers[b].role == machine::Role::prior) copy(s, e, b, false);
   }
   if (const std::int32_t status = e.prepare()) return status;
+  StartKind first = StartKind::seeds;
   if (o.keep_start) {
     for (const std::int64_t b : e.state_buffers())
       copy(s, e, b, false);
     if (const std::int32_t status = e.call(m.expectations)) return status;
-  } else if (const std::int32_t status = random_start(e, StartKind::seeds, Rng(o.seed, 0))) {
-    return status;
+  } else {
+    const Placed placed = any_start(e, first, Rng(o.seed, 0));
+    if (!placed.kind) return placed.failed;
+    first = *placed.kind;
   }
+  restart_at(e, first);
   SearchOptions options = options_of(o, s.accuracy);
   options.components = components_of(e);
   SearchReport report;
@@ -67,7 +70,7 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
     if (o.on_sweep && !stopped) stopped = o.on_sweep(o.context, r.iteration, r.elbo, r.temperature) != 0;
     return !stopped;
   };
-  const Outcome found = run_search(e, options, StartKind::seeds, on_sweep, report);
+  const Outcome found = run_search(e, options, first, on_sweep, report);
   if (found.status == Status::numerical_failure) return embedded::kNotFinite;
   for (const std::int64_t b : e.state_buffers())
     copy(s, e, b, true);

@@ -180,6 +180,27 @@ def failing(folder):
     return "exit code 5"
 
 
+COUNTS = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; z[n] ~ Categorical(pi);
+  m[k] ~ Gamma(shape = 1, rate = 0.1); r ~ Gamma(shape = 2, rate = 0.5);
+  observe x[n] ~ GammaPoisson(mean = m[z[n]], r = r); guide point(r); }"""
+
+
+def passed_over(folder):
+    """Starts from seeds leave `r` without a mode: others take their place, and a run that is not a search says so."""
+    r = np.random.default_rng(3)
+    x = r.poisson(np.where(r.random(200) < 0.5, 3, 20) * r.gamma(2, 0.5, 200))
+    of = lambda name, *options: fit(folder, name, COUNTS, {"x": x}, *options)
+    means, got = of("means", "--init", "means"), of("passed")
+    assert got["status"] == "converged" and got["elbo"] >= means["elbo"] - 1e-6 * abs(means["elbo"])
+    assert "no start from seeds" not in got["said"] and got["search"]["starts"][0]["kind"] == "means"
+    for k, options in enumerate((["--search", "none"], ["--anneal", "auto"], ["--restarts", "2"], ["--method", "svi", "--epochs", "3"])):
+        other = of(f"other{k}", *options)
+        assert "no start from seeds: 'r' has no mode" in other["said"], other["said"]
+        assert other["status"] in ("converged", "max_iter") and len(other["warnings"]) > 0
+    assert of("other0", "--search", "none")["elbo"] == means["elbo"]
+    return f"{got['elbo']:.2f}, from the means {means['elbo']:.2f}"
+
+
 def interrupted(folder):
     out = os.path.join(folder, "stopped")
     process = subprocess.Popen([LEHR, "fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out],
@@ -196,5 +217,5 @@ def interrupted(folder):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, exact_models, failing, interrupted):
+    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, exact_models, failing, passed_over, interrupted):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)

@@ -199,31 +199,28 @@ def no_room(d):
 
 
 def restarts(d):
-    """Starts that fail are passed over, before and after one that does not."""
+    """Restarts that fail are passed over, before and after one that does not; a start that fails becomes one of another kind."""
     with open(f"{d}/m.lehr", "w") as file:
         file.write("model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; t[k] ~ Jeffreys(); "
                    "z[n] ~ Categorical(pi); observe x[n] ~ Poisson(t[z[n]]); }")
     with open(f"{d}/x.json", "w") as file:
         json.dump({"x": [0] * 8 + [9, 5, 4, 7, 30, 35, 28, 36]}, file)
-    seen = set()
+    seen, replaced = set(), 0
     for seed in range(1, 30):
         out = f"{d}/{seed}"
         done = subprocess.run([LEHR, "fit", f"{d}/m.lehr", "--data", f"{d}/x.json", "--out", out, "--restarts", "3", "--seed", str(seed)],
                               capture_output=True, text=True, timeout=300)
-        failed = [f"restart {r + 1}/3: numerical failure: the start" in done.stderr for r in range(3)]
-        if all(failed):
-            assert done.returncode == 5 and not os.path.exists(f"{out}/fit.json")
-            continue
         fit = json.load(open(f"{out}/fit.json"))
-        if fit["status"] == "numerical_failure":
+        failed = [r["status"] == "numerical_failure" for r in fit["restarts"]]
+        replaced += "no start from seeds: the posterior of 't'" in done.stderr
+        assert done.returncode == (5 if all(failed) else 0), (done.returncode, failed, done.stderr)
+        if all(failed):
             continue
-        assert done.returncode == 0, done.stderr
-        assert [r["status"] == "numerical_failure" and r["iterations"] == 0 for r in fit["restarts"]] == failed, (fit["restarts"], failed)
-        assert fit["elbo"] == max(r["elbo"] for r in fit["restarts"] if r["elbo"] is not None)
+        assert fit["elbo"] == max(r["elbo"] for r, lost in zip(fit["restarts"], failed) if not lost)
         lehr("show", out)
         if any(failed):
             seen.add("first" if failed[0] else "later")
-        if len(seen) == 2:
+        if len(seen) == 2 and replaced:
             return
     raise AssertionError(f"starts failed {seen} of a success")
 
