@@ -71,9 +71,7 @@ CaviOptions ascent_of(const FitOptions& o) {
   out.tolerance = o.tolerance;
   if (o.precision == "float") out.slack = kSingleSlack;
   out.elbo_every = std::max<std::int64_t>(1, o.elbo_every);
-  const FitOptions usual;
-  const bool plain = o.max_iterations != usual.max_iterations && o.leap_after == usual.leap_after;
-  out.leap_after = plain ? 0 : o.leap_after;
+  out.leap_after = o.leap_after;
   return out;
 }
 
@@ -197,7 +195,6 @@ std::span<const std::string_view> precision_names() { return kPrecisions; }
 std::span<const FitNumber> fit_numbers() { return kNumbers; }
 
 void count_what_is_said(FitOptions& o, const std::function<bool(std::string_view)>& said) {
-  if (said("max-iter") && !said("leap-after")) o.leap_after = 0;
   const bool one_start = said("max-iter") || said("tol") || said("restarts") || said("init");
   if (one_start && !said("search")) o.search = "none";
 }

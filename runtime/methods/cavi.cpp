@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/abi.h"
+#include "runtime/methods/cavi_run.h"
 #include "runtime/methods/geometric.h"
 #include "runtime/methods/held_shapes.h"
 
@@ -132,55 +133,80 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
   return status != 0 || !elbo ? status : e.elbo(*elbo);
 }
 
-Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
-  Outcome out;
-  const PlainAtEnd plain{e};
-  if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
-  const Annealing& a = options.annealing;
-  Settling settling(e, options);
-  Leap leap(e, options.leap_after);
-  bool leaping = false;
-  std::optional<double> previous_temperature;
-  double previous = 0;
-  bool stops = false;
-  while (out.iterations < options.max_iterations) {
-    const double t = a.temperature(out.iterations), noise = a.noise(out.iterations);
-    const bool last = out.iterations + 1 == options.max_iterations;
-    const bool bounded = leaping || last || stops || (out.iterations + 1) % options.elbo_every == 0;
-    Elbo elbo;
-    const std::int32_t status = annealed_sweep(e, options, out.iterations, bounded ? &elbo : nullptr);
-    if (status != 0 && !leaping) return failure(e, status, out);
-    ++out.iterations;
-    if (!bounded) {
-      if (!a.active(out.iterations - 1)) leap.saw();
-      // A sweep without a bound is not the last.
-      stops = !on_sweep({out.iterations, std::nan(""), t, std::nan("")});
-      continue;
+CaviRun::CaviRun(const Engine& e, const CaviOptions& options)
+    : e_(e), o_(options), settling_(e, o_), leap_(e, o_.leap_after) {}
+
+void CaviRun::end(Status status) {
+  out_.status = status;
+  ended_ = true;
+}
+
+const Outcome& CaviRun::go_on(std::int64_t until, const OnSweep& on_sweep) {
+  const PlainAtEnd plain{e_};
+  until = std::min(until, o_.max_iterations);
+  if (!std::exchange(prepared_, true)) {
+    if (const std::int32_t status = prepare_statistics(e_)) {
+      out_ = failure(e_, status, out_);
+      ended_ = true;
     }
-    if (leaping) {
-      leap.hold(status == 0 && machine::is_possible(elbo.value), elbo);
-      out.leaps = leap.count();
-      settling.forget();
-    }
-    if (!a.active(out.iterations - 1)) leap.saw();
-    out.elbo = elbo.value;
-    if (!check_elbo(out.elbo, out)) return out;
-    const double objective = annealed_objective(a, t, elbo);
-    const bool comparable = previous_temperature == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
-    if (comparable && objective < previous - options.slack.elbo * (1 + std::abs(objective))) ++out.decreases;
-    previous = objective;
-    previous_temperature = noise > 0 ? std::optional<double>() : t;
-    const bool settled = !leaping && settling.settled(out.elbo) && !a.active(out.iterations - 1) &&
-                         !leap.gained(out.elbo, options.tolerance * (1 + std::abs(out.elbo)));
-    const bool keep = on_sweep({out.iterations, out.elbo, t, objective}) && !stops;
-    if (settled || !keep) {
-      out.status = settled ? Status::converged : Status::interrupted;
-      return out;
-    }
-    leaping = !a.active(out.iterations) && out.iterations + 1 < options.max_iterations && leap.ahead(elbo);
   }
-  out.status = Status::max_iter;
-  return out;
+  while (!ended_ && out_.iterations < until)
+    advance(out_.iterations + 1 == until, on_sweep);
+  return out_;
+}
+
+/// The last sweep of a piece has an ELBO, which the run judges only where it would be there without the pieces.
+void CaviRun::advance(bool last, const OnSweep& on_sweep) {
+  const Annealing& a = o_.annealing;
+  const std::int64_t now = out_.iterations;
+  const double t = a.temperature(now), noise = a.noise(now);
+  const bool leaping = std::exchange(may_leap_, false) && leap_.ahead(elbo_);
+  const bool judged = leaping || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
+  Elbo elbo;
+  const std::int32_t status = annealed_sweep(e_, o_, now, judged || last ? &elbo : nullptr);
+  if (status != 0 && !leaping) {
+    out_ = failure(e_, status, out_);
+    ended_ = true;
+    return;
+  }
+  ++out_.iterations;
+  if (leaping) {
+    leap_.hold(status == 0 && machine::is_possible(elbo.value), elbo);
+    out_.leaps = leap_.count();
+    settling_.forget();
+  }
+  if (!a.active(now)) leap_.saw();
+  if (!judged && !last) {
+    // A sweep without an ELBO is not the last.
+    stops_ = !on_sweep({out_.iterations, std::nan(""), t, std::nan("")});
+    return;
+  }
+  out_.elbo = elbo.value;
+  if (!check_elbo(out_.elbo, out_)) {
+    ended_ = true;
+    return;
+  }
+  const double objective = annealed_objective(a, t, elbo);
+  const bool settled = judged && judge(t, noise, objective, leaping);
+  const bool keep = on_sweep({out_.iterations, out_.elbo, t, objective}) && !stops_;
+  if (settled || !keep) return end(settled ? Status::converged : Status::interrupted);
+  if (!judged) return;
+  elbo_ = elbo;
+  may_leap_ = !a.active(out_.iterations) && out_.iterations + 1 < o_.max_iterations;
+}
+
+bool CaviRun::judge(double t, double noise, double objective, bool leaping) {
+  const Annealing& a = o_.annealing;
+  const bool comparable = previous_temperature_ == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
+  if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
+  previous_ = objective;
+  previous_temperature_ = noise > 0 ? std::optional<double>() : t;
+  return !leaping && settling_.settled(out_.elbo) && !a.active(out_.iterations - 1) &&
+         !leap_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo)));
+}
+
+Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {
+  return CaviRun(e, options).go_on(options.max_iterations, on_sweep);
 }
 
 }  // namespace lehr

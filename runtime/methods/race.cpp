@@ -42,15 +42,14 @@ class Race {
       for (const StartKind kind : kKinds) {
         if ((k == 0 && kind == first) || stopped_ || arms.size() >= most || has_one_optimum(arms)) continue;
         const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(k);
-        if (const std::int32_t status = e_.restart(seed, kind); status == 0 && prepare_statistics(e_) == 0)
-          enter(arms, kind, seed);
+        if (const std::int32_t status = e_.restart(seed, kind); status == 0) enter(arms, kind, seed);
       }
     }
     keep(arms, (arms.size() + 1) / 2);
     for (Arm& a : arms) {
+      if (a.run->converged() || stopped_) continue;
       e_.load(a.state);
-      if (a.settled || stopped_) continue;
-      if (prepare_statistics(e_) != 0 || !sweeps(a, kSecondRung - kFirstRung)) a.elbo = NAN;
+      if (!sweeps(a, kSecondRung)) a.elbo = NAN;
     }
     keep(arms, arms.size());
     return in_order(std::move(arms), report_);
@@ -61,12 +60,14 @@ class Race {
     double out = 1;
     for (const std::int64_t b : e_.state_buffers())
       out += 8.0 * static_cast<double>(e_.reals(b).size());
+    for (const std::int64_t b : e_.global_buffers())
+      out += 8.0 * static_cast<double>(e_.reals(b).size());
     return out;
   }
 
   void enter(std::vector<Arm>& arms, StartKind kind, std::uint64_t seed) {
     report_.starts.push_back({kind, seed, 0, NAN});
-    Arm a{report_.starts.size() - 1, {}, 0};
+    Arm a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
     if (!sweeps(a, kFirstRung)) return;
     const bool same = std::ranges::any_of(
         arms, [&](const Arm& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
@@ -74,21 +75,18 @@ class Race {
     if (!same) arms.push_back(std::move(a));
   }
 
-  /// False: the arm has failed.
-  bool sweeps(Arm& a, std::int64_t n) {
+  /// So many in all. False: the arm has failed.
+  bool sweeps(Arm& a, std::int64_t until) {
     SearchReport::Start& start = report_.starts[a.start];
-    Outcome checked;
-    Elbo elbo;
-    Settling settling(e_, o_);
-    for (std::int64_t k = 0; k < n && !stopped_ && !a.settled; ++k) {
-      start.elbo = NAN;
-      if (sweep(e_, o_) != 0 || e_.elbo(elbo) != 0 || !check_elbo(elbo.value, checked)) return false;
+    start.elbo = NAN;
+    const Outcome& out = a.run->go_on(until, [&](const SweepReport& s) {
       ++start.sweeps;
       ++report_.sweeps;
-      a.elbo = start.elbo = elbo.value;
-      a.settled = settling.settled(elbo.value);
-      stopped_ = !on_sweep_({report_.sweeps, elbo.value, 1, elbo.value});
-    }
+      stopped_ = !on_sweep_({report_.sweeps, s.elbo, 1, s.elbo}) || stopped_;
+      return !stopped_;
+    });
+    if (out.status == Status::numerical_failure) return false;
+    a.elbo = start.elbo = out.elbo;
     a.state = e_.keep();
     return true;
   }
@@ -96,7 +94,7 @@ class Race {
   /// Several arms have settled, and all that were seen are the same.
   bool has_one_optimum(const std::vector<Arm>& arms) const {
     constexpr std::size_t kEnough = 3;
-    return arms.size() == 1 && arms[0].settled && report_.starts.size() >= kEnough;
+    return arms.size() == 1 && arms[0].run->converged() && report_.starts.size() >= kEnough;
   }
 
   static void keep(std::vector<Arm>& arms, std::size_t n) {

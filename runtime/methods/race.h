@@ -1,7 +1,9 @@
 // Starts of every kind make a few sweeps each, and the better ones a few more.
 #pragma once
+#include <memory>
 #include <vector>
 
+#include "runtime/methods/cavi_run.h"
 #include "runtime/methods/search.h"
 
 namespace lehr {
@@ -10,7 +12,7 @@ struct Arm {
   std::size_t start;  // in the report
   Held state;
   double elbo = 0;
-  bool settled = false;
+  std::unique_ptr<CaviRun> run = {};  // goes on from the state
 };
 
 /// The arms that are left, in the order in which they are to converge: the best; the first one, which is what stands in

@@ -50,7 +50,7 @@ class Search {
       out_.status = best_status_;
     }
     if (out_.status != Status::interrupted) move();
-    if (out_.status == Status::interrupted && !(out_.elbo >= best_elbo_)) restore();
+    if (!(out_.elbo >= best_elbo_)) restore();
     return out_;
   }
 
@@ -81,19 +81,23 @@ class Search {
   /// A few leaders converge in any case, others while what they found differs and a search is still cheap.
   bool enough() const { return leaders_ >= o_.leaders && (agree_ || report_.sweeps >= o_.patience * length_); }
 
-  /// To the end, or until it cannot become the best.
+  /// To the end, or until it cannot become the best; the first in any case, since the end is not below a plain run.
   void converge(Arm& a) {
     SearchReport::Start& start = report_.starts[a.start];
     e_.load(std::exchange(a.state, {}));
-    const std::int64_t before = report_.sweeps;
+    const std::int64_t before = report_.sweeps, made = a.run->outcome().iterations;
     Outlook outlook;
     bool hopeless = false;
     run([&](const OnSweep& counted) {
-      return run_cavi(e_, o_, [&](const SweepReport& s) {
-        if (std::isfinite(s.elbo)) hopeless = !outlook.may_reach(best_elbo_, s.elbo);
+      Outcome out = a.run->go_on(o_.max_iterations, [&](SweepReport s) {
+        if (a.start > 0 && std::isfinite(s.elbo)) hopeless = !outlook.may_reach(best_elbo_, s.elbo);
+        s.iteration -= made;
         return counted(s) && !hopeless;
       });
+      out.iterations -= made;
+      return out;
     });
+    a.run.reset();
     if (hopeless) out_.status = Status::max_iter;
     start.leader = true;
     start.converged = !hopeless;

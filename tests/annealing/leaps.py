@@ -63,5 +63,22 @@ def variances():
     return f"{got['iterations']} sweeps, {got['leaps']}"
 
 
+def limited():
+    """A limit of the sweeps is no more than that: the sweeps until then are those of a run without it."""
+    n = 200
+    i, j = R.integers(12, size=n), R.integers(9, size=n)
+    y = R.normal(size=12)[i] + R.normal(size=9)[j] + R.normal(size=n)
+    model = """model m { plate n; plate f; plate g; data i[n] : f; data j[n] : g; mu ~ Normal(mean = 0, sd = 100);
+      a[f] ~ Normal(mean = 0, sd = 5); b[g] ~ Normal(mean = 0, sd = 5); observe y[n] ~ Normal(mean = mu + a[i[n]] + b[j[n]], sd = 1); }"""
+    data = {"i": i, "j": j, "y": y}
+    free, enough, given = (fit(model, data, *o) for o in ([], ["--max-iter", "900"], ["--max-iter", "900", "--leap-after", "20"]))
+    assert free.report["leaps"]["taken"] > 0
+    for f in (enough, given):
+        assert f.trace == free.trace and f.report["leaps"] == free.report["leaps"], (f.report["iterations"], free.report["iterations"])
+    short = fit(model, data, "--max-iter", "30")
+    assert short.trace[:29] == free.trace[:29] and short.report["status"] == "max_iter"
+    return f"{free.report['iterations']} sweeps with and without a limit"
+
+
 if __name__ == "__main__":
-    finish({"a level and a slope": trend, "crossed effects": variances})
+    finish({"a level and a slope": trend, "crossed effects": variances, "a limit": limited})

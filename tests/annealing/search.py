@@ -201,6 +201,33 @@ def passed_over(folder):
     return f"{got['elbo']:.2f}, from the means {means['elbo']:.2f}"
 
 
+LETTERS = """model m { plate s; plate t in s ordered; plate k = 4; plate l = 12; pi ~ Dirichlet(concentration = 1) over k;
+  A[k] ~ Dirichlet(concentration = 1) over k; B[k] ~ Dirichlet(concentration = 0.5) over l;
+  z[s, t] ~ Categorical(A[z[s, t-1]]) start Categorical(pi); observe x[s, t] ~ Categorical(B[z[s, t]]); }"""
+
+
+def holds_the_plain_run(folder):
+    """The first start goes the way of a plain run, leaps and all, to its end: the search is not below it."""
+    r = np.random.default_rng(5)
+    a, b = r.dirichlet(np.full(4, 0.5), 4) * 0.3 + 0.7 * np.eye(4), r.dirichlet(np.full(12, 0.3), 4)
+    x = np.empty((40, 30), int)
+    for row in x:
+        z = r.integers(4)
+        for t in range(30):
+            row[t] = r.choice(12, p=b[z])
+            z = r.choice(4, p=a[z])
+    leaps = 0
+    for seed in "1234":
+        for model, data in ((LETTERS, {"x": x}), ("models/gmm.lehr", FAITHFUL)):
+            got, plain = fit(folder, "held", model, data, "--seed", seed), fit(folder, "held_plain", model, data, "--seed", seed, "--search", "none")
+            first = got["search"]["starts"][0]
+            assert first["elbo"] == plain["elbo"] and first["sweeps"] == plain["iterations"], (seed, first, plain["elbo"], plain["iterations"])
+            assert got["elbo"] >= plain["elbo"], (got["elbo"], plain["elbo"])
+            leaps += plain.get("leaps", {}).get("taken", 0)
+    assert leaps > 0
+    return f"the same bits; {leaps} leaps on the way"
+
+
 def interrupted(folder):
     out = os.path.join(folder, "stopped")
     process = subprocess.Popen([LEHR, "fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out],
@@ -217,5 +244,6 @@ def interrupted(folder):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, exact_models, failing, passed_over, interrupted):
+    for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, exact_models, failing, passed_over, holds_the_plain_run,
+                  interrupted):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)
