@@ -83,7 +83,7 @@ class Narrow {
               return make(want, Binary{n.op, in(of, n.left), in(of, n.right)});
             },
             [&](const Select& n) {
-              return make(want, Select{in(Type::boolean, n.condition), in(want, n.if_true), in(want, n.if_false)});
+              return make(want, Select{guard(want, n.condition), in(want, n.if_true), in(want, n.if_false)});
             },
             [&](const Random& n) {
               Random out = n;
@@ -95,6 +95,17 @@ class Narrow {
             },
             [&](const auto&) { return e; }},
         x.node);
+  }
+  /// A condition of values in `want`: what it keeps away from them, such as 0 from a logarithm, is rounded as they are.
+  ExprId guard(Type want, ExprId condition) {
+    const Expr x = p_[condition];
+    const auto* n = std::get_if<Binary>(&x.node);
+    if (want != Type::f32 || !n) return in(Type::boolean, condition);
+    if (n->op == BinaryOp::logical_and)
+      return make(Type::boolean, Binary{n->op, guard(want, n->left), guard(want, n->right)});
+    const bool orders = n->op == BinaryOp::less || n->op == BinaryOp::less_equal;
+    if (!orders || !is_real(p_[n->left].type)) return in(Type::boolean, condition);
+    return make(Type::boolean, Binary{n->op, in(want, n->left), in(want, n->right)});
   }
   Type operands(Type want, ExprId a, ExprId b) const {
     if (is_real(want)) return want;

@@ -192,6 +192,19 @@ def certain_parts():
 
 
 @check
+def nearly_certain_bits():
+    """Bits and spins beside a chain whose odds 32 bits can tell from certain, and their probabilities cannot."""
+    out = []
+    for other, up in (("Bernoulli(0.5)", 1), ("Spin()", 2)):
+        text = """model m { plate k = 3; plate s; plate t in s ordered; const h; z[s, t] ~ Categorical(A[z[s, t-1]]) start Uniform() over k;
+          b[s, t] ~ %s; A[k] ~ Dirichlet(concentration = 1) over k; observe x[s, t] ~ Normal(mean = h + b[s, t], precision = 60); }""" % other
+        x = up * np.array([[1, 0.8, 0.95, 1.02], [0, 0.2, 0.1, 0.45]])
+        fits = [Used(text, {"x": x, "h": up - 1}, "--search", "none", "--precision", p) for p in ("double", "float")]
+        out.append(near(fits[1].elbo(), fits[0].elbo(), 1e-3))
+    return "; ".join(map(str, out))
+
+
+@check
 def known_chances():
     """Counts of trials whose chances are data say what they do."""
     text = """model m { plate n; data t[n] : count; data q[n] : real; mu ~ Normal(mean = 0, sd = 1); observe y[n] ~ Binomial(t[n], q[n]);
