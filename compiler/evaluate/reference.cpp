@@ -193,9 +193,6 @@ class Propagation {
   std::size_t assigned_ = 0;
 };
 
-/// Values that are all the same have no spread to be far in.
-constexpr double kFarAlone = 1e4;
-
 /// A number near the mean with few digits, so that little is lost where it is added again.
 double round_reference(double mean, double sd) {
   if (!(sd > 0)) return mean;
@@ -209,9 +206,8 @@ std::vector<Shift> candidates(const Model& m, const BoundData& data, VariableId 
   const std::vector<double>& x = data.observed[id.index()].values;
   const std::size_t columns = columns_of(m, data, v.axes, v.event);
   const ColumnMoments each = column_moments(x, columns), all = column_moments(x, 1);
-  const auto is_far = [&](std::size_t k, double from) {
-    return std::abs(each.mean[k] - from) > (each.sd[k] > 0 ? kFar * each.sd[k] : kFarAlone);
-  };
+  // Values that are all the same are far from everything else.
+  const auto is_far = [&](std::size_t k, double from) { return std::abs(each.mean[k] - from) > kFar * each.sd[k]; };
   Shift by_column(columns, 0.0);
   double widest = 0;
   for (std::size_t k = 0; k < columns; ++k) {

@@ -340,6 +340,27 @@ def trials(first, count):
     return f"{equal} equal to centred data, {named} refused by name"
 
 
+def constant_columns():
+    """Columns without any spread, near zero or not: the factors are those of the same columns at 0."""
+    number = model("plate n; mu ~ Normal(mean = %r, sd = 10000); tau ~ Gamma(shape = 0.001, rate = 0.001); "
+                   "observe x[n] ~ Normal(mean = mu, precision = tau);")
+    vector = model("plate n; plate d = 2; data m0 : vector over d; mu ~ MvNormal(mean = m0, precision = 1e-8) over d; "
+                   "Lambda ~ Wishart(df = 3, rate = 0.01) over d; observe x[n] ~ MvNormal(mean = mu, precision = Lambda) over d;")
+    worst, spread = 0.0, np.random.default_rng(4).normal(size=20)
+    for c in (0.25, 13.0, 1013.25, -4321.1, 99999.9, 3e7):
+        near, _ = run(number % -c, {"x": np.zeros(20)}, *TIGHT)
+        far, complaint = run(number % 0.0, {"x": np.full(20, c)}, *TIGHT)
+        assert far is not None, (c, complaint)
+        pairs = [(far[k], near[k] + (c if k == "mu.mean" else 0)) for k in near]
+        near, _ = run(vector, {"x": np.stack([spread, np.zeros(20)], 1), "m0": [0, -c]}, *TIGHT)
+        far, complaint = run(vector, {"x": np.stack([spread, np.full(20, c)], 1), "m0": [0, 0]}, *TIGHT)
+        assert far is not None, (c, complaint)
+        pairs += [(far[k], near[k] + (np.array([0, c]) if k == "mu.mean" else 0)) for k in near]
+        worst = max([worst] + [float((np.abs(a - b) / (np.abs(b) + 1e-3 * np.abs(b).max() + 1e-9)).max()) for a, b in pairs])
+    assert worst < 1e-5, worst
+    return f"within {worst:.0e}"
+
+
 def steps_over_a_window():
     """Stochastic steps that keep the factors of a minibatch alone: what other items left there is not moved by rounding."""
     model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2);
@@ -360,4 +381,4 @@ if __name__ == "__main__":
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     # The second: twenty points of which the last bits move no sum.
     finish({f"{count} random trials": lambda: trials(first, count), "a sum rounded as a whole": lambda: trials(9305, 1),
-            "steps over a window": steps_over_a_window})
+            "steps over a window": steps_over_a_window, "columns without spread": constant_columns})
