@@ -52,7 +52,8 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
                e->powers.size());
   std::vector<Caution> out;
   const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
-  if (!best || !best->coupling) out = cautions(drawn);  // exact samples are independent
+  if (!best || !best->coupling)
+    out = cautions(drawn, fitting.model(), fitting.data());  // exact samples are independent
   std::ranges::move(failed_chains(runs.all), std::back_inserter(out));
   if (const std::string& problem = chains[0]->predictive.problem; !problem.empty())
     out.push_back({"not every observation has a replicate in draws.nc: " + problem, {}});

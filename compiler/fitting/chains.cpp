@@ -121,15 +121,52 @@ std::string format_csv(const ChainSummary& s) {
   return fmt::to_string(out);
 }
 
-std::vector<Caution> cautions(const ChainSummary& s) {
+namespace {
+
+/// The values of a variable that the data have, NaN elsewhere; none where they have none.
+std::span<const double> known_values(const model::Model& m, const BoundData& data, const std::string& name) {
+  for (std::size_t k = 0; k < m.variables.size(); ++k)
+    if (m.variables[k].name == name && data.clamped[k]) return data.observed[k].values;
+  return {};
+}
+
+/// Numbers that no chain has moved, though the data do not have them, by variable.
+std::vector<Caution> constant_numbers(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+  std::vector<Caution> out;
+  std::size_t begin = 0;
+  for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
+    const std::size_t count = s.moments[v].values.size();
+    const std::string name = s.moments[v].name.substr(0, s.moments[v].name.rfind('.'));
+    const std::span<const double> known = known_values(m, data, name);
+    std::vector<std::size_t> stand;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Diagnosis& d = s.numbers[begin + i];
+      if (d.sd == 0 && std::isnan(d.r_hat) && !(i < known.size() && !std::isnan(known[i]))) stand.push_back(begin + i);
+    }
+    if (!stand.empty()) {
+      out.push_back({fmt::format("'{}': {} of {} numbers never moved ({} is {:.6g} in every draw): they have no R-hat",
+                                 name, stand.size(), count, s.names[stand[0]], s.numbers[stand[0]].mean),
+                     {"either nothing else is possible, or the chains are stuck: " + option("method") +
+                      " cavi, or an " + option("init") + " where they have other values, tells which"}});
+    }
+    begin += count;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Caution> cautions(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   constexpr double kMixed = 1.05;
+  std::vector<Caution> out = constant_numbers(s, m, data);
   const auto bad = std::ranges::count_if(s.numbers, [](const Diagnosis& d) { return d.r_hat > kMixed; });
-  if (bad == 0) return {};
+  if (bad == 0) return out;
   const auto worst =
       std::ranges::max_element(s.numbers, {}, [](const Diagnosis& d) { return std::isnan(d.r_hat) ? 0.0 : d.r_hat; });
-  return {{fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.numbers.size(), worst->r_hat,
-                       s.names[static_cast<std::size_t>(worst - s.numbers.begin())]),
-           {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}}};
+  out.push_back({fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.numbers.size(),
+                             worst->r_hat, s.names[static_cast<std::size_t>(worst - s.numbers.begin())]),
+                 {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}});
+  return out;
 }
 
 }  // namespace lehr

@@ -31,8 +31,8 @@ nlohmann::json to_json(const ChainSummary& summary);
 /// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat
 std::string format_csv(const ChainSummary& summary);
 
-/// Chains that have not mixed.
-std::vector<Caution> cautions(const ChainSummary& summary);
+/// Chains that have not mixed, and numbers that no chain has moved.
+std::vector<Caution> cautions(const ChainSummary& summary, const model::Model& model, const BoundData& data);
 /// Chains that failed beside others that did not.
 std::vector<Caution> failed_chains(const std::vector<TracedRun>& runs);
 

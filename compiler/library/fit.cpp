@@ -137,7 +137,7 @@ void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohma
   summary.merge_patch(to_json(drawn));
   to.run.posterior = to.global = drawn.moments;
   if (const auto& e = drawn.evidence) to.log_evidence = {e->log_evidence, e->error};
-  std::ranges::move(one_line_each(cautions(drawn)), std::back_inserter(to.warnings));
+  std::ranges::move(one_line_each(cautions(drawn, fitting.model(), fitting.data())), std::back_inserter(to.warnings));
   to.draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
 }
 
