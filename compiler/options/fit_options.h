@@ -39,8 +39,7 @@ struct FitOptions {
   std::string precision = "double";    // or float: 32 bits where items are worked on, not for gibbs and exact
   std::int64_t max_iterations = 1000;  // sweeps (cavi)
   double tolerance = 1e-8;
-  std::int64_t leap_after =
-      20;  // sweeps before a run that creeps is moved ahead; 0: never
+  std::int64_t leap_after = 20;         // sweeps before a run that creeps is moved ahead; 0: never
   std::int64_t local_iterations = 100;  // passes over the local variables of an item
   double local_tolerance = 1e-4;
   std::int64_t batch_size = 256;  // svi from here on
