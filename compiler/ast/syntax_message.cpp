@@ -143,9 +143,9 @@ class Writer {
           {"a random variable is written `x ~ ...`, a deterministic one `let x = ...`", std::nullopt});
     } else if (character == "<" || character == ">") {
       message.notes.push_back(
-          {"there are no comparisons: which side of a place an item is on is data, `plate half = 2;` and `data "
-           "side[item, place] : half;`, and a choice by it an index, `rate[side[item, c]]` with `c ~ Uniform() over "
-           "place;`",
+          {"there are no comparisons: which side of a place an item is on is data, `plate half = 2` and `data "
+           "side[item, place] : half`, and a choice by it an index, `rate[side[item, c]]` with `c ~ Uniform() over "
+           "place`",
            std::nullopt});
     }
     return message;
@@ -346,7 +346,7 @@ class Writer {
 
   static constexpr const char* kDeclarations =
       "a declaration begins with const, plate, data, let, observe, potential or guide, or is `name ~ "
-      "distribution;`";
+      "distribution`";
 
   antlr4::Parser& parser_;
   const Text& text_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "compiler/advice.h"
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
 #include "compiler/commands/starters.h"
@@ -60,7 +61,7 @@ ExitCode complain_of(Error error, const std::string& where) {
 }
 
 ExitCode report(const Diagnostics& diagnostics, const Source& source) {
-  tell(render(diagnostics, source));
+  tell(render_advised(diagnostics, source));
   return diagnostics.has_errors() ? ExitCode::model : ExitCode::done;
 }
 

@@ -6,10 +6,8 @@
 #include <set>
 
 #include "compiler/conditionals/conditionals.h"
+#include "compiler/conditionals/cures.h"
 #include "compiler/density/print_density.h"
-#include "compiler/model/print_model.h"
-#include "compiler/model/walk.h"
-#include "compiler/support/printing.h"
 
 namespace lehr::conditionals {
 namespace {
@@ -23,120 +21,25 @@ std::string statistics_of(const math::FamilyRow& f) {
   return fmt::format("{} {{{}}}", f.name, fmt::join(names, ", "));
 }
 
-std::string element_of(const model::Model& m, model::VariableId v, const std::string& name) {
-  return name + bracketed(listed(m[v].axes, [&](model::PlateId p) { return m[p].name; }));
-}
-
-/// The statement of a family with its parameters to be filled in.
-std::string statement_of(const math::FamilyRow& row, const std::string& name) {
-  const auto spelled = [](const math::DensityParameter& p) {
-    return p.name + " = " + (p.event_rank == 0 ? "1" : "...");
-  };
-  return fmt::format("`{} ~ {}({});`", name, row.name, listed(math::density_parameters(row), spelled));
-}
-
-/// Where the variable is a parameter in another spelling than that of the density (sd), which has a conjugate prior.
-std::string respelled(const model::Model& m, const model::Statement& s, model::VariableId v) {
-  for (const model::Distribution* d : model::distributions_of(s)) {
-    for (const model::Parameter& p : d->parameters) {
-      const auto* ref = std::get_if<model::VariableRef>(&m[p.value].node);
-      if (!p.spelling->convert || !ref || ref->variable != v) continue;
-      const auto canonical = std::ranges::find(d->family->spellings, p.spelling->canonical, &math::Spelling::name);
-      const auto families = math::factors_for(canonical->domain, {});
-      if (families.empty()) return "";
-      const std::string name = fmt::format("{}_{}", m[v].name, canonical->name);
-      return fmt::format("the {0} has a conjugate prior: in the place of '{1}' draw {2}, and write `{0} = {3}`",
-                         canonical->name, m[v].name, statement_of(*families.front(), element_of(m, v, name)), name);
+/// Whether the density grows without bound where an element goes to 0: log terms pull it there, and what holds it back,
+/// 1/x times a sum of squares, can vanish with other variables because no second observation is in it.
+bool may_leave_for_zero(const model::Model& m, const density::Density& d, model::VariableId v,
+                        const std::vector<Use>& uses) {
+  bool pulled = false, alone = false, held = false, shared = false;
+  for (const Use& u : uses) {
+    const density::Term& t = d.terms[u.term];
+    const density::Atom& a = t.atoms[u.atom];
+    if (!a.opaque.empty()) continue;
+    if (a.stat == Stat::log && d.algebra.literal(t.coef).value_or(0) < 0) {
+      pulled = true;
+      alone = alone || (d.origins[t.origin].statement != m[v].statement && t.bounds.size() == a.axes.size());
     }
+    if (a.stat != Stat::inverse && a.stat != Stat::inverse_square) continue;
+    if (t.atoms.size() > 1) shared = true;
+    else if (d.origins[t.origin].statement == m[v].statement) return false;
+    else held = true;
   }
-  return "";
-}
-
-/// The argument of exp under which the variable stands.
-std::optional<model::ExprId> exponent_of(const model::Model& m, const model::Statement& s, model::VariableId v) {
-  for (const model::ExprId id : model::nodes_under(m, model::roots_of(s))) {
-    const auto* f = std::get_if<model::Apply>(&m[id].node);
-    if (!f || f->function != math::Function::exp) continue;
-    for (const model::ExprId inner : model::nodes_under(m, {f->argument})) {
-      const auto* ref = std::get_if<model::VariableRef>(&m[inner].node);
-      if (ref && ref->variable == v) return f->argument;
-    }
-  }
-  return std::nullopt;
-}
-
-/// A rate or precision that is exp of something random.
-std::string without_exp(const model::Model& m, const model::Statement* s, model::VariableId v) {
-  const std::optional<model::ExprId> e = s ? exponent_of(m, *s, v) : std::nullopt;
-  if (e && m[s->variable].observed && m[s->variable].support == math::Support::count) {
-    return fmt::format(
-        "counts with a mean of exp(e) and hardly more spread than Poisson's have a bound: write "
-        "`{} ~ NegativeBinomial(100, logistic(log(100) - ({})));` (variance mean + mean^2 / 100)",
-        m[s->variable].name + bracketed(listed(s->bounds, [&](model::BoundId b) { return m[b].name; })), print(m, *e));
-  }
-  return "draw what exp(...) stands for as a positive variable: write `positive` in its place, and `positive ~ "
-         "Gamma(shape = 1, rate = 1);`, one for each group of items or a product of several";
-}
-
-/// What to write instead of a statistic that no family has; empty where nothing better is known.
-std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a) {
-  using density::IndexLookup;
-  const std::string& name = m[a.variable].name;
-  for (const density::Guard& g : t.guards) {
-    if (g.present || g.relation != density::Relation::equal) continue;
-    if (!std::holds_alternative<IndexLookup>(d.algebra[g.left]) ||
-        !std::holds_alternative<IndexLookup>(d.algebra[g.right]))
-      continue;
-    density::Names names(m, d.algebra);
-    const std::string left = print(names, g.left), right = print(names, g.right);
-    return fmt::format(
-        "{0} and {1} may be the same element, where '{2}' is multiplied by itself; whether the data have such "
-        "pairs is not known here: draw a variable for each side, {2}1[{0}] and {2}2[{1}]",
-        left, right, name);
-  }
-  if (a.opaque.empty()) return "";
-  using math::Function;
-  const std::vector<Function>& functions = a.opaque.functions;
-  const std::optional<model::StatementId> origin = d.origins[t.origin].statement;
-  const model::Statement* statement = origin ? &m[*origin] : nullptr;
-  if (statement) {
-    if (std::string line = respelled(m, *statement, a.variable); !line.empty()) return line;
-  }
-  if (statement && m[statement->variable].observed && statement->limits.below && !statement->main.family->gaussian) {
-    return fmt::format("{} values can be censored above where '{}' is random, and below only where it is known",
-                       statement->main.family->name, name);
-  }
-  if (std::ranges::find(functions, Function::exp) != functions.end()) return without_exp(m, statement, a.variable);
-  if (std::ranges::find(functions, Function::lgamma) != functions.end() &&
-      m[a.variable].support == math::Support::simplex) {
-    return fmt::format(
-        "concentrations are positive points: draw `{} ~ Gamma(shape = 1, rate = 1) over {};`, write the name alone as "
-        "the concentration, and `guide point({});`; its sum is the concentration, its shares of the sum are those of "
-        "{}",
-        element_of(m, a.variable, name), m[m[a.variable].event[0]].name, name, name);
-  }
-  if (std::ranges::find(functions, Function::lgamma) != functions.end()) {
-    return fmt::format(
-        "a concentration or a shape has no conjugate prior: give it a value, `const {0} = 1;`, and compare fits with "
-        "other "
-        "values by their ELBO",
-        name);
-  }
-  if (a.opaque.product || functions.empty()) {
-    return fmt::format(
-        "'{0}' is multiplied by itself, and only products of different variables have closed forms: draw "
-        "the second factor as a variable of its own, or the whole product as one",
-        name);
-  }
-  const math::Support support = m[a.variable].support;
-  if (functions == std::vector{Function::log} && a.opaque.power == 0 &&
-      (support == math::Support::real || support == math::Support::vector)) {
-    return fmt::format(
-        "'{}' can be negative, but what stands here must be positive: draw it from Gamma, or "
-        "from Beta if it is a probability",
-        name);
-  }
-  return "";
+  return pulled && (!held || (shared && alone));
 }
 
 /// Whether a point has an update: a family of points, or gamma functions of the variable that may be given one.
@@ -153,7 +56,7 @@ bool may_be_point(const model::Model& m, const density::Density& d, model::Varia
     else if (!a.opaque.product) return false;
   }
   if (gamma_functions) needed.push_back(Stat::log_gamma);
-  return math::point_family(m[v].support, needed) != nullptr;
+  return math::point_family(m[v].support, needed) != nullptr && !may_leave_for_zero(m, d, v, uses);
 }
 
 }  // namespace
@@ -211,7 +114,7 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   if (!any_opaque) {
     for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
       if (f != &prior)
-        diag.note(fmt::format("{} would be conjugate: declare {}", f->name, statement_of(*f, element_of(m, v, name))));
+        diag.note(fmt::format("{} would be conjugate: declare `{}`", f->name, first_prior(m, v, *f, name)));
     }
   }
 }

@@ -202,7 +202,7 @@ Poly Expander::log_gap(const Poly& p) {
   return fail(
       "no closed form: log(1 - exp(-d)) of the distance " + text(p) + " of two cuts",
       {"cuts are known, or have distances that are positive variables: with `plate gap` one element shorter than "
-       "the cuts, `d[gap] ~ Gamma(shape = 1, rate = 0.1);` and `guide point(d);` write "
+       "the cuts, `d[gap] ~ Gamma(shape = 1, rate = 0.1)` and `guide point(d)` write "
        "`ordered_logistic(e, cumulative(d))`; the first cut is then at 0, and e has an intercept"});
 }
 
@@ -228,7 +228,7 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
   if (!host.observed || host.support != math::Support::bit)
     return fail(
         "probit(...) of random variables is the probability of an observed Bernoulli, and " + host.name + " is none",
-        {"write a Bernoulli for each trial; trials that are alike are counted by `plate trial times count;`",
+        {"write a Bernoulli for each trial; trials that are alike are counted by `plate trial times count`",
          "logistic(...) is for other counts too"});
   const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
   largest_ = {argument, eta.size()};

@@ -12,6 +12,8 @@
 #include "compiler/fitting/lost_digits.h"
 #include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
+#include "compiler/pipeline.h"
+#include "compiler/support/printing.h"
 
 namespace lehr {
 namespace {
@@ -144,9 +146,8 @@ double correlation(Shifted& at, const Located& a, std::size_t k, const Located& 
 /// More coordinates than this are not suggested: the factor has a matrix of them.
 constexpr double kMostCoordinates = 200;
 
-/// `guide joint(a, b)` of the variables and what shares their factors already, where they can be one Normal factor;
-/// else "".
-std::string guide_of(const Analysed& a, const Located& first, const Located& second) {
+/// The variables and what shares their factors already, where they can be one Normal factor of `guide joint`.
+std::vector<model::VariableId> joinable(const Analysed& a, const Located& first, const Located& second) {
   const model::Model& m = a.model;
   std::vector<model::VariableId> members;
   for (const Located* x : {&first, &second}) {
@@ -156,20 +157,13 @@ std::string guide_of(const Analysed& a, const Located& first, const Located& sec
         members.push_back(member.variable);
   }
   const double numbers = static_cast<double>(first.mean.values.size() + second.mean.values.size());
-  if (first.variable == second.variable || numbers > kMostCoordinates || conditionals::why_not_one_normal(m, members))
-    return "";
-  for (const density::Term& t : a.schedule.conditionals.density.terms) {
-    int degree = 0;
-    for (const Atom& x : t.atoms) {
-      if (x.variable != first.variable && x.variable != second.variable) continue;
-      degree += x.stat == math::Stat::value || x.stat == math::Stat::comp ? 1 : 2;
-    }
-    if (degree > 2) return "";
-  }
-  std::vector<std::string> names;
-  for (const model::VariableId v : members)
-    names.push_back(m[v].name);
-  return fmt::format("guide joint({})", fmt::join(names, ", "));
+  const bool none = first.variable == second.variable || numbers > kMostCoordinates;
+  return none ? std::vector<model::VariableId>() : members;
+}
+
+bool between_limits(const model::Model& m, const std::string& element) {
+  const auto v = std::ranges::find(m.variables, element.substr(0, element.find('[')), &model::Variable::name);
+  return v != m.variables.end() && m[v->statement].limits.any();
 }
 
 }  // namespace
@@ -202,10 +196,37 @@ std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analys
       const double x = correlation(shifted, job.a, k, job.b, l);
       if (x > strongest.correlation) strongest = {job.a.element(k), job.b.element(l), x, ""};
     }
-    strongest.guide = guide_of(analysed, job.a, job.b);
+    strongest.members = joinable(analysed, job.a, job.b);
+    if (!strongest.members.empty())
+      strongest.guide = fmt::format(
+          "guide joint({})", listed(strongest.members, [&](model::VariableId v) { return analysed.model[v].name; }));
     if (strongest.correlation > least) out.push_back(strongest);
   }
   std::ranges::stable_sort(out, [](const Coupled& x, const Coupled& y) { return x.correlation > y.correlation; });
+  return out;
+}
+
+void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, const density::ExpandOptions& options) {
+  for (Coupled& c : couplings) {
+    if (c.guide.empty()) continue;
+    model::Model changed = resolved;
+    std::erase_if(changed.guide.joint, [&](const std::vector<model::VariableId>& block) {
+      return std::ranges::any_of(
+          block, [&](model::VariableId v) { return std::ranges::find(c.members, v) != c.members.end(); });
+    });
+    changed.guide.joint.push_back(c.members);
+    Diagnostics diagnostics;
+    if (!analyse(changed, options, diagnostics)) c.guide.clear();
+  }
+}
+
+std::vector<std::string> other_cures(const std::vector<Coupled>& couplings, const Analysed& analysed) {
+  std::vector<std::string> out;
+  const bool limited = std::ranges::any_of(couplings, [&](const Coupled& c) {
+    return c.guide.empty() && (between_limits(analysed.model, c.first) || between_limits(analysed.model, c.second));
+  });
+  if (!limited) out = {"one MvNormal for both", "centred covariates"};
+  if (with_draws(analysed)) out.push_back(option("method") + " gibbs");
   return out;
 }
 

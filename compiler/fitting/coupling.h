@@ -14,6 +14,7 @@ struct Coupled {
   std::string first, second;  // "a", "beta[3]"
   double correlation = 0;
   std::string guide = {};  // that makes them one factor, where there is one: "guide joint(a, beta)"
+  std::vector<model::VariableId> members = {};  // of that factor; not kept by checkpoints
 };
 
 /// Couplings above `least` of global Normal and MvNormal factors that stand in one term, of each two variables the
@@ -24,5 +25,12 @@ struct Coupled {
 /// afterwards.
 inline constexpr std::size_t kMostPairs = 500;
 std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analysed, double least);
+
+/// Empties each guide under which the model, as it was before any guide joined its variables, has no conditionals.
+/// `options` is what the data decide.
+void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, const density::ExpandOptions& options);
+
+/// What keeps what the factors of such pairs have in common, of the things that this model can have; may be empty.
+std::vector<std::string> other_cures(const std::vector<Coupled>& couplings, const Analysed& analysed);
 
 }  // namespace lehr

@@ -253,6 +253,7 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
                       std::holds_alternative<AutomaticAscent>(settings_.method);
   if (ascent && !bound_.streamed && run.outcome.status == Status::converged)
     run.coupled = strong_couplings(*instance_, analysed(), kStrongCoupling);
+  try_guides(run.coupled, bound_.resolved, expand_options(data()));
 }
 
 std::int64_t Fitting::most_iterations() const {
@@ -357,9 +358,12 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                                c.first, c.second, c.correlation, cure),
                    {}});
   }
-  if (std::ranges::any_of(run.coupled, [](const Coupled& c) { return c.guide.empty(); }))
-    out.back().notes.push_back("factors are independent of each other: one MvNormal for both, centred covariates, or " +
-                               option("method") + " gibbs keep what they have in common");
+  if (std::ranges::any_of(run.coupled, [](const Coupled& c) { return c.guide.empty(); })) {
+    const std::vector<std::string> cures = other_cures(run.coupled, analysed());
+    out.back().notes.push_back(
+        "factors are independent of each other" +
+        (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));
+  }
   if (run.outcome.decreases > 0) {
     out.push_back({fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do",
                                run.outcome.decreases, run.outcome.iterations),

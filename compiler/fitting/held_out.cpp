@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "compiler/advice.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/number_chains.h"
 #include "runtime/methods/cavi.h"
@@ -175,7 +176,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     Diagnostics diagnostics;
     std::optional<Analysed> analysed = analyse(m, expand, diagnostics);
     if (!analysed)
-      return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
+      return Error{ExitCode::model, source.name, "the model is not well:\n" + render_advised(diagnostics, source), {}};
     out->set(std::move(*analysed));
     return std::nullopt;
   };

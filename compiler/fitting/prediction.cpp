@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/advice.h"
 #include "compiler/fitting/fitting.h"
 #include "compiler/fitting/gaps.h"
 #include "compiler/fitting/items_apart.h"
@@ -187,7 +188,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   Diagnostics diagnostics;
   std::optional<Analysed> analysed = analyse(model, expand, diagnostics);
   if (!analysed)
-    return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
+    return Error{ExitCode::model, source.name, "the model is not well:\n" + render_advised(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
   out.data.observed.resize(out.analysed.model.variables.size());
   out.notes = grown->notes;

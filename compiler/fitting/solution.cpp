@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/advice.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/moments.h"
 
@@ -28,7 +29,8 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
   Result<std::optional<Bound>> bound =
       bind_and_analyse(resolved, complete, std::move(dataset), settings_of(fit, resolved, complete), diagnostics);
   if (!bound) return bound.error();
-  if (!*bound) return Error{ExitCode::model, source.name, "the model is not well:\n" + render(diagnostics, source), {}};
+  if (!*bound)
+    return Error{ExitCode::model, source.name, "the model is not well:\n" + render_advised(diagnostics, source), {}};
   Solution out;
   out.bound = std::make_unique<Bound>(std::move(**bound));
   Result<std::unique_ptr<Instance>> made =

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "compiler/advice.h"
 #include "compiler/library/impl.h"
+#include "compiler/support/render.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -33,10 +35,11 @@ Compilation compile(std::string_view text, CompileOptions options) {
   std::optional<model::Model> resolved = read(source, diagnostics);
   std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   Compilation out;
-  for (const Diagnostic& d : diagnostics.all())
+  const std::vector<Diagnostic> all = advised(diagnostics, source);
+  for (const Diagnostic& d : all)
     out.messages.push_back(message_of(d, source));
   std::ranges::stable_sort(out.messages, {}, [](const Message& m) { return std::tuple(m.line, m.column); });
-  out.text = render(diagnostics, source);
+  out.text = render(all, source);
   if (!complete) return out;
   Settings settings{.constants = std::move(options.constants),
                     .sizes = std::move(options.sizes),

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "compiler/advice.h"
 #include "compiler/fitting/chains.h"
 #include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/fit_summary.h"
@@ -29,7 +30,7 @@ Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, 
   Result<std::optional<Bound>> bound =
       bind_and_analyse(p.resolved, p.complete, std::move(*dataset), settings, diagnostics);
   if (!bound) return plain(bound.error());
-  if (!*bound) return Error{ExitCode::model, p.source.name, render(diagnostics, p.source), {}};
+  if (!*bound) return Error{ExitCode::model, p.source.name, render_advised(diagnostics, p.source), {}};
   return std::move(**bound);
 }
 

@@ -1,6 +1,7 @@
 // Fits that go on with new data.
 #include <fmt/format.h>
 
+#include "compiler/advice.h"
 #include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/library/impl.h"
@@ -18,7 +19,7 @@ Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, do
   if (!carried) return plain(carried.error());
   Diagnostics diagnostics;
   std::optional<Analysed> complete = analyse(carried->model, {}, diagnostics);
-  if (!complete) return Error{ExitCode::model, impl_->source.name, render(diagnostics, impl_->source), {}};
+  if (!complete) return Error{ExitCode::model, impl_->source.name, render_advised(diagnostics, impl_->source), {}};
   const Program next(std::make_shared<const Impl>(
       Impl{impl_->source, carried->model, std::move(*complete), fitted_settings(impl_->complete, fit)}));
   std::vector<DataView> all(data.begin(), data.end());

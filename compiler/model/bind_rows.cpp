@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compiler/model/binder.h"
+#include "compiler/model/statement_text.h"
 #include "compiler/model/table_rows.h"
 #include "runtime/terminal/printable.h"
 
@@ -104,12 +105,13 @@ std::optional<Places> places_of(Binder& b, const Plate& outer, const DataArray& 
   sorted.erase(again.begin(), again.end());
   const bool positions = numbers && sorted.front() == 0 && sorted.back() == static_cast<double>(sorted.size()) - 1;
   if (positions) return by_number(b, outer, ids, rows);
+  const bool whole = numbers && sorted.front() > 0 && sorted.front() == std::floor(sorted.front());
   problem(b, ExitCode::data, ids.source,
           fmt::format("the rows of plate '{}' are called '{}', ... here, and {} has numbers of its elements",
                       outer.name, printable(rows.names.front()), that_name(b, outer.set, false)[0]->name))
-      .notes = {numbers ? fmt::format("if both are numbered from {0:.10g} declare it: `plate {1} from {0:.10g};`",
-                                      sorted.front(), outer.name)
-                        : "call them by the same words in both"};
+      .notes = {whole ? fmt::format("if both are numbered from {:.10g} declare it: `{}`", sorted.front(),
+                                    plate_text_from(b.model, outer, std::llround(sorted.front())))
+                      : "call them by the same words in both"};
   return std::nullopt;
 }
 

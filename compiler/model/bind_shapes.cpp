@@ -204,7 +204,7 @@ void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
                       "of '{}' for every '{}'",
                       slot.name, row_length(a, 0), row, row_length(a, row), signature(b, slot), inner, outer))
       .notes.push_back(
-          fmt::format("rows whose length varies are numbers over a nested plate: `plate {1} in {2};`, {0}[{2}, {1}]",
+          fmt::format("rows whose length varies are numbers over a nested plate: `plate {1} in {2}`, {0}[{2}, {1}]",
                       slot.name, inner, outer));
 }
 

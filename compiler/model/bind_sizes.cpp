@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/model/binder.h"
+#include "compiler/model/statement_text.h"
 #include "runtime/host.h"
 
 namespace lehr::model {
@@ -153,8 +154,8 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       if (b.from_one.contains(plate) && !b.have_zero.contains(plate))
         b.out.remarks.push_back(fmt::format(
             "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
-            "1, declare it: `plate {0} from 1;`",
-            b.model[plate].name, b.largest_source[plate]));
+            "1, declare it: `{2}`",
+            b.model[plate].name, b.largest_source[plate], plate_text_from(b.model, b.model[plate], 1)));
       remark_on_gaps(b, plate, *size);
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],

@@ -10,6 +10,7 @@
 #include "compiler/model/binder.h"
 #include "compiler/model/print_model.h"
 #include "compiler/model/roles.h"
+#include "compiler/model/statement_text.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
 
@@ -165,7 +166,7 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
     return false;
   }
   if (std::ranges::max(a.values) == size && numbered_from_one(a))
-    e.notes.push_back(fmt::format("{} begins at 1: declare it, `plate {} from 1`", slot.name, plate.name));
+    e.notes.push_back(fmt::format("{} begins at 1: declare it, `{}`", slot.name, plate_text_from(b.model, plate, 1)));
   e.notes.push_back("indices are 0-based: the last one is the size minus one");
   return false;
 }

@@ -122,7 +122,7 @@ void check_model(Resolver& r) {
     check_reached(r, uses);
   } else {
     r.diagnostics.add(DiagnosticKind::no_observations, r.ast.model.span)
-        .note("mark what the data give with `observe`: `observe x[n] ~ ...;`");
+        .note("mark what the data give with `observe`: `observe x[n] ~ ...`");
   }
   check_unused(r);
 }

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "compiler/model/statement_text.h"
 #include "compiler/support/printing.h"
 
 namespace lehr {
@@ -77,13 +78,9 @@ Infix render(const Model& m, ExprId id) {
 
 std::string print_plate(const Model& m, std::size_t i) {
   const Plate& p = m.plates[i];
-  std::string out = "plate " + p.name;
-  if (p.set != PlateId(i)) return fmt::format("{} = {};", out, m[p.set].name);
-  if (p.parent) out += " in " + m[*p.parent].name;
-  if (p.ordered) out += " ordered";
-  if (p.size) out += " = " + lehr::print(m, *p.size);
-  if (p.times) out += " times " + m[*p.times].name;
-  if (p.from != 0) out += fmt::format(" from {}", p.from);
+  if (p.set != PlateId(i)) return fmt::format("plate {} = {};", p.name, m[p.set].name);
+  std::string out = plate_text(m, p);
+  out.pop_back();
   if (p.stick) out += fmt::format("  // size({}) + 1", m[*p.stick].name);
   return out + ";";
 }

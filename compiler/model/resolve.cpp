@@ -85,8 +85,8 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
     if (outer && r.model[set_of(r.model, *outer)].parent) {
       const std::string &nested = r.model[set].name, &parent = r.model[set_of(r.model, *outer)].name;
       r.diagnostics.add(DiagnosticKind::nested_value, type.span, nested, parent)
-          .note(fmt::format("'{1}' is nested, too: number them all in a plate of its own: `plate {0};` and, where it "
-                            "matters, `data of[{0}] : ...;`",
+          .note(fmt::format("'{1}' is nested, too: number them all in a plate of its own: `plate {0}` and, where it "
+                            "matters, `data of[{0}] : ...`",
                             nested, parent));
       return false;
     }

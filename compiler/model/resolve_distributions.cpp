@@ -196,12 +196,12 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   if (r.model[plates[0]].parent) {
     const PlateId parent = set_of(r.model, *r.model[plates[0]].parent);
     r.diagnostics.add(DiagnosticKind::nested_value, span, r.model[plates[0]].name, r.model[parent].name)
-        .note(row.support == math::Support::simplex
-                  ? fmt::format(
-                        "an event axis has one size: declare `plate {0};` and `const a[{1}, {0}];`, whose rows may "
-                        "differ in length, and write `concentration = a[{1}]`",
-                        r.model[plates[0]].name, r.model[parent].name)
-                  : "an event axis has one size for all elements");
+        .note(
+            row.support == math::Support::simplex
+                ? fmt::format("an event axis has one size: declare `plate {0}` and `const a[{1}, {0}]`, whose rows may "
+                              "differ in length, and write `concentration = a[{1}]`",
+                              r.model[plates[0]].name, r.model[parent].name)
+                : "an event axis has one size for all elements");
   }
 }
 
@@ -457,7 +457,7 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
   }
   if (row->joint_precision) {
     Diagnostic* d = report.add(DiagnosticKind::factor_only, call->function.span, row->name);
-    if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau);`");
+    if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau)`");
     return {call, nullptr};
   }
   const math::FamilyRow* also = math::find_family(row->also);

@@ -76,7 +76,9 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
     };
     if (entry_of(name.text) != inner.scope.end()) {
       r.diagnostics.add(DiagnosticKind::bound_twice, name.span, name.text)
-          .note(fmt::format("for a second index over the same set declare an alias: `plate {0}2 = {0};`", name.text));
+          .note(fmt::format("for a second index over the same set declare an alias: `plate {0}2 = {0}` and write {0}2 "
+                            "for one of them",
+                            name.text));
       return std::nullopt;
     }
     const PlateId set = set_of(r.model, *plate);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compiler/model/resolver.h"
+#include "compiler/support/printing.h"
 
 namespace lehr::model {
 namespace {
@@ -80,7 +81,7 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   }
   if (!r.model[set_of(r.model, bound.plate)].ordered) {
     r.diagnostics.add(DiagnosticKind::lag_unordered, span, bound.name)
-        .note(fmt::format("declare `plate {} ordered;`", r.model[set_of(r.model, bound.plate)].name));
+        .note(fmt::format("declare plate '{}' with `ordered`", r.model[set_of(r.model, bound.plate)].name));
     return false;
   }
   if (c.lag == LagRule::let_body) return true;
@@ -95,7 +96,7 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
     } else if (c.lag == LagRule::mixture) {
       d.note("a mixture is of each element alone").note(kSwitched);
     } else {
-      d.note("a previous element can be named in a statement `x[t] ~ ... start ...;` over its own axes only");
+      d.note("a previous element can be named in a statement `x[t] ~ ... start ...` over its own axes only");
     }
     return false;
   }
@@ -147,7 +148,9 @@ std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
     if (v && r.model[v->variable].support == math::Support::bit) {
       d.note("draw it from Categorical over a plate of two elements instead");
     } else if (!v) {
-      d.note(fmt::format("declare it as `data {} : P;` where P is the plate of its values", what));
+      const auto& axes = r.model[std::get<GivenRef>(e.node).given].axes;
+      d.note(fmt::format("declare it as `data {}{} : P`, P being the plate of its values", what,
+                         bracketed(listed(axes, [&](PlateId p) { return r.model[p].name; }))));
     }
     return std::nullopt;
   }
@@ -201,7 +204,7 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
         if (data_of(r, *index))
           d.note(
               fmt::format("where data give the element, the index before it is their own first one, or given by data "
-                          "over the same plates with the same indices: `data row[n] : {0};`, `{1}[row[n], {2}[n]]`; "
+                          "over the same plates with the same indices: `data row[n] : {0}`, `{1}[row[n], {2}[n]]`; "
                           "the same everywhere",
                           r.model[parent].name, name.text, lookup_name(r, *index)));
         ok = false;
@@ -342,7 +345,8 @@ std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr
     case SymbolKind::plate: {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::index_as_number, expr.span, name);
       d.note(fmt::format("for its size write size({})", name));
-      if (!c.constants_only) d.note(fmt::format("for its position as a number bind `data time[{}] : real;`", name));
+      if (!c.constants_only)
+        d.note(fmt::format("for its position as a number bind `data time[{0}] : real` and write time[{0}]", name));
       return std::nullopt;
     }
     case SymbolKind::constant: {

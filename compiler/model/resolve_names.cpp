@@ -59,13 +59,13 @@ std::optional<std::string> named_elsewhere(const std::string& name) {
 
 /// How things are written that other languages have a function or a distribution for.
 std::optional<std::string> written_here(const std::string& name) {
-  constexpr const char* kOrdered = "`observe y[n] ~ Categorical(ordered_logistic(e[n], c));`";
+  constexpr const char* kOrdered = "`observe y[n] ~ Categorical(ordered_logistic(e[n], c))`";
   static const std::map<std::string, const char*> kLines = {
       {"cauchy", "it is `StudentT(df = 1, mean = 0, sd = 1)` here"},
       {"orderedlogistic", kOrdered},
       {"orderedlogit", kOrdered},
-      {"orderedprobit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]];`"},
-      {"ordered_probit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]];`"}};
+      {"orderedprobit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]]`"},
+      {"ordered_probit", "`u[n] ~ Normal(mean = e[n], precision = tau) above low[y[n]] below high[y[n]]`"}};
   const auto found = kLines.find(lower(name));
   return found == kLines.end() ? std::nullopt : std::optional(found->second);
 }
@@ -156,7 +156,9 @@ std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<
     for (std::size_t j = 0; j < i; ++j) {
       if (axes[j].text != axes[i].text) continue;
       r.diagnostics.add(DiagnosticKind::repeated_axis, axes[i].span, axes[i].text, owner)
-          .note(fmt::format("for two indices over one set declare an alias: `plate {0}2 = {0};`", axes[i].text));
+          .note(fmt::format(
+              "for two indices over one set declare an alias: `plate {0}2 = {0}` and write {0}2 for one of them",
+              axes[i].text));
       ok = false;
       break;
     }

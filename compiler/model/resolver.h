@@ -43,7 +43,7 @@ enum class LagRule { none, main_with_start, main_without_start, start, let_body,
 
 /// What to write in the place of a chain of mixtures.
 constexpr const char* kSwitched =
-    "draw the part as a category, `z[t] ~ Categorical(w);`, and index by it what differs: `x[t] ~ Normal(mean = "
+    "draw the part as a category, `z[t] ~ Categorical(w)`, and index by it what differs: `x[t] ~ Normal(mean = "
     "a[z[t]] * x[t-1], ...)`";
 
 struct Context {

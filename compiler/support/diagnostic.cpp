@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compiler/support/render.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -120,8 +121,12 @@ bool Diagnostics::has_errors() const {
 }
 
 std::string render(const Diagnostics& diagnostics, const Source& source, std::size_t most) {
+  return render(diagnostics.all(), source, most);
+}
+
+std::string render(const std::vector<Diagnostic>& diagnostics, const Source& source, std::size_t most) {
   std::vector<const Diagnostic*> sorted;
-  for (const Diagnostic& d : diagnostics.all())
+  for (const Diagnostic& d : diagnostics)
     sorted.push_back(&d);
   std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic* a, const Diagnostic* b) {
     return std::tie(a->span.begin, a->span.end) < std::tie(b->span.begin, b->span.end);

@@ -3,6 +3,7 @@
 // if and only if there is an error, with warn_ if and only if there are warnings alone.
 #include <sstream>
 
+#include "compiler/advice.h"
 #include "compiler/conditionals/print_derivation.h"
 #include "compiler/pipeline.h"
 #include "tests/golden/goldens.h"
@@ -35,7 +36,7 @@ TEST_CASE("diagnostics of goldens, and the meaning of their names") {
       CHECK(starts_with(path, "warn_") == (!diagnostics.has_errors() && !diagnostics.all().empty()));
       const fs::path diag = fs::path(path).replace_extension(".diag");
       if (diagnostics.all().empty()) CHECK_FALSE(fs::exists(diag));
-      else compare(render(diagnostics, source), diag);
+      else compare(render_advised(diagnostics, source), diag);
     }
   }
 }

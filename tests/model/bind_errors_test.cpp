@@ -176,7 +176,7 @@ TEST_CASE("rows of different lengths are no vectors") {
   CHECK_THAT(
       error_of("plate n; plate d; observe x[n] ~ MvNormal(mean = 0, precision = 1) over d;",
                {ragged_of("x", {{1, 2}, {3, 4}, {5}})}),
-      Contains("row 0 has 2 elements, row 2 has 1; x[n] over d needs one size of 'd'") && Contains("`plate d in n;`"));
+      Contains("row 0 has 2 elements, row 2 has 1; x[n] over d needs one size of 'd'") && Contains("`plate d in n`"));
 }
 
 TEST_CASE("given parameters must be in the domains of their families") {

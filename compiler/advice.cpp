@@ -1,0 +1,152 @@
+#include "compiler/advice.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/ast/parse.h"
+#include "compiler/pipeline.h"
+#include "compiler/support/render.h"
+
+namespace lehr {
+namespace {
+
+constexpr std::size_t kMostTried = 50;
+
+/// The name that a declaration gives; null for those that give none.
+const std::string* name_of(const ast::Decl& d) {
+  return std::visit(
+      [](const auto& node) -> const std::string* {
+        if constexpr (requires { node.name.text; }) return &node.name.text;
+        else return nullptr;
+      },
+      d.node);
+}
+
+const ast::Decl* declaration_of(const ast::Ast& ast, const std::string& name) {
+  const auto found = std::ranges::find_if(ast.decls, [&](const ast::Decl& d) {
+    const std::string* own = name_of(d);
+    return own && *own == name;
+  });
+  return found == ast.decls.end() ? nullptr : &*found;
+}
+
+/// The x of "in the place of 'x'".
+std::optional<std::string> replaced_name(std::string_view note) {
+  constexpr std::string_view kWords = "in the place of '";
+  const std::size_t at = note.find(kWords);
+  if (at == note.npos) return std::nullopt;
+  const std::size_t begin = at + kWords.size(), end = note.find('\'', begin);
+  return end == note.npos ? std::nullopt : std::optional(std::string(note.substr(begin, end - begin)));
+}
+
+/// What is to stand at a span of the source.
+struct Edit {
+  Span span;
+  std::string text;
+};
+
+std::string edited(const Source& source, std::vector<Edit> edits) {
+  std::ranges::stable_sort(edits, {}, [](const Edit& e) { return e.span.begin; });
+  std::string out;
+  std::uint32_t at = 0;
+  for (const Edit& e : edits) {
+    out += source.slice({at, std::max(at, e.span.begin)});
+    out += e.text;
+    at = std::max(at, e.span.end);
+  }
+  return out + source.text.substr(at);
+}
+
+/// Everything that is said of a model.
+Diagnostics messages_of(const Source& source) {
+  Diagnostics out;
+  if (const std::optional<model::Model> m = read(source, out)) analyse(*m, {}, out);
+  return out;
+}
+
+bool has(const Diagnostics& diagnostics, const Diagnostic& like) {
+  return std::ranges::any_of(diagnostics.all(),
+                             [&](const Diagnostic& d) { return d.kind == like.kind && d.text == like.text; });
+}
+
+bool is_harm(const Diagnostic& d) {
+  return severity_of(d.kind) == Severity::error || d.kind == DiagnosticKind::unused_name ||
+         d.kind == DiagnosticKind::unreached_latent;
+}
+
+/// Proposals for one source.
+class Trials {
+ public:
+  explicit Trials(const Source& source) : source_(source) {}
+
+  bool holds(const Diagnostic& d, const std::string& note) {
+    if (!before_) before_ = messages_of(source_);
+    const std::optional<Source> changed = with_proposal(source_, note);
+    if (!changed || !has(*before_, d)) return false;
+    auto it = after_.find(changed->text);
+    if (it == after_.end()) {
+      if (after_.size() >= kMostTried) return false;
+      it = after_.emplace(changed->text, messages_of(*changed)).first;
+    }
+    const std::vector<Diagnostic>& all = it->second.all();
+    return !has(it->second, d) &&
+           std::ranges::none_of(all, [&](const Diagnostic& x) { return is_harm(x) && !has(*before_, x); });
+  }
+
+ private:
+  const Source& source_;
+  std::optional<Diagnostics> before_;
+  std::map<std::string, Diagnostics> after_;  // by text
+};
+
+}  // namespace
+
+std::vector<std::string> proposed_lines(std::string_view note) {
+  std::vector<std::string> out;
+  for (std::size_t at = note.find('`'); at != note.npos;) {
+    const std::size_t end = note.find('`', at + 1);
+    if (end == note.npos) break;
+    const std::string_view text = note.substr(at + 1, end - at - 1);
+    if (text.ends_with(';')) out.emplace_back(text);
+    at = note.find('`', end + 1);
+  }
+  return out;
+}
+
+std::optional<Source> with_proposal(const Source& source, std::string_view note) {
+  Diagnostics ignored;
+  const std::optional<ast::Ast> ast = parse(source, ignored);
+  if (!ast || ast->decls.empty()) return std::nullopt;
+  std::vector<Edit> edits;
+  const std::uint32_t end = ast->decls.back().span.end;
+  for (const std::string& line : proposed_lines(note)) {
+    const std::optional<ast::Ast> own = parse({"", "model m { " + line + " }"}, ignored);
+    if (!own || own->decls.size() != 1) return std::nullopt;
+    const std::string* name = name_of(own->decls[0]);
+    const ast::Decl* old = name ? declaration_of(*ast, *name) : nullptr;
+    if (old) edits.push_back({old->span, line});
+    else edits.push_back({{end, end}, "\n  " + line});
+  }
+  if (const auto name = replaced_name(note)) {
+    const ast::Decl* old = declaration_of(*ast, *name);
+    const bool again = std::ranges::any_of(edits, [&](const Edit& e) { return old && e.span == old->span; });
+    if (old && !again) edits.push_back({old->span, ""});
+  }
+  return Source{source.name, edited(source, std::move(edits))};
+}
+
+std::vector<Diagnostic> advised(const Diagnostics& diagnostics, const Source& source) {
+  std::vector<Diagnostic> out = diagnostics.all();
+  Trials trials(source);
+  for (Diagnostic& d : out) {
+    std::erase_if(d.notes, [&](const Note& n) { return !proposed_lines(n.text).empty() && !trials.holds(d, n.text); });
+  }
+  return out;
+}
+
+std::string render_advised(const Diagnostics& diagnostics, const Source& source) {
+  return render(advised(diagnostics, source), source);
+}
+
+}  // namespace lehr
