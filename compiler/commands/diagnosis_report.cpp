@@ -26,8 +26,10 @@ std::string verdict(const ParetoDiagnosis& p) {
     return fmt::format("below {:.2f}: q is near the posterior, and draws weighted by the ratios are good for {:.0f}",
                        p.threshold, p.effective);
   if (p.k_hat < 1)
-    return fmt::format("above {:.2f}: q misses parts of the posterior; do not trust its sds and tails", p.threshold);
-  return "above 1: q is far from the posterior in some direction; do not trust its sds, nor its means";
+    return fmt::format(
+        "above {:.2f}: q misses parts of the posterior; its means may be right, its sds and tails are too small",
+        p.threshold);
+  return "above 1: q is far off in some direction; its sds are too small, and its means may be off, too";
 }
 
 void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {

@@ -171,9 +171,13 @@ std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
   Caution out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
   if (!best.left) out.text += "; what is left to gain cannot be told from the last sweeps";
   else if (best.left->nats == 0) out.text += ": the ELBO has settled, parameters have not";
+  else if (best.left->sweeps == 0)
+    out.text +=
+        fmt::format(": about {:.2g} nats of ELBO left to gain, less than {} asks for; parameters have not settled",
+                    best.left->nats, option("tol"));
   else
-    out.text += fmt::format(": about {:.2g} nats of ELBO left to gain, in about {} more sweeps", best.left->nats,
-                            best.left->sweeps);
+    out.text += fmt::format(": about {:.2g} nats of ELBO left to gain, in about {} more sweep{}", best.left->nats,
+                            best.left->sweeps, best.left->sweeps == 1 ? "" : "s");
   return out;
 }
 

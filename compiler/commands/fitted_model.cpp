@@ -1,6 +1,7 @@
 #include "compiler/commands/fitted_model.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/commands/settings.h"
 #include "runtime/files/atomic_file.h"
@@ -33,9 +34,15 @@ void warn_of_failure(const SavedFit& fit) {
 
 Error told_by(const SavedFit& fit, Error e, const std::vector<std::string>& given) {
   const std::string source = fit.directory.empty() ? "the fit" : "the fit in " + fit.directory;
+  // Not where the option is proposed with a value, or is that of a plate with a longer name.
+  const auto is_source = [](const std::string& text, std::size_t end) {
+    const auto next = end < text.size() ? static_cast<unsigned char>(text[end]) : '\0';
+    return next != '=' && next != '_' && !std::isalnum(next);
+  };
   const auto replace = [&](std::string& text, const std::string& what) {
-    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + source.size()))
-      text.replace(at, what.size(), source);
+    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) {
+      if (is_source(text, at + what.size())) text.replace(at, what.size(), source);
+    }
   };
   for (const auto& [plate, size] : fit.sizes) {
     if (std::ranges::find(given, plate) != given.end()) continue;

@@ -159,12 +159,13 @@ class Grower {
       return Error{ExitCode::data,
                    option("sizes"),
                    fmt::format("'{}' has {} elements in the fit, and parameters of their own", name, before),
-                   {"it can have more, which are predicted from their prior, but not fewer"}};
+                   {"it can have more, which are predicted, but not fewer"}};
     const bool fixed = model_[plate].size.has_value() || built_on(model_, plate);
     const std::int64_t called_for = model_[plate].from > 0 && !fixed ? numbered(plate) : 0;
     std::vector<std::string> names = called_for > 0 ? std::vector<std::string>() : new_labels(plate);
     for (std::int64_t k = before; k < called_for; ++k)
       names.push_back(fmt::format("{}", model_[plate].from + k));
+    if (std::optional<Error> e = size || more || fixed ? std::nullopt : beyond_the_end(plate, before)) return *e;
     std::int64_t after = std::max({before + std::ssize(names), size ? *size : 0, before + (more ? *more : 0)});
     if (!fixed) after = std::max(after, longest(plate));
     if (after == before) return std::nullopt;
@@ -172,12 +173,33 @@ class Grower {
     add_labels(plate, names, after);
     out_.settings.sizes[name] = after;
     out_.notes.push_back(
-        fmt::format("'{}' has {} element{} that the fit has not seen{}: predicted from {} prior", name, after - before,
+        fmt::format("'{}' has {} element{} that the fit has not seen{}: predicted from {}", name, after - before,
                     after - before == 1 ? "" : "s",
                     names.empty() ? "" : fmt::format(" ('{}'{})", names[0], names.size() > 1 ? ", ..." : ""),
-                    after - before == 1 ? "its" : "their"));
+                    has_chain(plate)      ? "the elements before"
+                    : after - before == 1 ? "its prior"
+                                          : "their prior"));
     pad_all(plate, [&](std::int64_t n) { return n == before ? after : n; });
     return std::nullopt;
+  }
+
+  /// Whether a latent variable goes on along the plate from the elements before.
+  bool has_chain(PlateId plate) const {
+    return std::ranges::any_of(model_.statements, [&](const Statement& s) {
+      return s.lagged && model_[model_[*s.lagged].plate].set == plate;
+    });
+  }
+
+  /// Data that name an element behind the last one by its number, which bind() would take for a mistake.
+  std::optional<Error> beyond_the_end(PlateId plate, std::int64_t before) const {
+    const std::int64_t most = model_[plate].from > 0 ? 0 : numbered(plate);
+    if (most <= before || fit_.labels.contains(model_[plate].name)) return std::nullopt;
+    const std::string& name = model_[plate].name;
+    return Error{ExitCode::data,
+                 option("data"),
+                 fmt::format("the data have element {} of '{}', which has {} elements in the fit, 0 to {}", most - 1,
+                             name, before, before - 1),
+                 {fmt::format("{} {}=+{} predicts {} more", option("sizes"), name, most - before, most - before)}};
   }
 
   Error cannot_grow(PlateId plate, std::int64_t before) const {

@@ -21,7 +21,7 @@ struct PlateSizes {
 struct Grown {
   Dataset data;
   Settings settings;
-  std::vector<std::string> notes;  // what is predicted from its prior
+  std::vector<std::string> notes;  // what the fit has not seen, and what it is predicted from
 };
 
 /// A plate of global parameters grows by `sizes`, by labels in the data that the fit does not have, and with arrays

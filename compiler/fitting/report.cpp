@@ -84,10 +84,10 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
   for (const SearchReport::Start& s : r.starts) {
     if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
-  const bool melted = r.fresh && std::ranges::any_of(r.arms, &AutoReport::Arm::kept);
+  const bool kept = std::ranges::any_of(r.arms, &AutoReport::Arm::kept), melted = r.fresh && kept;
   if (!best && !melted) return "";
   const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
-  const bool gained = melted || annealed_to > best->elbo + 1e-6 * std::abs(best->elbo);
+  const bool gained = melted || (kept && annealed_to > best->elbo + 1e-6 * std::abs(best->elbo));
   return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",
                      r.starts.size(), same, annealed, name_of(melted ? StartKind::flat : best->kind),
                      gained ? ", then annealed" : "", annealed_to, r.sweeps - r.moves.sweeps) +

@@ -42,11 +42,11 @@ Markup warnings(const SavedFit& fit, const json& summary) {
   Markup out;
   if (fit.status == "max_iter" && !is_sampled(fit) && !summary.contains("warnings")) {
     const double left = number_at(summary, "left_to_gain");
+    const double sweeps = number_at(summary, "left_sweeps");
+    const std::string in = sweeps > 0 ? fmt::format(", in about {} more sweeps", brief(sweeps)) : "";
     out += warning("the fit was stopped before it converged",
-                   std::isnan(left)
-                       ? std::vector<std::string>()
-                       : std::vector{fmt::format("about {:.2g} nats of ELBO left to gain, in about {} more sweeps",
-                                                 left, brief(number_at(summary, "left_sweeps")))});
+                   std::isnan(left) ? std::vector<std::string>()
+                                    : std::vector{fmt::format("about {:.2g} nats of ELBO left to gain{}", left, in)});
   } else if (fit.status == "interrupted" || fit.status == "numerical_failure") {
     out +=
         warning(fit.status == "interrupted" ? "the fit was interrupted" : "the fit ended with a numerical failure", {});
@@ -88,9 +88,10 @@ Markup ratios(const json& diagnosis) {
   if (is_true(pareto, "equal_ratios")) return words("p", "All importance ratios are equal: q is the posterior.");
   const double k = number_at(pareto, "k_hat"), threshold = number_at(pareto, "threshold");
   const char* said = k < threshold ? ": q is near the posterior."
-                     : k < 1
-                         ? ": q misses parts of the posterior; its standard deviations and tails are not to be trusted."
-                         : ": q is far from the posterior in some direction.";
+                     : k < 1 ? ": q misses parts of the posterior; its means may be right, its standard deviations and "
+                               "tails are too small."
+                             : ": q is far off in some direction; its standard deviations are too small, and its means "
+                               "may be off, too.";
   return element("p",
                  text("Pareto k-hat ") + number(k) + text(fmt::format(" (good below {:.2f})", threshold)) + text(said));
 }

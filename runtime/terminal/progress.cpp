@@ -88,9 +88,11 @@ void Progress::show() {
   some_ = true;
   shown_at_ = last_.seconds;
   if (options_.quiet) return;
-  std::string line = max_iterations_ > 0 ? fmt::format("iteration {:>{}}/{}", last_.iteration,
-                                                       fmt::formatted_size("{}", max_iterations_), max_iterations_)
-                                         : fmt::format("iteration {}", last_.iteration);
+  // A search makes more sweeps than one run may: they are counted without an end.
+  const bool ends = max_iterations_ > 0 && last_.iteration <= max_iterations_;
+  std::string line = ends ? fmt::format("iteration {:>{}}/{}", last_.iteration,
+                                        fmt::formatted_size("{}", max_iterations_), max_iterations_)
+                          : fmt::format("iteration {}", last_.iteration);
   if (!std::isnan(last_.elbo)) line += fmt::format("  ELBO {:.8g}", last_.elbo);
   if (!std::isnan(change_)) line += fmt::format("  change {:+.3g}", change_);
   if (last_.temperature != 1) line += fmt::format("  T {:.4g}", last_.temperature);
@@ -101,7 +103,7 @@ void Progress::show() {
     constexpr int kLongestBar = 24, kLeastBar = 6;
     const int room = options_.columns - static_cast<int>(line.size()) - 4;
     const int width = std::min(room, kLongestBar);
-    if (max_iterations_ > 0 && width >= kLeastBar) {
+    if (ends && width >= kLeastBar) {
       const double share = static_cast<double>(last_.iteration) / static_cast<double>(max_iterations_);
       line = fmt::format("{} {}", draw_bar(share, width, options_.utf8), line);
     } else if (static_cast<int>(line.size()) >= options_.columns) {

@@ -18,7 +18,7 @@ struct ProgressOptions {
 /// The options for a stream: a bar when it is a terminal, as wide as that is.
 ProgressOptions progress_for(std::FILE* stream, bool quiet);
 
-/// A measured moment of a fit. `iteration` counts from 1 up to `max_iterations` (0: unknown); `elbo` in nats,
+/// A measured moment of a fit. `iteration` counts from 1 up to `max_iterations` (0: unknown) or beyond; `elbo` in nats,
 /// NaN when it was not computed; `seconds` since the start.
 struct Moment {
   std::int64_t iteration = 0;

@@ -299,6 +299,28 @@ def counts_mean_the_same(folder):
     numpy.testing.assert_allclose(got["response_sd"], sd, rtol=0.06)
 
 
+def later_elements_are_told(folder):
+    """Steps behind the end of a chain go on from those before it; new groups have their prior. A year behind the end is asked
+    for by an option, which the message names."""
+    text = """model level { plate n; plate year ordered; data at[n] : year; walk ~ Gamma(shape = 2, rate = 2);
+      x[year] ~ Normal(mean = x[year-1], precision = walk) start Normal(mean = 0, sd = 3); observe y[n] ~ Normal(mean = x[at[n]], sd = 1); }"""
+    values = written(folder, json.dumps({"at": [0, 1, 2, 3, 3], "y": [1, 2, 2, 3, 2.0]}), "data.json")
+    out = f"{folder}/level"
+    assert run("fit", written(folder, text), "--data", values, "--quiet", "--out", out).returncode == 0
+    known = ["--data", written(folder, json.dumps({"at": [3]}), "known.json")]
+    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv")
+    assert done.returncode == 0 and "prior" not in done.stderr and "predicted from the elements before" in done.stderr, done.stderr
+    later = written(folder, json.dumps({"at": [4]}), "later.json")
+    done = run("predict", out, "--data", later, "--out", f"{folder}/later.csv")
+    assert done.returncode == 4 and "--sizes year=+1" in done.stderr, done.stderr
+    done = run("predict", out, "--data", later, "--sizes", "year=+1", "--out", f"{folder}/later.csv")
+    assert done.returncode == 0, done.stderr
+    groups = text.replace("plate year ordered", "plate year").replace("x[year-1]", "0").replace(" start Normal(mean = 0, sd = 3)", "")
+    assert run("fit", written(folder, groups), "--data", values, "--quiet", "--out", out).returncode == 0
+    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv")
+    assert done.returncode == 0 and "predicted from their prior" in done.stderr, done.stderr
+
+
 def places_are_covered():
     """Every string of compiler/ with a proposal has been said by a run above."""
     said, missing = "\n".join(said_everywhere), []
@@ -323,6 +345,7 @@ def main():
         rows_are_numbered(folder)
         guides_derive(folder)
         counts_mean_the_same(folder)
+        later_elements_are_told(folder)
         places_are_covered()
 
 

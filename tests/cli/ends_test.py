@@ -75,6 +75,14 @@ def stopped(d):
         wanted = numpy.log(tolerance * (1 + abs(report["elbo"])) / left) / numpy.log(ratio)
         assert abs(report["left_sweeps"] - max(0, wanted)) <= 1, (report["left_sweeps"], wanted)
         assert f"stopped at --max-iter {sweeps} before it converged: about {left:.2g} nats" in said, said
+    for sweeps in range(20, 60, 2):
+        report, _, said = fit(f"{d}/late", LINE, {"x": x, "y": y}, "--max-iter", str(sweeps), "--tol", "1e-2")
+        assert "about 0 more" not in said and "about 1 more sweeps" not in said, said
+        if report.get("left_sweeps") == 0:
+            assert "parameters have not" in said, said
+            break
+    else:
+        raise AssertionError("no number of sweeps left nothing to gain")
     report, _, said = fit(f"{d}/whole", LINE, {"x": x, "y": y})
     assert report["status"] == "converged" and "left_to_gain" not in report and "--max-iter" not in said
     report, _, said = fit(f"{d}/short", LINE, {"x": x, "y": y}, "--max-iter", "2")

@@ -47,6 +47,19 @@ TEST_CASE("plain lines: the first, the last, and a few between") {
         "converged\n");
 }
 
+TEST_CASE("more iterations than one run may have are counted without an end") {
+  Screen screen;
+  {
+    Progress progress(screen.file(), {.seconds_between = 0}, 10);
+    for (const int i : {9, 10, 11, 4725})
+      progress.update({i, static_cast<double>(i), -1.0 / i, 1});
+    progress.finish();
+  }
+  const std::string text = screen.text();
+  CHECK_THAT(text, Catch::Contains("iteration 10/10") && Catch::Contains("iteration 4725  ELBO"));
+  CHECK_THAT(text, !Catch::Contains("11/10") && !Catch::Contains("4725/"));
+}
+
 TEST_CASE("quiet") {
   Screen screen;
   ProgressOptions options;
