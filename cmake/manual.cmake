@@ -13,3 +13,10 @@ install(FILES ${manual}/lehr.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONEN
 install(FILES ${manual}/lehr DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
 install(FILES ${manual}/_lehr DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
 install(FILES ${manual}/lehr.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT runtime)
+
+# All that is installed, which is what the documentation uses: the command, the libraries and the archive of the search.
+add_custom_target(installed)
+add_dependencies(installed lehr liblehr lehr_search lehr_generator lehr_netcdf lehr_hdf5 manual)
+if(TARGET lehr_mpi)
+  add_dependencies(installed lehr_mpi)
+endif()
