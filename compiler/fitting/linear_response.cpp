@@ -1,6 +1,7 @@
 #include "compiler/fitting/linear_response.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/barren.h"
 #include "compiler/fitting/moments.h"
+#include "compiler/fitting/pull_direction.h"
+#include "compiler/model/walk.h"
 
 namespace lehr {
 namespace {
@@ -19,59 +22,110 @@ using conditionals::Block;
 
 constexpr double kPull = 0.01;  // in standard deviations of the factor, that a mean moves by where factors are apart
 
-/// A variable that is pulled, and the given that pulls it.
+/// A variable that is pulled, and the givens that pull statistics of its factor.
 struct Pulled {
   VariableId variable;
-  GivenId pull;
   const math::FamilyRow* family;
+  std::vector<GivenId> givens;  // by statistic; one where the value is a statistic itself
+  bool direct = true;
 };
 
+bool is_value(const math::StatisticRow& r) {
+  return r.stat == math::Stat::value || r.stat == math::Stat::comp || r.stat == math::Stat::entry;
+}
+
+/// Whether a model can add a multiple of the statistic to the log joint.
+bool can_be_written(const math::StatisticRow& r) {
+  using math::Stat;
+  return is_value(r) || r.stat == Stat::log || r.stat == Stat::log1m || r.stat == Stat::inverse ||
+         r.stat == Stat::inverse_square || r.stat == Stat::square || r.stat == Stat::log_comp;
+}
+
 /// Why its numbers cannot be pulled; empty: they can.
-std::string unpullable(const Solution& s, const Block& b) {
-  const Variable& v = s.model()[b.variable];
-  if (is_discrete(v.support)) return "its values are discrete";
+std::string unpullable(const Block& b, const math::FamilyRow& family) {
+  if (is_discrete(family.support)) return "its values are discrete";
   if (b.point) return "its factor is a point";
   if (b.chain) return "its factor is a chain's";
-  if (b.mean) return "its factor is a joint one";
-  const auto is_value = [](const math::StatisticRow& r) {
-    return r.stat == math::Stat::value || r.stat == math::Stat::comp;
-  };
-  if (std::ranges::none_of(b.factor->statistics, is_value)) return "its value is no statistic of its factor";
+  if (b.mean) return "its factor is a joint one of a mean and its precision";
+  const std::vector<math::StatisticRow>& all = family.factor->statistics;
+  if (std::ranges::none_of(all, is_value) && !std::ranges::all_of(all, can_be_written))
+    return "its value is no statistic of its factor";
   return "";
 }
 
-ExprId reference_to(Model& m, auto node) {
+ExprId add(Model& m, auto node) {
   m.exprs.push_back({std::move(node), {}, std::nullopt, {}});
   return ExprId(m.exprs.size() - 1);
 }
 
-/// Adds sum of pull * v to the log joint.
-Pulled pull(Model& m, BoundData& data, VariableId id, const math::FamilyRow* family) {
+/// The statistic of an element that `value` refers to.
+ExprId statistic(Model& m, math::Stat s, ExprId value) {
+  using math::Stat;
+  const auto one = [&] { return add(m, Number{1}); };
+  const auto log = [&](ExprId x) { return add(m, Apply{Function::log, x}); };
+  if (s == Stat::log || s == Stat::log_comp) return log(value);
+  if (s == Stat::log1m) return log(add(m, Binary{BinaryOp::subtract, one(), value}));
+  if (s == Stat::square) return add(m, Binary{BinaryOp::multiply, value, value});
+  if (s == Stat::inverse) return add(m, Binary{BinaryOp::divide, one(), value});
+  if (s == Stat::inverse_square)
+    return add(m, Binary{BinaryOp::divide, one(), add(m, Binary{BinaryOp::multiply, value, value})});
+  return value;
+}
+
+/// Adds the sum of pull * statistic to the log joint, over the elements of the variable and of its event axes.
+GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   const Variable v = m[id];
-  Given g{
-      "pull of " + v.name, v.span, v.axes, v.event, v.event.empty() ? GivenType::real : GivenType::vector, {}, true};
+  const GivenType type = v.event.empty() ? GivenType::real : v.event.size() > 1 ? GivenType::matrix : GivenType::vector;
+  Given g{fmt::format("pull of {} {}", v.name, m.givens.size()), v.span, v.axes, v.event, type, {}, true};
   double numbers = 1;
   for (const std::int64_t n : packed_shape(m, data, v.axes, v.event))
     numbers *= static_cast<double>(n);
   Potential p;
   p.span = v.span;
   std::vector<Index> indices;
-  const auto add = [&](PlateId plate) {
+  const auto along = [&](PlateId plate) {
     const bool nested = m[m[plate].set].parent && !p.bounds.empty();
     const BoundId b(m.bounds.size());
     m.bounds.push_back({m[plate].name, m[plate].set, nested ? std::optional(p.bounds.back()) : std::nullopt});
     p.bounds.push_back(b);
     indices.push_back({Index::Shifted{b, 0}, m[plate].set, v.span});
   };
-  std::ranges::for_each(v.axes, add);
-  std::ranges::for_each(v.event, add);
+  std::ranges::for_each(v.axes, along);
+  std::ranges::for_each(v.event, along);
   const GivenId given(m.givens.size());
-  const ExprId left = reference_to(m, GivenRef{given, indices}), right = reference_to(m, VariableRef{id, indices});
-  p.value = reference_to(m, Binary{BinaryOp::multiply, left, right});
+  const ExprId left = add(m, GivenRef{given, indices});
+  const ExprId right = statistic(m, stat, add(m, VariableRef{id, indices}));
+  p.value = add(m, Binary{BinaryOp::multiply, left, right});
   m.givens.push_back(std::move(g));
   m.potentials.push_back(std::move(p));
   data.givens.push_back({std::vector<double>(static_cast<std::size_t>(numbers), 0.0), false});
-  return {id, given, family};
+  return given;
+}
+
+Pulled pull_all(Model& m, BoundData& data, VariableId id, const math::FamilyRow& family) {
+  Pulled out{id, &family, {}};
+  const std::vector<math::StatisticRow>& all = family.factor->statistics;
+  const auto value = std::ranges::find_if(all, is_value);
+  out.direct = value != all.end();
+  if (out.direct) out.givens = {pull(m, data, id, value->stat)};
+  else
+    for (const math::StatisticRow& r : all)
+      out.givens.push_back(pull(m, data, id, r.stat));
+  return out;
+}
+
+/// The exported parameters of one element.
+math::Environment element_of(const math::Factor& f, const SavedVariable& v, std::size_t element, std::size_t extent) {
+  math::Environment out;
+  out.extent = extent;
+  for (const math::FactorParameter& p : f.parameters) {
+    const NamedArray* a = p.exported ? v.find(p.name) : nullptr;
+    if (!a) continue;
+    const std::size_t n = p.event_rank == 0 ? 1 : p.event_rank == 1 ? extent : extent * extent;
+    const auto from = a->values.begin() + static_cast<std::ptrdiff_t>(element * n);
+    out.symbols[p.name] = {p.event_rank, {from, from + static_cast<std::ptrdiff_t>(n)}};
+  }
+  return out;
 }
 
 /// A fit that can be pulled.
@@ -92,13 +146,49 @@ class Pulls {
     return v == all.end() ? std::nullopt : moments(*p.family, v->second, nullptr);
   }
 
+  /// The variance of number k: what the statistics do not explain of that of its factor, and how the rest answers. NaN
+  /// where a fit fails or there is no such direction.
+  double variance(const Pulled& p, const Moments& m, std::size_t k, std::int64_t& unsettled) {
+    const double own = m.sd[k] * m.sd[k];
+    const std::optional<PullDirection> to = direction(p, m, k);
+    if (!to || !std::isfinite(own)) return std::nan("");
+    return own - to->explained + response(p, m, *to, k, unsettled);
+  }
+
+ private:
+  static std::size_t extent(const Moments& m) { return m.event.empty() ? 1 : static_cast<std::size_t>(m.event.back()); }
+  static std::size_t width(const Moments& m) { return m.event.size() > 1 ? extent(m) * extent(m) : extent(m); }
+
+  std::optional<PullDirection> direction(const Pulled& p, const Moments& m, std::size_t k) const {
+    const std::size_t n = width(m), at = k % n;
+    if (!p.direct) {
+      const auto all = by_variable(instance_.posterior(false));
+      const SavedVariable& v = all.at(analysed_.model[p.variable].name);
+      return pull_direction(*p.family->factor, element_of(*p.family->factor, v, k / n, extent(m)), at);
+    }
+    PullDirection out{{std::vector<double>(n, 0.0)}, m.sd[k] * m.sd[k]};
+    // Both halves of a symmetric matrix.
+    const std::size_t other = m.event.size() > 1 ? at % extent(m) * extent(m) + at / extent(m) : at;
+    out.along[0][at] += 0.5;
+    out.along[0][other] += 0.5;
+    return out;
+  }
+
+  void put(const Pulled& p, const PullDirection& to, std::size_t element, double t) {
+    for (std::size_t s = 0; s < p.givens.size(); ++s) {
+      std::vector<double>& values = data_.givens[p.givens[s].index()].values;
+      for (std::size_t j = 0; j < to.along[s].size(); ++j)
+        values[element * to.along[s].size() + j] = t * to.along[s][j];
+    }
+  }
+
   /// d E[x_k] / dt, NaN where a fit fails.
-  double response(const Pulled& p, std::size_t k, double sd, std::int64_t& unsettled) {
-    const double t = kPull / sd;
+  double response(const Pulled& p, const Moments& m, const PullDirection& to, std::size_t k, std::int64_t& unsettled) {
+    const double t = kPull / m.sd[k];
     double difference = 0;
     const std::vector<std::vector<double>> before = instance_.engine().save();
     for (const double sign : {1.0, -1.0}) {
-      data_.givens[p.pull.index()].values[k] = sign * t;
+      put(p, to, k / width(m), sign * t);
       const bool placed = static_cast<bool>(instance_.replace(data_));
       instance_.engine().load(before);
       const bool settled = placed && settle();
@@ -106,13 +196,12 @@ class Pulls {
       const std::optional<Moments> there = numbers(p);
       difference += sign * (there && placed ? there->mean[k] : std::nan(""));
     }
-    data_.givens[p.pull.index()].values[k] = 0;
+    put(p, to, k / width(m), 0);
     instance_.replace(data_);
     instance_.engine().load(before);
     return difference / (2 * t);
   }
 
- private:
   const Analysed& analysed_;
   BoundData data_;
   Instance& instance_;
@@ -125,17 +214,54 @@ void respond(Pulls& pulls, const Pulled& p, const std::string& name, std::int64_
   if (!m || m->sd.empty()) return;
   Response r{name, m->elements, m->mean, m->sd, std::vector<double>(m->mean.size(), std::nan(""))};
   r.shape.insert(r.shape.end(), m->event.begin(), m->event.end());
-  std::size_t k = 0;
+  std::size_t k = 0, none = 0;
   for (; k < r.mean.size() && left > 0; ++k, --left) {
-    const double variance = pulls.response(p, k, r.sd[k], to.unsettled);
+    const double variance = pulls.variance(p, *m, k, to.unsettled);
     r.response[k] = variance > 0 ? std::sqrt(variance) : std::nan("");
+    if (std::isnan(r.response[k])) ++none;
   }
+  if (none > 0) to.left_out.push_back(fmt::format("{} numbers of '{}': no fit came of a pull", none, name));
   if (k < r.mean.size())
     to.left_out.push_back(fmt::format("{} numbers of '{}': no more were asked for", r.mean.size() - k, name));
   if (k > 0) to.variables.push_back(std::move(r));
 }
 
 }  // namespace
+
+/// The variables of a block that have numbers of their own: of a joint Normal factor its members.
+std::vector<VariableId> variables_of(const Model& m, const Block& b) {
+  if (!is_joint(m[b.variable])) return m[b.variable].auxiliary ? std::vector<VariableId>() : std::vector{b.variable};
+  std::vector<VariableId> out;
+  for (const Member& member : m[b.variable].auxiliary->members)
+    out.push_back(member.variable);
+  return out;
+}
+
+/// Everything that can be pulled, in `model`; the others, and variables of items, are said to be left out.
+std::vector<Pulled> pull_blocks(const Solution& s, Model& model, BoundData& data, LinearResponse& out) {
+  std::vector<Pulled> pulled;
+  std::vector<std::string> of_items;
+  const schedule::Schedule& schedule = s.analysed().schedule;
+  for (std::size_t k = 0; k < schedule.conditionals.blocks.size(); ++k) {
+    const Block& b = schedule.conditionals.blocks[k];
+    for (const VariableId id : variables_of(s.model(), b)) {
+      const math::FamilyRow& family = conditionals::family_of(s.model(), schedule.conditionals, id);
+      const std::string name = b.mean ? s.model()[*b.mean].name + "', '" + s.model()[id].name : s.model()[id].name;
+      const std::string why = unpullable(b, family);
+      if (schedule.stage_of[k]) {
+        if (!is_discrete(family.support) && !b.point) of_items.push_back("'" + name + "'");
+      } else if (!why.empty()) {
+        out.left_out.push_back(fmt::format("'{}': {}", name, why));
+      } else {
+        pulled.push_back(pull_all(model, data, id, family));
+      }
+    }
+  }
+  if (!of_items.empty())
+    out.left_out.push_back(
+        fmt::format("{}: {} of items", fmt::join(of_items, ", "), of_items.size() == 1 ? "a variable" : "variables"));
+  return pulled;
+}
 
 Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOptions& options) {
   LinearResponse out;
@@ -144,17 +270,7 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   BoundData data = s.data();
   data.givens.resize(model.givens.size());  // without masks, which the pulled one gets anew too
   const Masks masks = find_barren(model, data);
-  std::vector<Pulled> pulled;
-  const schedule::Schedule& schedule = s.analysed().schedule;
-  for (std::size_t k = 0; k < schedule.conditionals.blocks.size(); ++k) {
-    const Block& b = schedule.conditionals.blocks[k];
-    const Variable& v = s.model()[b.variable];
-    if (v.auxiliary || schedule.stage_of[k]) continue;
-    const std::string why = unpullable(s, b);
-    const std::string name = b.mean ? s.model()[*b.mean].name + "', '" + v.name : v.name;
-    if (!why.empty()) out.left_out.push_back(fmt::format("'{}': {}", name, why));
-    else pulled.push_back(pull(model, data, b.variable, b.family));
-  }
+  const std::vector<Pulled> pulled = pull_blocks(s, model, data, out);
   if (pulled.empty()) return out;
   Diagnostics diagnostics;
   const std::optional<Analysed> analysed = analyse(model, with_masks(expand_options(data), masks), diagnostics);

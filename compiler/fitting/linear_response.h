@@ -32,9 +32,10 @@ struct LinearResponseOptions {
 /// With t x added to the log joint density, d E[x] / dt at t = 0 is the variance of x where the fit answers as the
 /// posterior does: Sigma = (I - V H)^-1 V, V the covariance of q, H the mixed derivatives, without either being formed.
 /// Two fits a number, from the solution, pulled by plus and minus a hundredth of a standard deviation. Of global
-/// numbers whose value is a statistic of their factor: Normal, MvNormal and Gamma factors; exact where all factors of a
-/// jointly Normal posterior are Normal. The potentials that pull are added to the model, which is derived and compiled
-/// anew.
+/// numbers: those whose value is a statistic of their factor (Normal, MvNormal, members of a joint Normal factor,
+/// Gamma, Wishart), and those that are regressed on its statistics (Beta, Dirichlet, InverseGamma), see PullDirection:
+/// the variance that these do not explain is the factor's. Exact where all factors of a jointly Normal posterior are
+/// Normal. The potentials that pull are added to the model, which is derived and compiled anew.
 Result<LinearResponse> linear_response(const Solution& solution, const LinearResponseOptions& options);
 
 }  // namespace lehr
