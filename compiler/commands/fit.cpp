@@ -18,6 +18,7 @@
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/profile.h"
 #include "compiler/fitting/fit_files.h"
+#include "compiler/fitting/narrow_links.h"
 #include "compiler/fitting/peak_memory.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
@@ -133,6 +134,15 @@ void tell_of_stream(const FitArguments& o, const Fitting& fitting) {
 bool cut_short(const Recording& recording, const Runs& runs) {
   return recording.stopped && (runs.all.back().outcome.status == Status::interrupted ||
                                runs.all.size() < static_cast<std::size_t>(recording.options.fit.restarts));
+}
+
+/// What the ELBO is, and which standard deviations it makes too small.
+std::vector<std::string> remarks_on(const Fitting& fitting) {
+  std::vector<std::string> out = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  if (const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed()); !narrow.empty())
+    out.push_back(fmt::format("the standard deviations of {} are too small, `lehr diagnose` says by how much",
+                              fmt::join(narrow, ", ")));
+  return out;
 }
 
 ExitCode conclude(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
@@ -355,7 +365,7 @@ ExitCode fit(FitArguments o, Group* group) {
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
   if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, best.items, summary); !r)
     return complain(r.error());
-  return conclude(recording, m, density::caveats(m, c.density), *mixed, *runs, !fitting.instance().engine().spills());
+  return conclude(recording, m, remarks_on(fitting), *mixed, *runs, !fitting.instance().engine().spills());
 }
 
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group) {

@@ -321,6 +321,25 @@ def later_elements_are_told(folder):
     assert done.returncode == 0 and "predicted from their prior" in done.stderr, done.stderr
 
 
+def links_are_named(folder):
+    """Which standard deviations a link makes too small, with the command that says by how much; not of points, nor without one."""
+    text = """model link { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 2); b ~ Normal(mean = 0, sd = 2); c ~ Normal(mean = 0, sd = 2);
+      observe y[n] ~ LINK; observe v[n] ~ Normal(mean = c, sd = 1); GUIDE }"""
+    x = random.normal(0, 1, 30)
+    data = {"x": x.tolist(), "y": (random.uniform(size=30) < 0.5).astype(int).tolist(), "v": x.tolist()}
+    values = written(folder, json.dumps(data), "data.json")
+    def said(link, guide=""):
+        path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
+        done = run("fit", path, "--data", values, "--out", f"{folder}/link")
+        assert done.returncode == 0, done.stderr
+        found = re.search(r"the standard deviations of ([\w, ]+) are too small, `lehr diagnose` says by how much", done.stdout)
+        return found and found.group(1)
+    assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"
+    assert said("Bernoulli(probit(a + b * x[n]))", "guide joint(a, b);") == "a, b"
+    assert said("Bernoulli(logistic(a + b * x[n]))", "guide point(a, b);") is None
+    assert said("Normal(mean = a + b * x[n], sd = 1)") is None
+
+
 def places_are_covered():
     """Every string of compiler/ with a proposal has been said by a run above."""
     said, missing = "\n".join(said_everywhere), []
@@ -346,6 +365,7 @@ def main():
         guides_derive(folder)
         counts_mean_the_same(folder)
         later_elements_are_told(folder)
+        links_are_named(folder)
         places_are_covered()
 
 

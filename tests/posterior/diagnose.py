@@ -335,8 +335,8 @@ def links():
     x = RNG.normal(0, 1, n)
     y = (RNG.normal(0, 1, n) < 0.3 + 0.8 * x).astype(int)
     a, b = np.meshgrid(np.linspace(-1, 1.6, 161), np.linspace(-0.4, 3, 161), indexing="ij")
-    def grid(log_likelihood):
-        log_p = log_likelihood - 0.125 * (a * a + b * b)
+    def grid(log_likelihood, variance=4):
+        log_p = log_likelihood - (a * a + b * b) / (2 * variance)
         p = np.exp(log_p - log_p.max())
         p /= p.sum()
         return [math.sqrt((p * v * v).sum() - (p * v).sum() ** 2) for v in (a, b)]
@@ -356,7 +356,11 @@ def links():
       observe y[n] ~ Categorical(softmax(W * u[n])); }""",
                   {"u": np.stack([np.ones(n), x], 1), "y": y}, "--draws", 100, "--max-iter", 20000)
     response, sd = d.response("W")
-    assert np.all(sd < response), (sd, response)
+    # The likelihood is that of the logistic link of their difference; their sum has its prior.
+    difference = np.array(grid(-np.log1p(np.exp(-sign * e)).sum(-1), 8))
+    want = np.tile(np.sqrt((difference**2 + 8) / 4), 2)
+    assert np.all(sd < 0.95 * want), (sd, want)
+    said.append(f"softmax to {within('softmax', response, want, 0.05):.2f}")
     return ", ".join(said)
 
 
