@@ -32,6 +32,13 @@ std::string indices_of(const model::Model& m, const model::VariableRef& ref) {
   return bracketed(listed(ref.indices, [&](const model::Index& i) { return print(m, i); }));
 }
 
+bool is_declared(const model::Model& m, const std::string& name) {
+  const auto in = [&](const auto& all) {
+    return std::ranges::any_of(all, [&](const auto& x) { return x.name == name; });
+  };
+  return in(m.variables) || in(m.givens) || in(m.plates) || in(m.constants);
+}
+
 /// Where the variable is a parameter in another spelling than that of the density (sd), which has a conjugate prior.
 std::string respelled(const model::Model& m, const model::Statement& s, model::VariableId v) {
   for (const model::Distribution* d : model::distributions_of(s)) {
@@ -42,6 +49,7 @@ std::string respelled(const model::Model& m, const model::Statement& s, model::V
       const auto families = math::factors_for(canonical->domain, {});
       if (families.empty()) return "";
       const std::string name = fmt::format("{}_{}", m[v].name, canonical->name);
+      if (is_declared(m, name)) return "";
       const std::string instead =
           with_parameter(m, *d, p, fmt::format("{} = {}{}", canonical->name, name, indices_of(m, *ref)));
       return fmt::format("the {} has a conjugate prior: in the place of '{}' draw `{}`, and write `{}`",
@@ -77,7 +85,8 @@ std::optional<std::string> log_text(const model::Model& m, model::ExprId id) {
                                            : fmt::format("{} - ({})", *left, *right);
 }
 
-/// A count whose mean and variance are a parameter with exp(... v ...) in it.
+/// The statement of a count whose mean and variance are a parameter with exp(... v ...) in it, with a distribution that
+/// has a bound; empty: there is none.
 std::string negative_binomial(const model::Model& m, const model::Statement& s, model::VariableId v) {
   for (const model::Distribution* d : model::distributions_of(s)) {
     if (d->family->support != math::Support::count || !d->family->mean || !d->written.empty()) continue;
@@ -85,15 +94,25 @@ std::string negative_binomial(const model::Model& m, const model::Statement& s, 
       const math::Expr mean = math::symbol(p.spelling->canonical);
       if (p.spelling->convert || !(*d->family->mean == mean) || !(*d->family->covariance == mean)) continue;
       const auto log_mean = is_under(m, p.value, v) ? log_text(m, p.value) : std::nullopt;
-      if (!log_mean) continue;
-      return fmt::format(
-          "counts with hardly more spread than Poisson's have a bound: write `{}` (variance mean + mean^2 / 100); its "
-          "means are good where they are well below 100, its standard deviations too small: `lehr diagnose` says by "
-          "how much",
-          statement_text(m, s, d, fmt::format("NegativeBinomial(100, logistic(log(100) - ({})))", *log_mean)));
+      if (log_mean)
+        return statement_text(m, s, d, fmt::format("NegativeBinomial(100, logistic(log(100) - ({})))", *log_mean));
     }
   }
   return "";
+}
+
+/// All counts that have such a parameter of `v`, together: one alone would leave the others.
+std::string negative_binomials(const model::Model& m, model::VariableId v) {
+  std::vector<std::string> lines;
+  for (const model::Statement& s : m.statements) {
+    if (!m[s.variable].observed) continue;
+    if (std::string line = negative_binomial(m, s, v); !line.empty()) lines.push_back("`" + line + "`");
+  }
+  if (lines.empty()) return "";
+  return fmt::format(
+      "counts with hardly more spread than Poisson's have a bound: write {} (variance mean + mean^2 / 100); its means "
+      "are good where they are well below 100, its standard deviations too small: `lehr diagnose` says by how much",
+      listed(lines, {}, " and "));
 }
 
 /// A latent that stands as exp(v) alone: drawn as a positive variable in the place of the exponential.
@@ -158,6 +177,13 @@ std::string two_sides(const model::Model& m, const density::Density& d, const de
 
 }  // namespace
 
+bool has_free_prior(const model::Model& m, model::VariableId v) {
+  const model::Statement& s = m[m[v].statement];
+  return !s.start && std::ranges::none_of(model::nodes_under(m, model::roots_of(s)), [&](model::ExprId id) {
+    return std::holds_alternative<model::VariableRef>(m[id].node);
+  });
+}
+
 std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,
                         const std::string& name) {
   const bool event = math::event_rank(row.support) > 0 && !m[v].event.empty();
@@ -181,26 +207,29 @@ std::string first_prior(const model::Model& m, model::VariableId v, const math::
 std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a) {
   const std::string& name = m[a.variable].name;
   if (std::string sides = two_sides(m, d, t, name); !sides.empty()) return sides;
-  if (a.opaque.empty()) return "";
   const std::vector<Function>& functions = a.opaque.functions;
   const auto has = [&](Function f) { return std::ranges::find(functions, f) != functions.end(); };
   const std::optional<model::StatementId> origin = d.origins[t.origin].statement;
   const model::Statement* statement = origin ? &m[*origin] : nullptr;
   const math::Support support = m[a.variable].support;
-  if (statement) {
+  const bool free = has_free_prior(m, a.variable);
+  // A positive one has a conjugate prior as it is.
+  if (statement && free && (!a.opaque.empty() || support != math::Support::positive)) {
     if (std::string line = respelled(m, *statement, a.variable); !line.empty()) return line;
-    if (m[statement->variable].observed && statement->limits.below && !statement->main.family->gaussian)
-      return fmt::format("{} values can be censored above where '{}' is random, and below only where it is known",
-                         statement->main.family->name, name);
   }
+  if (a.opaque.empty()) return "";
+  if (statement && m[statement->variable].observed && statement->limits.below && !statement->main.family->gaussian)
+    return fmt::format("{} values can be censored above where '{}' is random, and below only where it is known",
+                       statement->main.family->name, name);
   if (has(Function::exp)) {
     if (!statement) return "";
-    const std::string line = m[statement->variable].observed ? negative_binomial(m, *statement, a.variable) : "";
-    return line.empty() ? without_exp(m, *statement, a.variable) : line;
+    const std::string line = m[statement->variable].observed ? negative_binomials(m, a.variable) : "";
+    return line.empty() && free ? without_exp(m, *statement, a.variable) : line;
   }
   if (has(Function::lgamma) && support == math::Support::simplex)
-    return statement ? positive_points(m, *statement, a.variable) : "";
+    return statement && free ? positive_points(m, *statement, a.variable) : "";
   if (has(Function::lgamma)) {
+    if (!free) return "";
     return fmt::format(
         "a concentration or a shape has no conjugate prior: give it a value, `const {0} = 1;`, and compare fits with "
         "other values by their ELBO",

@@ -11,6 +11,9 @@ namespace lehr::conditionals {
 std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,
                         const std::string& name);
 
+/// Whether another prior takes nothing from the model: that of `v` names no variable, and is no chain.
+bool has_free_prior(const model::Model& m, model::VariableId v);
+
 /// What to write instead of a statistic of `a` that no family has; empty where nothing better is known.
 std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a);
 

@@ -133,6 +133,19 @@ MODELS = [
        observe p[n] ~ Dirichlet(concentration = 5 * a) over k; }""", "guide point(a);"),
     ("""model shapes { plate n; plate g; data at[n] : g; a[g] ~ Gamma(shape = 1, rate = 1); b[g] ~ Gamma(shape = 1, rate = 1);
        observe p[n] ~ Beta(a[at[n]] + b[at[n]], 2); }""", None),
+    ("""model two_counts { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;
+       observe y[n] ~ Poisson(exp(dot(w, x[n]))); observe z[n] ~ Poisson(2 * exp(dot(w, x[n]))); }""",
+     "observe z[n] ~ NegativeBinomial(100, logistic(log(100) - (log(2) + dot(w, x[n]))));"),
+    ("""model volatility { plate t ordered; h[t] ~ Normal(mean = 0.9 * h[t-1], sd = 1) start Normal(mean = 0, sd = 1);
+       observe y[t] ~ Normal(mean = 0, precision = exp(h[t])); }""", "guide independent(h);"),
+    ("""model hierarchy { plate g; plate n; data of[n] : g; m ~ Normal(mean = 0, sd = 1); s[g] ~ Normal(mean = m, sd = 1);
+       observe y[n] ~ Normal(mean = 0, precision = exp(s[of[n]])); }""", None),
+    ("""model commented { plate n; // plate n ordered; and a brace }
+       tau // ;
+         ~ InverseGamma(shape = 1, scale = 1); observe x[n] ~ Normal(mean = 0, precision = tau); }
+       // }""", "tau ~ Gamma(shape = 1, rate = 1);"),
+    ("""model real_deviation { plate n; plate k; data g[n] : k; s[k] ~ Normal(mean = 1, sd = 1);
+       observe x[n] ~ Normal(mean = 0, sd = s[g[n]]); }""", "observe x[n] ~ Normal(mean = 0, precision = s_precision[g[n]]);"),
     ("""model shape_of_unit { plate n; p ~ Beta(1, 1); observe x[n] ~ Beta(p, 2); }""", "const p = 1;"),
     ("""model shapes_of_units { plate n; plate g; data at[n] : g; p[g] ~ Beta(1, 1); observe x[n] ~ Beta(p[at[n]], 2); }""", None),
     ("""model parts { plate n; plate kind = 3; w ~ Dirichlet(concentration = 1) over kind; a ~ Gamma(shape = 1, rate = 1); b ~ Gamma(shape = 1, rate = 1);
@@ -179,6 +192,7 @@ def lines_hold(folder):
         path = written(folder, text, "trial.lehr")
         lines = [q for _, _, notes in messages(run("check", path).stderr) for note in notes for q in quoted(note) if q.endswith(";")]
         assert (wanted in lines) if wanted else not lines, f"{text}\n{lines}"
+        assert "volatility" not in text or not [q for q in lines if q.startswith("h[t] ~")], "the chain would be gone"
         tried += proposals_derive(path, folder)
     assert tried > 20, tried
     return tried
