@@ -433,7 +433,7 @@ def words_and_numbers():
     silent, _ = run(users % "", table)
     outside, _ = run(users % " = 3", table)
     return ("element 0 of plate 'u' does not occur" in silent.stderr and not silent.returncode
-            and outside.returncode and "of begins at 1: declare it, `plate u from 1`" in outside.stderr)
+            and outside.returncode and "of begins at 1: declare it, `plate u = 3 from 1;`" in outside.stderr)
 
 
 @holds
