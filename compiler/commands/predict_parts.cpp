@@ -15,9 +15,13 @@ constexpr std::int64_t kMostItems = 2048;
 /// About as many as there may be draws at a time, where each number of the data is one that is drawn.
 constexpr double kMostNumbers = 1 << 24;
 
+/// A multiple of the items that code works on together, where it can be: an item is then in the same place of such a
+/// group as it is in memory, and has the same bits.
 std::int64_t items_at_once(const StreamedData& data, std::int64_t draws) {
+  constexpr std::int64_t kGroup = 64;
   const double fit = kMostNumbers / std::max(1.0, data.numbers_per_item() * static_cast<double>(draws));
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, kMostItems);
+  const auto most = std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, kMostItems);
+  return most < kGroup ? most : most / kGroup * kGroup;
 }
 
 }  // namespace
@@ -39,7 +43,7 @@ Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::
   const std::int64_t items = (*streamed)->items(), at_once = items_at_once(**streamed, options.draws),
                      parts = (items + at_once - 1) / at_once;
   for (std::int64_t k = 0; k < parts; ++k) {
-    const machine::ItemRange range{items * k / parts, items * (k + 1) / parts};
+    const machine::ItemRange range{k * at_once, std::min(items, (k + 1) * at_once)};
     const Result<std::pair<Dataset, Settings>> read = (*streamed)->part(range);
     if (!read) return read.error();
     PredictionOptions of_part = options;

@@ -97,6 +97,10 @@ Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const Ite
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);
+  // Code works on several items at a time, and on what is left over one by one, which may round differently. Where
+  // there are many items, a share begins where such a group does, so that no item is left over because of the cut.
+  constexpr std::int64_t kGroup = 64, kMany = 512;
+  const std::int64_t group = count(runs) >= kMany * static_cast<std::int64_t>(parts) ? kGroup : 1;
   Cut out{{}, {0}};
   std::int64_t seen = 0;
   const auto end_of_share = [&] {
@@ -104,7 +108,8 @@ Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const Ite
   };
   for (ItemRange rest : runs) {
     while (rest.begin < rest.end) {
-      const std::int64_t end = position.end_of(rest.begin, rest.end, end_of_share() - seen);
+      const std::int64_t length = position.end_of(rest.begin, rest.end, end_of_share() - seen) - rest.begin,
+                         end = std::min(rest.end, rest.begin + (length + group - 1) / group * group);
       out.runs.push_back({rest.begin, end});
       seen += position(end) - position(rest.begin);
       rest.begin = end;

@@ -7,6 +7,8 @@
 #include <map>
 
 #include "compiler/instance/instance.h"
+#include "compiler/loops/verify.h"
+#include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
 #include "runtime/methods/cavi.h"
 #include "tests/posterior/every_model.h"
@@ -106,6 +108,30 @@ TEST_CASE("every model: in 32 bits the ELBO is monotone to 1e-6, and that of 64 
       const Run more = sweeps(single, 25, false);
       for (std::size_t k = 1; k < more.elbos.size(); ++k)
         CHECK(more.elbos[k] >= more.elbos[k - 1] - 1e-6 * (1 + std::abs(more.elbos[k])));
+    }
+  }
+}
+
+TEST_CASE("every model: parallel regions touch what is theirs, of fits and of samplers, with each pass and without") {
+  const auto check = [](const Analysed& a, const BoundData& data) {
+    const loops::Lowered l = generate(a, data, {.save_locals = true, .batches = true});
+    for (const auto& problems : {loops::verify(l.program), loops::verify_regions(l.program)}) {
+      for (const std::string& problem : problems)
+        UNSCOPED_INFO(problem);
+      CHECK(problems.empty());
+    }
+  };
+  for (const auto& path : test::models()) {
+    DYNAMIC_SECTION(path.stem().string()) {
+      const auto p = test::prepare(path);
+      check(p->front, p->data);
+      for (const loops::Pass& pass : loops::passes()) {
+        INFO(pass.name);
+        ::setenv("LEHR_NO_OPT", std::string(pass.name).c_str(), 1);
+        check(p->front, p->data);
+        ::unsetenv("LEHR_NO_OPT");
+      }
+      if (const Result<Analysed> drawn = with_draws(p->front)) check(*drawn, p->data);
     }
   }
 }

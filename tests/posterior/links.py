@@ -289,7 +289,6 @@ def miners():
     assert close(best.x, [8.73, 8.05, 2.32], 1e-2), best.x
     errors = standard_errors(lambda p: minus_log_sequential(p, x, np.concatenate(y), 2), best.x)
     means = np.append(got.posterior["c.mean"], got.posterior["b.mean"])
-    print(means, best.x, errors)
     return bool(np.all(np.abs(means - best.x) < 0.2 * errors))
 
 
