@@ -120,8 +120,9 @@ void check(bool as_written) {
 /// Throws std::out_of_range where a run of a checkpoint cannot be one.
 void check_run(const TracedRun& run) {
   check(run.outcome.status >= Status::converged && run.outcome.status <= Status::interrupted);
-  for (const NamedArray& a : run.posterior)
-    check(is_filled(a, std::nullopt));
+  for (const std::vector<NamedArray>* arrays : {&run.posterior, &run.items})
+    for (const NamedArray& a : *arrays)
+      check(is_filled(a, std::nullopt));
   const auto* chain = std::get_if<GibbsReport>(&run.report);
   if (!chain) return;
   for (const NamedArray& a : chain->draws)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/fitting/barren.h"
 #include "compiler/fitting/factor_draws.h"
 #include "compiler/fitting/simulations.h"
 #include "runtime/rng.h"
@@ -31,7 +32,9 @@ class Fits {
   /// Draws of every variable that has any.
   Result<std::vector<NamedArray>> draws(const Simulation& s, std::uint64_t restart) {
     if (!fitting_) {
-      Result<std::unique_ptr<Fitting>> made = Fitting::make({problem_.complete, s.data}, settings_);
+      Result<Bound> bound = bound_to(s.data);
+      if (!bound) return bound.error();
+      Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), settings_);
       if (!made) return made.error();
       fitting_ = std::move(*made);
     } else if (Result<bool> r = fitting_->replace(s.data); !r) {
@@ -47,6 +50,21 @@ class Fits {
   }
 
  private:
+  /// As a fit binds them: what no data depend on is integrated out. Of one simulation it is what it is of all.
+  Result<Bound> bound_to(const BoundData& data) const {
+    const Masks masks = find_barren(problem_.resolved, data);
+    const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
+    Bound out{.analysed = problem_.complete, .data = data, .resolved = problem_.resolved};
+    if (!masked) return out;
+    Diagnostics diagnostics;
+    std::optional<Analysed> analysed = analyse(problem_.resolved, with_masks(expand_options(data), masks), diagnostics);
+    if (!analysed)
+      return Error{ExitCode::model, "", "the model without what no data depend on has no conditionals", {}};
+    out.analysed = std::move(*analysed);
+    add_masks(out.analysed.model, masks, out.data);
+    return out;
+  }
+
   const CalibrationProblem& problem_;
   FitSettings settings_;
   std::int64_t draws_;

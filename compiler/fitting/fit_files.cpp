@@ -57,15 +57,16 @@ Result<bool> write_results(const std::string& directory, const std::vector<Named
   std::ranges::copy_if(posterior, std::back_inserter(numbers), [&](const NamedArray& a) {
     return !failed || std::ranges::all_of(a.values, [](double x) { return std::isfinite(x); });
   });
-  const Result<std::string> bytes = format_npz(numbers);
+  const bool has_items = !failed && !items.empty();
+  const Result<std::string> bytes = format_npz(numbers),
+                            of_items = has_items ? format_npz(items) : Result<std::string>(std::string());
   const Result<FileSeal> trace = seal_of_file(directory + "/trace.csv");
   if (!bytes) return bytes.error();
+  if (!of_items) return of_items.error();
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
   if (Result<bool> r = write_sealed(directory, summary, "posterior.npz", *bytes); !r) return r;
-  if (!items.empty()) {
-    const Result<std::string> of_items = format_npz(items);
-    if (!of_items) return of_items.error();
+  if (has_items) {
     if (Result<bool> r = write_sealed(directory, summary, "items.npz", *of_items); !r) return r;
   }
   return write_member(directory + "/fit.json", text_of(summary));

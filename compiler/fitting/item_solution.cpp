@@ -55,7 +55,8 @@ class Rows {
                                       std::int64_t item) const {
     if (axes.empty() || rows <= 0) return std::nullopt;
     const auto begin = row(axes[0], item), end = row(axes[0], item + 1);
-    if (!begin || !end || *begin > *end || *end > rows || all.size() % static_cast<std::size_t>(rows) != 0)
+    if (!begin || !end || *begin < 0 || *begin > *end || *end > rows ||
+        all.size() % static_cast<std::size_t>(rows) != 0)
       return std::nullopt;
     const std::size_t width = all.size() / static_cast<std::size_t>(rows);
     return all.subspan(static_cast<std::size_t>(*begin) * width, static_cast<std::size_t>(*end - *begin) * width);
@@ -165,8 +166,10 @@ class Known {
       const NamedArray* a = find(fit_.items, name);
       if (!a) return nullptr;
       std::vector<std::int64_t> offsets;
-      for (const double x : a->values)
-        offsets.push_back(static_cast<std::int64_t>(x));
+      for (const double x : a->values) {
+        const bool is_offset = x >= 0 && x < 0x1p53;  // of a file that has been damaged, it may be anything
+        offsets.push_back(is_offset ? static_cast<std::int64_t>(x) : -1);
+      }
       it = offsets_.emplace(name, std::move(offsets)).first;
     }
     return &it->second;

@@ -222,12 +222,14 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   options.fraction = holdout;
   options.seed = seed;
   options.instance = impl_->instance;
+  options.items = saved(fit.impl()).items;
+  std::ranges::copy(fit.impl().global, std::back_inserter(options.items));
   const Result<std::unique_ptr<HeldOut>> held_out =
       HeldOut::make(impl_->source, impl_->resolved, impl_->complete, *dataset, fit.impl().settings, options);
   if (!held_out) return plain(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
   if (!score) return plain(score.error());
-  return HeldOutScore{score->total, score->observations, score->sequences};
+  return HeldOutScore{score->total, score->observations, score->sequences, score->error};
 }
 
 Fit::Fit(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}

@@ -34,6 +34,9 @@ struct Fit::Impl {
 /// Why a fit is none of this program's model.
 std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit);
 
+/// What predictions and scores ask of a fit that was saved.
+SavedFit saved(const Fit::Impl& fit);
+
 /// Options have the names that they have here.
 inline Error plain(Error e) { return spelled(std::move(e), ""); }
 

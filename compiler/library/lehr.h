@@ -130,6 +130,7 @@ struct HeldOutScore {
   double total = 0;  // nats
   double observations = 0;
   std::vector<double> sequences = {};  // of a model with a chain: the part of each sequence
+  double standard_error = 0;           // of a total that is estimated by draws; 0: it is not
 };
 
 /// The result of a fit. Copies share the arrays, which never change.

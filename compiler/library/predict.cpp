@@ -10,9 +10,7 @@
 #include "compiler/options/fit_settings.h"
 
 namespace lehr {
-namespace {
 
-/// What the prediction asks of a fit that was saved.
 SavedFit saved(const Fit::Impl& fit) {
   SavedFit out;
   for (const auto& [name, value] : fit.settings.constants)
@@ -30,8 +28,6 @@ SavedFit saved(const Fit::Impl& fit) {
     out.variables.push_back(variable);
   return out;
 }
-
-}  // namespace
 
 Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> data,
                                      const PredictOptions& options) const {

@@ -139,7 +139,12 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
       const Source source{"m.lehr", kPlates + c.model + "}"};
       const Dataset values = dataset();
       Diagnostics diagnostics;
-      std::optional<Analysed> front = analyse(source, {std::vector<bool>(64, true), {}, {}}, diagnostics);
+      const std::optional<Analysed> complete = analyse(source, {}, diagnostics);
+      REQUIRE(complete);
+      density::ExpandOptions missing;
+      for (const model::Variable& v : complete->model.variables)
+        missing.may_be_missing.push_back(v.observed);
+      std::optional<Analysed> front = analyse(source, missing, diagnostics);
       INFO(render(diagnostics, source));
       REQUIRE(front);
       Result<BoundData> data = lehr::bind(front->model, values, {});
