@@ -7,6 +7,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
+#include "compiler/fitting/item_solution.h"
 #include "compiler/fitting/rounding.h"
 #include "compiler/machine/tables.h"
 #include "compiler/pipeline.h"
@@ -50,6 +51,7 @@ class Plan {
         out[what_is(tables_.buffers[k])] += bytes_of(tables_.buffers[k]);
     }
     out["data as read"] = out["data"];
+    if (const double found = of_items_found(); found > 0) out["items.npz"] = found;
     if (!has_real_data(model_)) return out;
     double all = 0;  // once more, told from references
     for (const auto& [what, bytes] : out)
@@ -87,6 +89,17 @@ class Plan {
   }
 
  private:
+  /// Of what a fit writes of its items: the parameters of their factors, as an array, in a table and as the bytes of a
+  /// file.
+  double of_items_found() const {
+    constexpr double kCopies = 3;
+    double out = 0;
+    for (const machine::ParameterRow& p : tables_.parameters) {
+      const machine::BufferRow& b = tables_.buffers[static_cast<std::size_t>(p.buffer)];
+      if (b.on_items) out += bytes_of(b);
+    }
+    return out > 8 * static_cast<double>(kMostSavedNumbers) ? 0 : kCopies * out;
+  }
   double bytes_of(const machine::BufferRow& b) const {
     double out = 8;
     for (std::int64_t k = 0; k < b.axes; ++k)

@@ -116,7 +116,7 @@ Poly Expander::log1m(const Poly& p) {
   return fail(
       "no closed form: log of 1 - (" + text(p) + ")",
       {"the probability of an observed Bernoulli may be a product of two random ones, `Bernoulli(a * b)`: trials "
-       "that are alike are counted by `plate trial times count;`"});
+       "that are alike are counted by `plate trial times count`"});
 }
 
 Poly Expander::reciprocal(const Poly& p) {

@@ -2,6 +2,7 @@
 // many operations make a loop worth unrolling. Whatever they are, the results are the same, so that a test can move
 // them to where small data take either way.
 #pragma once
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
@@ -26,8 +27,10 @@ class Threshold {
       const std::string_view entry = set.substr(0, set.find(','));
       set.remove_prefix(entry.size() == set.size() ? set.size() : entry.size() + 1);
       const std::size_t equals = entry.find('=');
-      if (entry.substr(0, equals) == name_ && equals != std::string_view::npos)
-        return static_cast<T>(std::strtod(entry.data() + equals + 1, nullptr));
+      if (entry.substr(0, equals) != name_ || equals == std::string_view::npos) continue;
+      double value = 0;
+      std::from_chars(entry.data() + equals + 1, entry.data() + entry.size(), value);
+      return static_cast<T>(value);
     }
     return value_;
   }

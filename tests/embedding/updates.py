@@ -149,7 +149,7 @@ def chain(name, keep):
         batch = {key: np.asarray(x, float)[end - sizes[k]:end] for key, x in data.items()}
         np.savez("batch.npz", **batch)
         command = ["update", f"fit{k - 1}", "--forget", str(keep)] if k else ["fit", built + ".lehr", "--search", "none"]
-        run(LEHR, *command, "--data", "batch.npz", "--seed", "1", "--max-iter", str(sweeps), "--tol", "0", "--quiet", "--out", f"fit{k}")
+        run(LEHR, *command, "--data", "batch.npz", "--seed", "1", "--max-iter", str(sweeps), "--tol", "0", "--leap-after", "0", "--quiet", "--out", f"fit{k}")
         if k == 0:
             o.start(batch)
         else:

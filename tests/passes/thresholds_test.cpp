@@ -82,8 +82,8 @@ const std::vector<Moved> kOfCode{
     {"native.loop_shape.little_work", {0, 1e12}},
     {"native.loop_shape.little_of_statement", {0, 1e12}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
-    {"native.loop_shape.whole_block", {1, 4, 1e6}},
-    {"native.lower_parts.part_statements", {1, 4, 1e6}, "native.loop_shape.whole_block=1"},
+    {"native.loop_shape.whole_block", {1, 4, 1e6}, "native.lower_parts.part_statements=1"},
+    {"native.lower_parts.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // no more than it
     {"native.lower_parts.in_registers", {0, 1e9}},
     {"native.lower_prefetches.ahead", {64, 1e6}},
     {"native.lower_prefetches.turns", {1, 100}},
@@ -110,7 +110,8 @@ const std::set<std::string> kConstants{
     "passes/jam.kTurns", "loops/lower_full_rows.kItems", "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes",
     "native/lower_transposes.kLanes", "native/lower_prefetches.kLine", "native/lower.kBufferAlignment",
     "native/lower.kDataAlignment", "native/half_vectors.kLeastBits", "native/joint_sums.kFewest",
-    "native/joint_sums.kMost", "native/object_cache.kDigest", "native/lower_parts.kLeft", "native/loop_shape.kMuchWork",
+    "native/joint_sums.kMost", "native/object_cache.kDigest", "native/object_cache.kUnfinished",
+    "native/lower_parts.kLeft", "native/loop_shape.kMuchWork",
     // Costs of operations, which the thresholds are compared with.
     "passes/settled.kSlowOperation", "passes/settled.kUnknownTurns", "passes/short_loops.kFunction",
     "passes/short_loops.kTurned", "passes/short_loops.kLeftOver", "passes/short_loops.kUnrolled",
