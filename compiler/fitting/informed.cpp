@@ -137,17 +137,38 @@ class Reach {
     }
   }
 
-  /// An index that is itself latent may select any element.
-  bool is_latent(const std::vector<Index>& indices) const {
-    return std::ranges::any_of(indices, [&](const Index& index) {
-      const auto* lookup = std::get_if<Index::Lookup>(&index.form);
-      if (!lookup) return false;
-      const std::vector<ExprId> nodes = nodes_under(model(), {lookup->category});
-      return std::ranges::any_of(nodes, [&](ExprId id) {
-        const auto* ref = std::get_if<VariableRef>(&model()[id].node);
-        return ref && !model()[ref->variable].observed;
-      });
+  bool is_latent(const Index& index) const {
+    const auto* lookup = std::get_if<Index::Lookup>(&index.form);
+    if (!lookup) return false;
+    const std::vector<ExprId> nodes = nodes_under(model(), {lookup->category});
+    return std::ranges::any_of(nodes, [&](ExprId id) {
+      const auto* ref = std::get_if<VariableRef>(&model()[id].node);
+      return ref && !model()[ref->variable].observed;
     });
+  }
+
+  /// An index that is itself latent may select any element along its axis; the others, and axes without an index, say
+  /// where the element lies. Along rows of different lengths nothing is told apart.
+  void mark_selected(const VariableRef& ref, const At& at) {
+    const std::vector<PlateId>& axes = model()[ref.variable].axes;
+    std::size_t all = 1;
+    for (const PlateId p : axes)
+      all *= static_cast<std::size_t>(forward_.data().sizes[p.index()]);
+    const bool has_rows = std::ranges::any_of(axes, [&](PlateId p) { return model()[p].parent.has_value(); });
+    if (has_rows || all != size(ref.variable)) return mark(ref.variable, 0, size(ref.variable));
+    const std::size_t read = forward_.read_by(ref, at).first;
+    for (std::size_t e = 0; e < all; ++e) {
+      bool selected = true;
+      std::size_t here = e, there = read;
+      for (std::size_t i = axes.size(); i-- > 0;) {
+        const auto n = static_cast<std::size_t>(forward_.data().sizes[axes[i].index()]);
+        const bool any = i >= ref.indices.size() || is_latent(ref.indices[i]);
+        selected = selected && (any || here % n == there % n);
+        here /= n;
+        there /= n;
+      }
+      if (selected) mark(ref.variable, e, e + 1);
+    }
   }
 
   void visit(ExprId id, const At& at) {
@@ -159,9 +180,12 @@ class Reach {
       return;
     }
     if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_open(ref->variable)) {
-      const auto [begin, end] =
-          is_latent(ref->indices) ? std::pair(std::size_t{0}, size(ref->variable)) : forward_.read_by(*ref, at);
-      mark(ref->variable, begin, end);
+      if (std::ranges::any_of(ref->indices, [&](const Index& index) { return is_latent(index); })) {
+        mark_selected(*ref, at);
+      } else {
+        const auto [begin, end] = forward_.read_by(*ref, at);
+        mark(ref->variable, begin, end);
+      }
     }
     for (const ExprId child : children_of(e))
       visit(child, at);

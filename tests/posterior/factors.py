@@ -165,16 +165,18 @@ def factors(posterior, joint=()):
     return [Factor(posterior, pairs.get(n, (n,))) for n in names if n not in taken]
 
 
-def check_fixed_point(posterior, elbo, log_joint, joint=(), seed=5, draws=DRAWS):
+def check_fixed_point(posterior, elbo, log_joint, joint=(), seed=5, draws=DRAWS, informed=None):
     """Raises when the ELBO is not that of `log_joint` under the posterior, or a factor is not optimal.
 
-    log_joint(values) takes a dictionary of arrays (draws first) and returns one number a draw."""
+    log_joint(values) takes a dictionary of arrays (draws first) and returns one number a draw. `informed`: by variable,
+    which elements are in it; others are integrated out, and have no part in the ELBO."""
+    informed = informed or {}
     rng = np.random.default_rng(seed)
     all_factors = factors(posterior, joint)
     values = {}
     for f in all_factors:
         values.update(f.draw(rng, draws))
-    log_q = sum(f.log_density(values).reshape(draws, -1).sum(1) for f in all_factors)
+    log_q = sum((f.log_density(values) * informed.get(f.names[0], True)).reshape(draws, -1).sum(1) for f in all_factors)
     sample = log_joint(values) - log_q
     error, spread = abs(sample.mean() - elbo), sample.std() / np.sqrt(draws)
     if not error <= 5 * spread + 1e-6:
@@ -184,6 +186,8 @@ def check_fixed_point(posterior, elbo, log_joint, joint=(), seed=5, draws=DRAWS)
         count = int(np.prod(f.elements))
         for element in rng.choice(count, min(count, 4), replace=False):
             at = np.unravel_index(element, f.elements)
+            if f.names[0] in informed and not informed[f.names[0]][at]:
+                continue
             two = {k: v for k, v in f.draw(rng, 2).items()}
             if f.kind in ("categorical", "bernoulli", "spin"):  # draws may agree: take two values that differ
                 name = f.names[0]
