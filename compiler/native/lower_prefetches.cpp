@@ -139,7 +139,13 @@ void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index
   const Rows rows(program_, turns);
   // Rows that are only read come back, and stay near.
   if (std::ranges::none_of(rows.found(), [](const auto& row) { return row.second; })) return;
+  // A large body is lowered in functions of its own, which alone have the arrays that it reads.
+  const auto is_here = [&](loops::BufferId b) { return buffers_[b.index()] != nullptr; };
   for (const auto& [row, stored] : rows.found()) {
+    bool all_here = is_here(row.table);
+    loops::Walk{program_, [](loops::ExprId) {}, [&](loops::BufferId b, bool) { all_here = all_here && is_here(b); }}
+        .expr(row.at);
+    if (!all_here) continue;
     const std::int64_t bytes = bytes_of_row(program_, row.table);
     const std::int64_t ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, kTurns);
     evaluated_.clear();
@@ -163,6 +169,7 @@ void FunctionLowering::prefetch_next(const loops::For& along, llvm::Value* index
     if (bytes < kLine || !ahead_.insert({data, *turns.begin()}).second) continue;
     llvm::Value* next = b_.CreateAdd(values_.at(together_->index), number(together_->step + *turns.begin()));
     llvm::Value* base = buffers_[data.index()];
+    if (!base) continue;
     llvm::Value* offset =
         b_.CreateMul(next, b_.CreateMul(stored_extent(data, 1), number(loops::bytes_of(program_[data].element))));
     prefetch(b_.CreateGEP(b_.getInt8Ty(), base, b_.CreateAdd(offset, b_.CreateMul(index, number(bytes)))), bytes,

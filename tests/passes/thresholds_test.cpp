@@ -82,7 +82,7 @@ const std::vector<Moved> kOfCode{
     {"native.loop_shape.little_work", {0, 1e12}},
     {"native.loop_shape.little_of_statement", {0, 1e12}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
-    {"native.loop_shape.whole_block", {1, 4, 1e6}, "native.lower_parts.part_statements=1"},
+    {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.lower_parts.part_statements=4"},
     {"native.lower_parts.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // no more than it
     {"native.lower_parts.in_registers", {0, 1e9}},
     {"native.lower_prefetches.ahead", {64, 1e6}},
