@@ -112,9 +112,10 @@ TEST_CASE("every model: in 32 bits the ELBO is monotone to 1e-6, and that of 64 
   }
 }
 
-TEST_CASE("every model: parallel regions touch what is theirs, of fits and of samplers, with each pass and without") {
-  const auto check = [](const Analysed& a, const BoundData& data) {
-    const loops::Lowered l = generate(a, data, {.save_locals = true, .batches = true});
+TEST_CASE("every model: parallel regions touch what is theirs, of fits, of tempered ones and of samplers") {
+  const auto check = [](const Analysed& a, const BoundData& data,
+                        const loops::LowerOptions& options = {.save_locals = true, .batches = true}) {
+    const loops::Lowered l = generate(a, data, options);
     for (const auto& problems : {loops::verify(l.program), loops::verify_regions(l.program)}) {
       for (const std::string& problem : problems)
         UNSCOPED_INFO(problem);
@@ -125,12 +126,9 @@ TEST_CASE("every model: parallel regions touch what is theirs, of fits and of sa
     DYNAMIC_SECTION(path.stem().string()) {
       const auto p = test::prepare(path);
       check(p->front, p->data);
-      for (const loops::Pass& pass : loops::passes()) {
-        INFO(pass.name);
-        ::setenv("LEHR_NO_OPT", std::string(pass.name).c_str(), 1);
-        check(p->front, p->data);
-        ::unsetenv("LEHR_NO_OPT");
-      }
+      check(p->front, p->data, {.new_items = true});
+      check(p->front, p->data, {.save_locals = true, .single = true});
+      if (const Result<Analysed> tempered = with_item_temperatures(p->front)) check(*tempered, p->data);
       if (const Result<Analysed> drawn = with_draws(p->front)) check(*drawn, p->data);
     }
   }
