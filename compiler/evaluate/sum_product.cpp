@@ -57,7 +57,6 @@ LogTable without(const std::vector<LogTable>& tables, std::size_t element, const
   std::vector<Places> places;
   std::vector<std::size_t> strides;
   for (const LogTable& t : tables) {
-    Scope rest;
     std::size_t stride = 1;
     for (const std::size_t e : t.scope)
       if (e > element) stride *= states[e];

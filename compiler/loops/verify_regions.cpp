@@ -98,13 +98,13 @@ class Regions {
         check_private(f, phase);
         check_shared(p_.functions[phase.function], [&](BufferId b) { return b == phase.sums; });
       }
-      where_ = f.name;
-      check_scratch(f);
     }
     for (std::size_t k = 0; k < p_.functions.size(); ++k) {
+      if (phases.contains(k)) continue;  // part of the call of its function
       where_ = p_.functions[k].name;
-      if (p_.functions[k].parameters.size() > 1 && !phases.contains(k))
-        check_shared(p_.functions[k], [&](BufferId b) { return !is_scratch(p_[b]); });
+      check_scratch(p_.functions[k]);
+      if (p_.functions[k].parameters.size() > 1)
+        check_shared(p_.functions[k], [&](BufferId x) { return !is_scratch(p_[x]); });
     }
     return std::move(problems_);
   }
@@ -134,11 +134,8 @@ class Regions {
       touch(p_, p_.functions[phase.function], all);
       if (phase.sums.valid()) all.stores.insert(phase.sums);
     }
-    const bool is_phase = std::ranges::any_of(p_.functions, [&](const Function& owner) {
-      return std::ranges::any_of(owner.phases, [&](const Phase& x) { return &p_.functions[x.function] == &f; });
-    });
     for (const BufferId b : all.loads)
-      if (!is_phase && is_scratch(p_[b]) && !all.stores.contains(b))
+      if (is_scratch(p_[b]) && !all.stores.contains(b))
         problem(b, "is scratch that is read and never stored in the same call");
   }
 
