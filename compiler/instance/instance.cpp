@@ -116,7 +116,11 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lower
       lowered_(std::move(lowered)),
       tables_(tables_of(model_, schedule_, lowered_)),
       compiled_(compile(tables_, lowered_, code, window, supplied())) {
-  engine().describe = [this](std::int32_t status) { return describe_status(model_, schedule_, status); };
+  engine().describe = [this](std::int32_t status) {
+    const std::string* const text = describe_status(tables_, status);
+    if (!text) throw OtherRun();  // a status that was read from a checkpoint
+    return *text;
+  };
   place_data(data);
 }
 

@@ -132,6 +132,26 @@ Domain domain_of(const model::Given& g, bool definite) {
   return Domain::real;
 }
 
+/// Why the factor of block `b` may not be proper.
+std::string improper_factor(const model::Model& m, const schedule::Schedule& s, conditionals::BlockId b) {
+  const conditionals::Block& block = s.conditionals[b];
+  const std::string& name = m[block.variable].name;
+  if (block.point) {
+    const model::Distribution& prior = model::as_written(m[m[block.variable].statement].main);
+    return fmt::format(
+        "'{}' has no mode inside its support: a point needs {} with shape, concentration or a and b of "
+        "at least 1, and data that bound it",
+        name, prior.family->name);
+  }
+  const auto& origins = s.conditionals.density.origins;
+  const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {
+    return o.improper && o.statement == m[block.variable].statement;
+  });
+  return fmt::format(
+      "the posterior of '{}' is not a proper {} ({})", name, block.family->name,
+      improper ? "its prior has no normaliser, so that each element needs enough data" : "a parameter left its domain");
+}
+
 class Writer {
  public:
   Writer(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l)
@@ -147,9 +167,9 @@ class Writer {
     write_parameters();
     write_components(m_, s_, l_, subjects_, t_);
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
-      t_.failures.push_back(describe_status(m_, s_, loops::kFailBlock + static_cast<std::int32_t>(k)));
+      t_.failures.push_back(improper_factor(m_, s_, conditionals::BlockId(k)));
     for (std::size_t k = 0; k < m_.givens.size(); ++k)
-      t_.failures.push_back(describe_status(m_, s_, loops::kFailData + static_cast<std::int32_t>(k)));
+      t_.failures.push_back(fmt::format("the data matrix '{}' is not positive definite", m_.givens[k].name));
     const loops::Interface& io = l_.interface;
     const auto function = [](std::size_t f) { return static_cast<std::int64_t>(f); };
     t_.model.layout = machine::kLayout;
@@ -511,28 +531,12 @@ machine::Model model_of(const Tables& t) {
   return m;
 }
 
-std::string describe_status(const model::Model& m, const schedule::Schedule& s, std::int32_t status) {
-  if (status >= loops::kFailData) {
-    return fmt::format("the data matrix '{}' is not positive definite",
-                       m[model::GivenId(static_cast<std::size_t>(status - loops::kFailData))].name);
-  }
-  const conditionals::BlockId b(static_cast<std::size_t>(status - loops::kFailBlock));
-  const conditionals::Block& block = s.conditionals[b];
-  const std::string& name = m[block.variable].name;
-  if (block.point) {
-    const model::Distribution& prior = model::as_written(m[m[block.variable].statement].main);
-    return fmt::format(
-        "'{}' has no mode inside its support: a point needs {} with shape, concentration or a and b of "
-        "at least 1, and data that bound it",
-        name, prior.family->name);
-  }
-  const auto& origins = s.conditionals.density.origins;
-  const bool improper = std::any_of(origins.begin(), origins.end(), [&](const density::Origin& o) {
-    return o.improper && o.statement == m[block.variable].statement;
-  });
-  return fmt::format(
-      "the posterior of '{}' is not a proper {} ({})", name, block.family->name,
-      improper ? "its prior has no normaliser, so that each element needs enough data" : "a parameter left its domain");
+const std::string* describe_status(const Tables& t, std::int32_t status) {
+  const std::int64_t blocks = t.model.block_count;
+  const std::int64_t k =
+      status >= loops::kFailData ? blocks + status - loops::kFailData : std::int64_t{status} - loops::kFailBlock;
+  const bool known = status >= loops::kFailData || k < blocks;
+  return known && k >= 0 && k < std::ssize(t.failures) ? &t.failures[static_cast<std::size_t>(k)] : nullptr;
 }
 
 }  // namespace lehr

@@ -40,7 +40,7 @@ Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops
 /// The model with pointers into `t`, without functions.
 machine::Model model_of(const Tables& t);
 
-/// What a status of the generated code means, in the words of the model.
-std::string describe_status(const model::Model& m, const schedule::Schedule& s, std::int32_t status);
+/// What a status of the generated code means, in the words of the model; null for a number that is no such status.
+const std::string* describe_status(const Tables& t, std::int32_t status);
 
 }  // namespace lehr
