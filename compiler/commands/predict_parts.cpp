@@ -7,21 +7,21 @@
 #include "compiler/fitting/items_apart.h"
 #include "compiler/fitting/streamed_data.h"
 #include "runtime/files/sections.h"
+#include "runtime/methods/shares.h"
+#include "runtime/threshold.h"
 
 namespace lehr::commands {
 namespace {
 
-constexpr std::int64_t kMostItems = 2048;
+constexpr Threshold<std::int64_t> kMostItems("predict_parts.most_items", 2048);
 /// About as many as there may be draws at a time, where each number of the data is one that is drawn.
 constexpr double kMostNumbers = 1 << 24;
 
-/// A multiple of the items that code works on together, where it can be: an item is then in the same place of such a
-/// group as it is in memory, and has the same bits.
+/// A multiple of kItemsTogether where it can be, so that an item has the bits that it has in memory.
 std::int64_t items_at_once(const StreamedData& data, std::int64_t draws) {
-  constexpr std::int64_t kGroup = 64;
   const double fit = kMostNumbers / std::max(1.0, data.numbers_per_item() * static_cast<double>(draws));
   const auto most = std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, kMostItems);
-  return most < kGroup ? most : most / kGroup * kGroup;
+  return most < kItemsTogether ? most : most / kItemsTogether * kItemsTogether;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
+#include "runtime/threshold.h"
 
 namespace lehr::commands {
 namespace {
@@ -77,15 +78,16 @@ Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
   return score_of(f, *data, fitted_settings(f.complete, f.fit), o.held_out);
 }
 
+constexpr Threshold<std::int64_t> kItemsAtOnce("score.items_at_once", 2048);
+
 /// Part by part, as the items tell nothing of each other.
 Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
-  constexpr std::int64_t kItems = 2048;
   Dataset constants;
   add_constants(f.resolved, f.fit, constants);
   const Result<std::shared_ptr<const StreamedData>> data =
       StreamedData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit), nullptr, constants);
   if (!data) return data.error();
-  const std::int64_t items = (*data)->items(), parts = (items + kItems - 1) / kItems;
+  const std::int64_t items = (*data)->items(), at_once = kItemsAtOnce, parts = (items + at_once - 1) / at_once;
   Found out;
   for (std::int64_t k = 0; k < parts; ++k) {
     const machine::ItemRange part{items * k / parts, items * (k + 1) / parts};

@@ -11,6 +11,7 @@
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
 #include "runtime/terminal/printable.h"
+#include "runtime/threshold.h"
 
 namespace lehr {
 namespace {
@@ -19,8 +20,9 @@ using namespace model;
 using machine::ItemRange;
 
 /// Numbers that are read at a time when everything is read.
-constexpr double kPart = 1 << 16;
-constexpr std::int64_t kFirst = 64, kMostItems = 4096;
+constexpr Threshold<double> kPart("streamed_data.part", 1 << 16);
+constexpr Threshold<std::int64_t> kFirst("streamed_data.first", 64);
+constexpr Threshold<std::int64_t> kMostItems("streamed_data.most_items", 4096);
 
 Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};

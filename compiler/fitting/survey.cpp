@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 
 #include "runtime/files/zip.h"
+#include "runtime/threshold.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostPlaces = 65536;  // whose rows are kept
+constexpr Threshold<std::size_t> kMostPlaces("survey.most_places", 65536);  // whose rows are kept
 
 void add(std::map<std::string, SurveyedArray>& to, const std::map<std::string, SurveyedArray>& more) {
   for (const auto& [name, array] : more) {

@@ -10,7 +10,7 @@
 // pair potentials at every step: they are kept, and their exponentials formed, once a sequence.
 #include <algorithm>
 
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 #include "compiler/loops/messages.h"
 

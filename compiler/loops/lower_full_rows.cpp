@@ -6,7 +6,7 @@
 #include "compiler/loops/stages.h"
 #include "compiler/loops/stream_element.h"
 #include "compiler/model/roles.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 

@@ -4,7 +4,7 @@
 
 #include "compiler/loops/lowering.h"
 #include "compiler/model/roles.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 

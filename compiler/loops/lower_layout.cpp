@@ -7,7 +7,7 @@
 
 #include "compiler/loops/formulas.h"
 #include "compiler/model/roles.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 

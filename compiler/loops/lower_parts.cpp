@@ -1,7 +1,7 @@
 // What data add to the naturals of an element, where the values of the element are the last to be looked at.
 #include <algorithm>
 
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 #include "compiler/loops/updates.h"
 

@@ -3,7 +3,7 @@
 // off, and the expectations wait for the last pass.
 #include <algorithm>
 
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 #include "compiler/loops/stream_element.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 #include "compiler/loops/sums_ahead.h"
 

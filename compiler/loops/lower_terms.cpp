@@ -8,7 +8,7 @@
 #include "compiler/loops/functions.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "compiler/math/walk.h"
 #include "compiler/model/roles.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

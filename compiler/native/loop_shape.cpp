@@ -7,7 +7,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::native {
 namespace {

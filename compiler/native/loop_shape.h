@@ -9,7 +9,7 @@
 
 #include "compiler/loops/loops.h"
 #include "compiler/native/spare_turns.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::native {
 

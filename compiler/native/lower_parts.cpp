@@ -12,7 +12,7 @@
 #include "compiler/native/buffer_aliases.h"
 #include "compiler/native/function_lowering.h"
 #include "compiler/native/lower.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::native {
 namespace {

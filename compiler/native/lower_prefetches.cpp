@@ -11,7 +11,7 @@
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/native/function_lowering.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::native {
 namespace {

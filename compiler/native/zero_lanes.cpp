@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::native {
 namespace {

@@ -8,7 +8,7 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/waiting.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

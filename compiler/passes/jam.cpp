@@ -15,7 +15,7 @@
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/side_by_side.h"
 #include "compiler/passes/slices.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

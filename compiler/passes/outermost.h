@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "compiler/loops/loops.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 

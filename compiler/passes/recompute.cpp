@@ -10,7 +10,7 @@
 #include "compiler/passes/factors.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/support/overloaded.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -1,7 +1,7 @@
 // Arrays that take longer to keep than to compute.
 #pragma once
 #include "compiler/loops/loops.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 

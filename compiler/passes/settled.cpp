@@ -11,7 +11,7 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/side_by_side.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

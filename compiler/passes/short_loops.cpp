@@ -10,7 +10,7 @@
 #include "compiler/passes/blocks.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/turn_places.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

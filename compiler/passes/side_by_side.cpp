@@ -7,7 +7,7 @@
 
 #include "compiler/loops/walk.h"
 #include "compiler/passes/turn_statements.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -12,7 +12,7 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/recurrence.h"
 #include "compiler/passes/rewrite.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -10,7 +10,7 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/own_arrays.h"
 #include "compiler/passes/rewrite.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -6,7 +6,7 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/turn_places.h"
 #include "compiler/passes/turn_statements.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

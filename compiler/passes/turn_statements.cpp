@@ -6,7 +6,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/support/overloaded.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

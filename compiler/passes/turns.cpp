@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "compiler/passes/rewrite.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -7,7 +7,7 @@
 #include "compiler/passes/effects.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/own_arrays.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::loops {
 namespace {

@@ -18,7 +18,7 @@
 #include "compiler/model/roles.h"
 #include "compiler/schedule/residual.h"
 #include "compiler/support/overloaded.h"
-#include "compiler/support/threshold.h"
+#include "runtime/threshold.h"
 
 namespace lehr::schedule {
 namespace {

@@ -11,12 +11,13 @@
 #include "runtime/files/file_bytes.h"
 #include "runtime/files/rows.h"
 #include "runtime/files/text.h"
+#include "runtime/threshold.h"
 
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostPlaces = 65536;
-constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr Threshold<std::size_t> kMostPlaces("line_rows.most_places", 65536);
+constexpr Threshold<std::size_t> kChunk("line_rows.chunk", 1 << 20);
 
 struct Place {
   std::uint64_t byte = 0;

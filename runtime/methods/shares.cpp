@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kFewShares = 32, kMostShares = 4096;
 constexpr double kCached = 1 << 20;  // numbers
+/// Items of a share, for groups of items to stay together.
+constexpr Threshold<std::int64_t> kManyItems("shares.many_items", 512);
 constexpr double kLarge =
     1e9;  // operations that are worth a share beyond the first few, for those who have many machines
 
@@ -97,10 +99,8 @@ Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const Ite
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);
-  // Code works on several items at a time, and on what is left over one by one, which may round differently. Where
-  // there are many items, a share begins where such a group does, so that no item is left over because of the cut.
-  constexpr std::int64_t kGroup = 64, kMany = 512;
-  const std::int64_t group = count(runs) >= kMany * static_cast<std::int64_t>(parts) ? kGroup : 1;
+  // Where there are many items, no item is left over because of the cut.
+  const std::int64_t group = count(runs) >= kManyItems * static_cast<std::int64_t>(parts) ? kItemsTogether : 1;
   Cut out{{}, {0}};
   std::int64_t seen = 0;
   const auto end_of_share = [&] {

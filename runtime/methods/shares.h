@@ -2,18 +2,29 @@
 // whoever works on a share, its sums are the same.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "runtime/machine/machine.h"
+#include "runtime/threshold.h"
 
 namespace lehr {
 
+/// Generated code works on at most so many items at once, and on what is left over one by one, which may round
+/// differently. A piece that begins at a multiple of this number has the bits that it has among all items.
+inline constexpr std::int64_t kItemsTogether = 64;
+
+inline constexpr Threshold<double> kShareOperations("shares.operations", 2'000'000);
+inline constexpr Threshold<double> kShareOfSum("shares.of_sum", 300);
+inline constexpr Threshold<double> kShareOutside("shares.outside", 500'000);
+
 /// What is worth a share of its own.
 struct ShareSize {
-  double operations = 2'000'000;  // at least this many,
-  double of_sum = 300;       // and as many for each number that a share adds up, twice where caches cannot hold them;
-  double outside = 500'000;  // at least this many of turns that all threads wait for
+  double operations = kShareOperations;  // at least this many,
+  double of_sum =
+      kShareOfSum;  // and as many for each number that a share adds up, twice where caches cannot hold them;
+  double outside = kShareOutside;  // at least this many of turns that all threads wait for
 };
 
 /// Runs of items, and where those of each share begin among them.

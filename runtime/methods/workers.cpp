@@ -108,10 +108,11 @@ std::int32_t Workers::run_supplied(const Machine& m, const Shareable& what, cons
 }
 
 void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> turns, const ItemWork& work) {
-  // Items are worked on eight at a time, counted from where a share begins.
-  constexpr std::int64_t kTogether = 8;
+  // Counted from where a share begins, as code counts the items that it works on together.
+  constexpr std::int64_t kFewTogether = 8;  // where there is no room for more
   const std::int64_t each = m.supply->items / static_cast<std::int64_t>(threads_),
-                     most = std::max(kTogether, each / kTogether * kTogether);
+                     together = each < kItemsTogether ? kFewTogether : kItemsTogether,
+                     most = std::max(together, each / together * together);
   std::vector<ItemRange> runs;
   for (const Turn& t : turns)
     runs.push_back({t.rest.begin, std::min(t.rest.end, t.rest.begin + most)});

@@ -103,6 +103,12 @@ const std::set<std::string> kOfUnitTests{
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
 };
 
+/// Those of runs and of readers, which tests/generator moves (RUNS in checks.py).
+const std::set<std::string> kOfRuns{
+    "shares.operations",   "shares.of_sum",       "shares.outside",           "shares.many_items",
+    "streamed_data.part",  "streamed_data.first", "streamed_data.most_items", "predict_parts.most_items",
+    "score.items_at_once", "survey.most_places",  "line_rows.most_places",    "line_rows.chunk"};
+
 /// Numbers that are no thresholds: file and name, and what they are.
 const std::set<std::string> kConstants{
     // Widths of what is laid out together, and units: one way, at a size that the code is written for.
@@ -241,21 +247,32 @@ void move(const Moved& moved, int enough, bool all, const Text& text) {
   CHECK(differ > 0);
 }
 
+std::string text_of(const fs::path& path) {
+  std::stringstream all;
+  all << std::ifstream(path).rdbuf();
+  return all.str();
+}
+
+bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".h"; }
+
+/// Calls f(name) for every threshold that the text of a source declares.
+void each_threshold(const std::string& text, const std::function<void(const std::string&)>& f) {
+  static const std::regex threshold(R"x(constexpr Threshold<[\w:]+>\s+k\w+\(\s*"([\w.]+)")x");
+  for (std::sregex_iterator it(text.begin(), text.end(), threshold), end; it != end; ++it)
+    f((*it)[1].str());
+}
+
 /// Calls f(place, name, whether it is a threshold) for every number that the sources declare at the level of files and
 /// classes: `place` is folder and file without its ending, `name` that of the threshold or of the constant.
 void each_number(const std::function<void(const std::string&, const std::string&, bool)>& f) {
-  const std::regex threshold(R"x(constexpr Threshold<[\w:]+>\s+k\w+\(\s*"([\w.]+)")x");
   const std::regex constants(R"x(\n\s*(?:static |inline )*constexpr )x"
                              R"x((?:std::)?(?:u?int\d*_t|size_t|int|unsigned|(?:long )?double) (k[A-Z][^;]*);)x");
   const std::regex name(R"x((?:^|, )(k[A-Z]\w*)(?: = |\{))x");
   for (const char* folder : {"passes", "loops", "native", "schedule"}) {
     for (const auto& entry : fs::directory_iterator(std::string("compiler/") + folder)) {
-      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      std::stringstream all;
-      all << std::ifstream(entry.path()).rdbuf();
-      const std::string text = all.str(), place = std::string(folder) + "/" + entry.path().stem().string();
-      for (std::sregex_iterator it(text.begin(), text.end(), threshold), end; it != end; ++it)
-        f(place, (*it)[1].str(), true);
+      if (!is_source(entry.path())) continue;
+      const std::string text = text_of(entry.path()), place = std::string(folder) + "/" + entry.path().stem().string();
+      each_threshold(text, [&](const std::string& n) { f(place, n, true); });
       for (std::sregex_iterator it(text.begin(), text.end(), constants), end; it != end; ++it) {
         const std::string declared = (*it)[1].str();
         for (std::sregex_iterator one(declared.begin(), declared.end(), name), none; one != none; ++one)
@@ -285,6 +302,27 @@ TEST_CASE(
       INFO(name);
       CHECK(found.contains(name));
     }
+  }
+}
+
+TEST_CASE("every threshold is one of the code generation, or one of runs that the generator of models moves") {
+  std::set<std::string> of_code, found;
+  each_number([&](const std::string&, const std::string& name, bool threshold) {
+    if (threshold) of_code.insert(name);
+  });
+  for (const char* folder : {"compiler", "runtime"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      if (is_source(entry.path()))
+        each_threshold(text_of(entry.path()), [&](const std::string& n) { found.insert(n); });
+    }
+  }
+  std::set<std::string> listed = kOfRuns;
+  listed.insert(of_code.begin(), of_code.end());
+  CHECK(found == listed);
+  const std::string moved = text_of("tests/generator/checks.py");
+  for (const std::string& name : kOfRuns) {
+    INFO(name);
+    CHECK(moved.find("\"" + name + "\"") != std::string::npos);
   }
 }
 
