@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -55,6 +56,11 @@ class Writer {
       for (const T& v : x)
         put(v);
     }
+  }
+  template <class T>
+  void put(const std::optional<T>& x) {
+    put(x.has_value());
+    if (x) put(*x);
   }
   template <class K, class V>
   void put(const std::map<K, V>& x) {
@@ -124,6 +130,11 @@ class Reader {
       for (std::size_t k = 0; k < n; ++k)
         x.push_back(take<T>());
     }
+  }
+  template <class T>
+  void get(std::optional<T>& x) {
+    x.reset();
+    if (take<bool>()) x = take<T>();
   }
   template <class K, class V>
   void get(std::map<K, V>& x) {

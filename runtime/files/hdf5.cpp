@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/child_process.h"
 #include "runtime/files/file_bytes.h"
 #include "runtime/files/hdf5_codec.h"
 #include "runtime/files/npy.h"
@@ -18,9 +19,17 @@
 namespace lehr {
 namespace {
 
+/// Its functions run in a child process: files of strangers can crash the library.
 const Hdf5Codec& codec() {
   static const auto* const loaded = static_cast<const Hdf5Codec*>(load_plugin("hdf5"));
   return *loaded;
+}
+
+using Arrays = std::map<std::string, Hdf5Array>;
+
+Result<Arrays> read_arrays(std::string_view bytes, const std::string& path, const std::vector<std::string>& parts) {
+  const Hdf5Codec& c = codec();
+  return in_child<Arrays>(path, [&] { return c.read(bytes, path, parts); });
 }
 
 /// Whole numbers from 0 to `last` that do not fall.
@@ -99,7 +108,9 @@ Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::
 /// Names of rows of a matrix, if they are as many, and different.
 Result<bool> add_names(std::string_view bytes, const std::string& path, const std::string& table, std::int64_t count,
                        std::vector<std::string>& to) {
-  Result<std::vector<std::string>> names = codec().index(bytes, path, table);
+  const Hdf5Codec& c = codec();
+  Result<std::vector<std::string>> names =
+      in_child<std::vector<std::string>>(path, [&] { return c.index(bytes, path, table); });
   if (!names) return names.error();
   const std::unordered_set<std::string_view> different(names->begin(), names->end());
   if (std::ssize(*names) != count || different.size() != names->size()) return true;
@@ -122,29 +133,41 @@ Part split(const std::string& text, const std::string& otherwise) {
 }
 
 Result<DataArray> read_part(std::string_view bytes, const std::string& path, const Part& part) {
-  Result<std::map<std::string, Hdf5Array>> read = codec().read(bytes, path, {part.path});
+  Result<Arrays> read = read_arrays(bytes, path, {part.path});
   if (!read) return read.error();
   return data_of(std::move(read->begin()->second), fmt::format("{}:{}", path, printable(part.path)), part.how);
 }
 
 class RowsOfHdf5 : public RowFile {
  public:
-  RowsOfHdf5(FileBytes file, std::shared_ptr<const Hdf5Rows> from) : file_(std::move(file)), from_(std::move(from)) {}
+  RowsOfHdf5(FileBytes file, std::string path, std::string part, std::vector<std::int64_t> shape)
+      : file_(std::move(file)), path_(std::move(path)), part_(std::move(part)), shape_(std::move(shape)) {}
 
-  std::int64_t rows() const override { return from_->shape()[0]; }
+  std::int64_t rows() const override { return shape_[0]; }
   std::int64_t lines_before(std::int64_t) const override { return 0; }
   Result<std::string> excerpt(std::span<const RowRange> runs) const override {
-    NamedArray part{"", from_->shape(), {}};
-    part.shape[0] = count_rows(runs);
-    for (const RowRange& run : runs)
-      if (std::optional<Error> e = from_->read(run.begin, run.end, part.values)) return *e;
+    const Hdf5Codec& c = codec();
+    Result<std::vector<double>> values = in_child<std::vector<double>>(path_, [&] { return read(c, runs); });
+    if (!values) return values.error();
     if (std::optional<Error> e = file_.changed()) return *e;
+    NamedArray part{"", shape_, std::move(*values)};
+    part.shape[0] = count_rows(runs);
     return format_npy(part);
   }
 
  private:
+  Result<std::vector<double>> read(const Hdf5Codec& c, std::span<const RowRange> runs) const {
+    const Result<std::shared_ptr<const Hdf5Rows>> from = c.rows(path_, part_);
+    if (!from) return from.error();
+    std::vector<double> out;
+    for (const RowRange& run : runs)
+      if (std::optional<Error> e = (*from)->read(run.begin, run.end, out)) return *e;
+    return out;
+  }
+
   FileBytes file_;
-  std::shared_ptr<const Hdf5Rows> from_;
+  std::string path_, part_;
+  std::vector<std::int64_t> shape_;
 };
 
 }  // namespace
@@ -152,9 +175,15 @@ class RowsOfHdf5 : public RowFile {
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part) {
   Result<FileBytes> file = FileBytes::open(path);
   if (!file) return file.error();
-  Result<std::shared_ptr<const Hdf5Rows>> rows = codec().rows(path, part);
-  if (!rows) return rows.error();
-  return std::unique_ptr<RowFile>(std::make_unique<RowsOfHdf5>(std::move(*file), std::move(*rows)));
+  const Hdf5Codec& c = codec();
+  using Shape = std::vector<std::int64_t>;
+  Result<Shape> shape = in_child<Shape>(path, [&]() -> Result<Shape> {
+    const Result<std::shared_ptr<const Hdf5Rows>> rows = c.rows(path, part);
+    if (!rows) return rows.error();
+    return (*rows)->shape();
+  });
+  if (!shape) return shape.error();
+  return std::unique_ptr<RowFile>(std::make_unique<RowsOfHdf5>(std::move(*file), path, part, std::move(*shape)));
 }
 
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
@@ -164,7 +193,7 @@ Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, cons
     const std::string last = one.path.substr(one.path.rfind('/') + 1);
     return under_name(read_part(bytes, path, one), path, name.empty() ? last : name);
   }
-  Result<std::map<std::string, Hdf5Array>> read = codec().read(bytes, path, {});
+  Result<Arrays> read = read_arrays(bytes, path, {});
   if (!read) return read.error();
   if (read->empty())
     return data_error(path, "the file has no arrays outside of groups", {"name one: `x=file.h5:group/array`"});

@@ -27,6 +27,15 @@ struct Hdf5Array {
   std::optional<CompressedMatrix> sparse;         // instead of all three
 };
 
+template <class Archive>
+void fields(Archive& a, CompressedMatrix& m) {
+  a(m.by_columns, m.shape, m.pointers, m.indices, m.values);
+}
+template <class Archive>
+void fields(Archive& a, Hdf5Array& x) {
+  a(x.shape, x.values, x.texts, x.sparse);
+}
+
 /// An array of numbers in a file that stays open.
 class Hdf5Rows {
  public:

@@ -34,6 +34,23 @@ struct LabelledArrays {
   std::vector<ArrayGroup> groups = {};
 };
 
+template <class Archive>
+void fields(Archive& a, LabelledArray& x) {
+  a(x.name, x.shape, x.values, x.integer, x.axes);
+}
+template <class Archive>
+void fields(Archive& a, Coordinate& c) {
+  a(c.name, c.axis, c.labels, c.numbers);
+}
+template <class Archive>
+void fields(Archive& a, ArrayGroup& g) {
+  a(g.name, g.coordinates, g.arrays);
+}
+template <class Archive>
+void fields(Archive& a, LabelledArrays& all) {
+  a(all.attributes, all.groups);
+}
+
 /// The group of that name, or null.
 inline const ArrayGroup* find_group(const LabelledArrays& arrays, std::string_view name) {
   for (const ArrayGroup& g : arrays.groups)

@@ -1,5 +1,6 @@
 #include "runtime/files/netcdf.h"
 
+#include "runtime/child_process.h"
 #include "runtime/files/netcdf_codec.h"
 #include "runtime/plugin.h"
 
@@ -16,7 +17,9 @@ const NetcdfCodec& codec() {
 Result<std::string> format_netcdf(const LabelledArrays& arrays) { return codec().format(arrays); }
 
 Result<LabelledArrays> parse_netcdf(std::string_view bytes, const std::string& path) {
-  return codec().parse(bytes, path);
+  const NetcdfCodec& c = codec();
+  return in_child<LabelledArrays>(path,
+                                  [&] { return c.parse(bytes, path); });  // files of strangers can crash the library
 }
 
 }  // namespace lehr

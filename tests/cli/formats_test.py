@@ -376,8 +376,32 @@ def gaps():
     assert "every element of 'n' has missing values" in error, error
 
 
+def changed_bytes():
+    """Whatever its bytes, a file is read or refused: what crashes the library of HDF5 or NetCDF does not end the program."""
+    random = numpy.random.default_rng(3)
+    write("normal.lehr", ["model m { plate n; mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); }"])
+    with netCDF4.Dataset("whole.h5", "w") as file:
+        file.createDimension("n", 50)
+        file.createVariable("x", "f8", ("n",), zlib=True)[:] = numpy.arange(50.0)
+        put(file.createGroup("g"), "names", list("abcdefg"))
+    lehr("fit", "normal.lehr", "--data", "whole.h5", "--method", "gibbs", "--draws", "20", "--warmup", "5", "--quiet", "--out", "drawn")
+    for name, to, tries, words in (
+            ("whole.h5", "bad.h5", 80, ["fit", "normal.lehr", "--max-iter", "0", "--search", "none", "--out", "x", "--data", "bad.h5"]),
+            ("drawn/draws.nc", "drawn/draws.nc", 20, ["report", "drawn", "--out", "report.html"])):
+        with open(name, "rb") as file:
+            whole = file.read()
+        for _ in range(tries):
+            content = bytearray(whole)
+            for at in random.integers(0, len(content), random.integers(1, 5)):
+                content[at] = random.choice([0, 255, content[at] ^ (1 << random.integers(8)), random.integers(256)])
+            with open(to, "wb") as file:
+                file.write(content)
+            done = subprocess.run([LEHR, *words], capture_output=True, text=True, timeout=100)
+            assert done.returncode in (0, 4), (done.returncode, done.stderr)
+
+
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
-    for test in [tables, single_column, columns, sparse, gaps, damaged, outside, twice]:
+    for test in [tables, single_column, columns, sparse, gaps, damaged, changed_bytes, outside, twice]:
         test()
 print("ok")

@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import time
 
 import numpy as np
 
@@ -216,7 +218,7 @@ def against_jags(b):
     except jags.Untranslated:
         return False
     except FileNotFoundError:
-        raise Refused("JAGS is not here") from None
+        return False  # JAGS is not here
     done = b.fit("jags", "--method", "gibbs", "--warmup", "1000", "--draws", str(jags.SWEEPS), "--chains", "4", name="drawn", short=["--quiet"])
     if done[0]:
         return False
@@ -229,6 +231,44 @@ def against_jags(b):
         mine = found.get(jags.ours(name))
         if mine and abs(mean - mine[0]) > jags.FAR * np.hypot(error, mine[1]) + 1e-6 * abs(mean):
             raise Defect("jags", f"E[{name}] is {mine[0]:.4g} ({mine[1]:.2g}), by JAGS {mean:.4g} ({error:.2g})")
+
+
+def resumed(b):
+    """A fit that was killed goes on to the bits of one that was not."""
+    long = ["--search", "none", "--tol", "0", "--max-iter", "500", "--quiet", "--save-locals"]
+    whole = b.fit("resumed", name="whole", short=long)
+    if whole[0]:
+        return False
+    out = f"{b.folder}/killed"
+    command = [b.program, "fit", b.model, *b.bound, *long, "--checkpoint-every", "1", "--out", out]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "LEHR_CACHE": "off"})
+    while running.poll() is None and not os.path.exists(f"{out}/checkpoint.bin"):
+        time.sleep(0.001)
+    running.kill()
+    running.wait()
+    if not os.path.exists(f"{out}/checkpoint.bin"):
+        return False  # it had ended
+    b.run("resumed", *command[1:], "--resume", out)
+    with np.load(f"{out}/posterior.npz") as q:
+        return same("resumed", whole, (0, {k: q[k] for k in q.files}, {}), 0)
+
+
+def in_python(b):
+    """The package gives the arrays of the command line, bit for bit."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    library = f"{os.path.dirname(b.program)}/liblehr.so"
+    if not os.path.exists(library):
+        return False
+    done = subprocess.run([sys.executable, f"{root}/tests/generator/in_python.py", b.folder, json.dumps(b.case.sizes())],
+                          capture_output=True, text=True, timeout=SECONDS,
+                          env={**os.environ, "LEHR_CACHE": "off", "LEHR_LIBRARY": library, "PYTHONPATH": f"{root}/python"})
+    if done.returncode:
+        raise Defect("in_python", done.stderr.strip()[-600:])
+    if b.base[0] or not os.path.exists(f"{b.folder}/python.npz"):
+        return False
+    with np.load(f"{b.folder}/python.npz") as q:
+        return same("in_python", b.base, (0, {k: q[k] for k in q.files}, {}), 0)
 
 
 def minibatches(b):
@@ -264,6 +304,7 @@ def used(b):
 FIRST = [well, formatted, base]
 OTHERS = {"interpreted": interpreted, "threads": threads, "processors": processors, "streamed": streamed, "single": single,
           "climbs": climbs, "sampled": sampled, "minibatches": minibatches, "used": used, "against_jags": against_jags,
+          "resumed": resumed, "in_python": in_python,
           **{f"without {p}": without(p) for p in PASSES}}
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Random models with data, each checked on every path of the program.
 
-usage: run.py LEHR [--count N] [--seed S] [--jobs J] [--checks all|some|NAME,...] [--out FOLDER] [--minutes M]
+usage: run.py LEHR [--count N] [--seed S|day] [--jobs J] [--checks all|some|NAME,...] [--out FOLDER] [--minutes M]
 
-Without --seed the seed is of the clock; it is printed, and `--seed S --count 1` repeats a case. Each case with a defect is reduced
+Without --seed the seed is of the clock, `day` is the same all day; it is printed, and `--seed S --count 1` repeats a case. Each case with a defect is reduced
 and left in FOLDER/SEED with what was wrong. Exit code 1 where there is one.
 
     tests/generator/run.py build/lehr --count 50000 --checks all    # a night
@@ -81,13 +81,13 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("program")
     p.add_argument("--count", type=int, default=200)
-    p.add_argument("--seed", type=int)
+    p.add_argument("--seed")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--checks", default="some")
     p.add_argument("--out", default="defects")
     p.add_argument("--minutes", type=float, default=1e9)
     a = p.parse_args()
-    first = int(time.time()) % 10**8 * 100 if a.seed is None else a.seed
+    first = int(time.strftime("%Y%m%d")) * 1000 if a.seed == "day" else int(a.seed or time.time() * 100)
     program, began = os.path.abspath(a.program), time.monotonic()
     print(f"{a.count} models from seed {first}", flush=True)
     became, compared, refusals, done = collections.Counter(), collections.Counter(), {}, 0
