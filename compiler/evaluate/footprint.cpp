@@ -8,6 +8,21 @@
 
 namespace lehr {
 
+std::vector<SizedArray> sizes_of_values(const model::Model& m, const BoundData& data) {
+  std::vector<SizedArray> out;
+  for (const model::Variable& v : m.variables) {
+    double length = v.auxiliary ? 0 : 1;
+    for (const std::vector<model::PlateId>* axes : {&v.axes, &v.event}) {
+      for (std::size_t k = 0; k < axes->size(); ++k) {
+        const bool rows = k + 1 < axes->size() && m[(*axes)[k + 1]].parent;  // whose elements the next axis counts
+        if (!rows) length *= static_cast<double>(data.sizes[(*axes)[k].index()]);
+      }
+    }
+    out.push_back({v.name, length});
+  }
+  return out;
+}
+
 std::optional<Error> too_large(std::vector<SizedArray> arrays) {
   constexpr double kNumber = 8;
   double needed = 0;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/model/bind.h"
+#include "compiler/model/model.h"
 #include "runtime/result.h"
 
 namespace lehr {
@@ -13,6 +15,9 @@ struct SizedArray {
   std::string name;
   double length = 0;
 };
+
+/// A number for each element of each variable: less than any fit needs.
+std::vector<SizedArray> sizes_of_values(const model::Model& m, const BoundData& data);
 
 /// An Error of ExitCode::data that names the largest arrays, where all of them are more than this machine has
 /// room for.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/evaluate/footprint.h"
 #include "compiler/fitting/barren.h"
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/item_solution.h"
@@ -30,6 +31,7 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
                                               const Settings& settings, Diagnostics& diagnostics) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
+  if (std::optional<Error> e = too_large(sizes_of_values(complete.model, *data))) return *e;
   const Masks masks = find_barren(resolved, *data);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   std::optional<AboutReferences> moved = about_references(resolved, *data);

@@ -274,7 +274,13 @@ std::optional<ExprId> resolve_expr(Resolver& r, Context& c, ast::ExprId id) {
   if (r.too_complex) return std::nullopt;
   if (c.depth > kMaxDepth || ++r.expansion > kMaxNodes) {
     r.too_complex = true;
-    r.diagnostics.add(DiagnosticKind::too_complex, expr.span);
+    const bool deep = c.depth > kMaxDepth;
+    r.diagnostics
+        .add(DiagnosticKind::too_complex, expr.span,
+             deep ? fmt::format("{} operations inside each other", kMaxDepth)
+                  : fmt::format("{} operations, `let` names substituted", kMaxNodes))
+        .note(deep ? "a sum of many terms is one over a plate, sum(k) w[k] * x[n, k], or has parts in brackets"
+                   : "a name that stands for a variable of its own is not substituted");
     return std::nullopt;
   }
   ++c.depth;
