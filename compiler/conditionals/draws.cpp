@@ -5,7 +5,7 @@
 #include <iterator>
 #include <set>
 
-#include "compiler/conditionals/conditionals.h"
+#include "compiler/conditionals/integrate.h"
 #include "compiler/model/roles.h"
 
 namespace lehr::conditionals {
@@ -104,6 +104,7 @@ std::variant<Conditionals, std::string> with_draws(const model::Model& m, Condit
     b.drawn = true;
     b.point = false;
   }
+  walk_lookups(m, c);
   return c;
 }
 

@@ -1,22 +1,24 @@
 // Blocks, whatever kind of factor they have: their updates, starts and entropies.
 #pragma once
 #include "compiler/loops/chains.h"
+#include "compiler/loops/integrals.h"
 #include "compiler/loops/sums_ahead.h"
 
 namespace lehr::loops {
 
 class Blocks : Part {
  public:
-  Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains)
+  Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals)
       : Part(shared),
         terms_(terms),
         residuals_(residuals),
         updates_(updates),
         chains_(chains),
+        integrals_(integrals),
         sums_ahead_(shared, terms, updates) {}
 
   /// One pass over all elements (or those with the leading `element` values) of a stored block.
-  void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& hooks);
+  void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// Axes of a variable that are fixed in an update, or the others, after the `given` leading ones.
   struct Axes {
     const model::Variable& variable;
@@ -42,6 +44,7 @@ class Blocks : Part {
   Residuals& residuals_;
   Updates& updates_;
   Chains& chains_;
+  Integrals& integrals_;
   SumsAhead sums_ahead_;
 };
 

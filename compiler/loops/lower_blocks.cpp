@@ -93,6 +93,8 @@ Uses Blocks::outer_uses(BlockId b) {
   const conditionals::Block& block = s_.conditionals[b];
   for (const schedule::OuterTerm& t : s_.outer) {
     ArrayTerm term = residuals_.outer_term(t, b);
+    if (integrals_.has(b, *term.term) || (t.statistic && integrals_.has(b, s_.statistics[*t.statistic].inner)))
+      continue;
     term.weights = updates_.natural_weights(b, false);
     for (std::size_t k = 0; k < term.term->atoms.size(); ++k) {
       if (term.term->atoms[k].variable == block.variable) out.emplace_back(term, k);
@@ -117,7 +119,14 @@ void Blocks::for_axes(const Axes& axes, std::vector<ExprId>& element, const std:
   }
 }
 
-void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks) {
+void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const UpdateHooks& caller) {
+  UpdateHooks hooks = caller;
+  if (!hooks.tolerant && integrals_.any(b)) {
+    hooks.gathered = [&](const std::vector<ExprId>& element, const NaturalTarget& n) {
+      if (caller.gathered) caller.gathered(element, n);
+      integrals_.add(b, element, n);
+    };
+  }
   if (at_.chains.contains(b)) return chains_.update_chain(b, uses, lead, hooks);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const std::vector<bool> fixed = updates_.gather_axes(b, uses);

@@ -52,10 +52,11 @@ Lowering::Lowering(Shared& x)
       clamps_(x, terms_),
       updates_(x, terms_, formulas_, lookups_, draws_, clamps_),
       chains_(x, terms_, formulas_, updates_, draws_, clamps_),
-      blocks_(x, terms_, residuals_, updates_, chains_),
+      integrals_(x, terms_, formulas_, lookups_, updates_),
+      blocks_(x, terms_, residuals_, updates_, chains_, integrals_),
       energies_(x, terms_, residuals_),
       streams_(x, terms_, updates_, energies_, draws_, clamps_),
-      stages_(x, terms_, residuals_, updates_, chains_, blocks_, energies_, streams_),
+      stages_(x, terms_, residuals_, updates_, chains_, integrals_, blocks_, energies_, streams_),
       envelope_(x, terms_, residuals_, updates_, blocks_) {}
 
 void Lowering::emit_prepare() {

@@ -196,7 +196,7 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
 Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
   Uses out;
   for (const ItemStage::LocalTerm& t : stage.terms) {
-    if (has_streamed_atom(t.term)) continue;
+    if (has_streamed_atom(t.term) || integrals_.has(b, t.term)) continue;
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
     if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer], b);

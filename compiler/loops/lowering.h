@@ -57,6 +57,7 @@ class Lowering : Part {
   Clamps clamps_;
   Updates updates_;
   Chains chains_;
+  Integrals integrals_;
   Blocks blocks_;
   Energies energies_;
   Streams streams_;

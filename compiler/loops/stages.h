@@ -7,13 +7,14 @@ namespace lehr::loops {
 
 class Stages : Part {
  public:
-  Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Blocks& blocks,
-         Energies& energies, Streams& streams)
+  Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
+         Blocks& blocks, Energies& energies, Streams& streams)
       : Part(shared),
         terms_(terms),
         residuals_(residuals),
         updates_(updates),
         chains_(chains),
+        integrals_(integrals),
         blocks_(blocks),
         energies_(energies),
         streams_(streams) {}
@@ -89,6 +90,7 @@ class Stages : Part {
   Residuals& residuals_;
   Updates& updates_;
   Chains& chains_;
+  Integrals& integrals_;
   Blocks& blocks_;
   Energies& energies_;
   Streams& streams_;

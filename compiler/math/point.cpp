@@ -104,7 +104,7 @@ Factor point(const FamilyRow& row) {
 
 Factor sample(const FamilyRow& row) {
   Factor f = *row.factor;
-  f.entropy = f.log_normaliser = 0.0;
+  f.entropy = 0.0;
   f.known_entropy.reset();
   f.moments = mean_alone;
   f.drawn = true;
@@ -162,6 +162,8 @@ const FamilyRow& logistic_bound() {
     FactorParameter w = noise("w", 0, Noise::polya_gamma, root);
     w.noise_second = natural_symbol(Stat::offset);
     f.draw = {w, drawn_value(0, symbol("w"))};
+    // Of the likelihood 1 / (2 cosh(e / 2))^n: over naturals.
+    f.log_normaliser = -natural_symbol(Stat::offset) * (kLog2 + log_cosh(0.5 * root));
     f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};
     // log(1 + exp(-xi)) = log 2 - log(1 + tanh(xi / 2)).
     f.statistics = {{Stat::curvature, lambda, 0.0},

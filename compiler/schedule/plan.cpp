@@ -1,6 +1,7 @@
 // The order of updates, and which blocks are updated item by item.
 #include <algorithm>
 
+#include "compiler/conditionals/integrate.h"
 #include "compiler/conditionals/shared_terms.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/regroup.h"
@@ -42,8 +43,26 @@ int rank_of(const model::Model& m, const model::Variable& v, const std::vector<b
   return 2;
 }
 
+/// What draws have integrated out, by BlockId.
+using Integrals = std::vector<std::set<BlockId>>;
+
+Integrals integrals_of(const model::Model& m, const conditionals::Conditionals& c) {
+  Integrals out(c.blocks.size());
+  for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+    for (const conditionals::Integrated& x : conditionals::integrated(m, c, BlockId(k)))
+      out[k].insert(x.auxiliary);
+  }
+  return out;
+}
+
+/// Whether some block has `b` integrated out.
+bool is_integrated(const Integrals& integrals, BlockId b) {
+  return std::ranges::any_of(integrals, [&](const std::set<BlockId>& x) { return x.contains(b); });
+}
+
+/// In the order of updates; with `last`, what integrates others out, then these, come after all else.
 std::vector<BlockId> update_order(const model::Model& m, const conditionals::Conditionals& c,
-                                  const std::vector<int>& rank) {
+                                  const std::vector<int>& rank, const Integrals* last) {
   std::vector<BlockId> out;
   for (model::VariableId v : m.guide.order) {
     const BlockId b = c.block_of[v.index()];
@@ -55,6 +74,10 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   }
   std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
   out.insert(out.end(), rest.begin(), rest.end());
+  if (last) {
+    const auto place = [&](BlockId b) { return is_integrated(*last, b) ? 2 : (*last)[b.index()].empty() ? 0 : 1; };
+    std::stable_sort(out.begin(), out.end(), [&](BlockId a, BlockId b) { return place(a) < place(b); });
+  }
   return out;
 }
 
@@ -92,11 +115,16 @@ bool separable(const model::Model& m, const conditionals::Conditionals& c, const
 /// Local categories that need not be stored: uncoupled, and every term that holds one has either no other
 /// local atom or exactly one, of a stored block updated later that does not depend on the category's own
 /// inner indices.
-bool can_stream(const model::Model& m, const Schedule& s, const ItemStage& stage, std::size_t position) {
+bool can_stream(const model::Model& m, const Schedule& s, const Integrals& integrals, const ItemStage& stage,
+                std::size_t position) {
   const conditionals::Conditionals& c = s.conditionals;
   const Block& z = c[stage.blocks[position]];
   const density::Algebra& a = c.density.algebra;
   if (m[z.variable].support != math::Support::category || z.coupled() || z.point) return false;
+  // Auxiliary variables are integrated out given all that stands beside them.
+  for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+    if (is_integrated(integrals, BlockId(k)) && share_a_term(c, BlockId(k), {stage.blocks[position]})) return false;
+  }
   const std::size_t axes = m[z.variable].axes.size();
   for (const Use& u : z.uses) {
     const Term& t = c.density.terms[u.term];
@@ -198,9 +226,12 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
 }
 
 /// Steps in the order of updates: blocks on one item plate whose items are independent share a stage.
-void form_steps(const model::Model& m, const std::vector<int>& rank, const std::vector<bool>& item, Schedule& s) {
+void form_steps(const model::Model& m, const std::vector<int>& rank, const std::vector<bool>& item,
+                const Integrals* last, Schedule& s) {
   const conditionals::Conditionals& c = s.conditionals;
-  for (BlockId b : update_order(m, c, rank)) {
+  s.steps.clear();
+  s.stage_of.assign(c.blocks.size(), std::nullopt);
+  for (BlockId b : update_order(m, c, rank, last)) {
     const model::Variable& v = m[c[b].variable];
     const bool local = rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
     const model::PlateId plate = v.axes.empty() ? model::PlateId() : m[v.axes[0]].set;
@@ -208,7 +239,8 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
     const auto joins = [&](std::size_t k) {
       const auto* stage = std::get_if<ItemStage>(&s.steps[k]);
       if (!local || !stage || stage->item != plate) return false;
-      if (k + 1 != s.steps.size() && !(model::is_bound(v) && share_a_term(c, b, stage->blocks))) return false;
+      const bool earlier = model::is_bound(v) && !last && share_a_term(c, b, stage->blocks);
+      if (k + 1 != s.steps.size() && !earlier) return false;
       std::vector<BlockId> joined = stage->blocks;
       joined.push_back(b);
       return separable(m, c, joined, plate);
@@ -228,9 +260,35 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
   }
 }
 
+/// Whether nothing reads a block between a draw that has it integrated out and its own.
+bool is_read_fresh(const Schedule& s, const Integrals& integrals) {
+  const conditionals::Conditionals& c = s.conditionals;
+  std::vector<BlockId> order;
+  for (const Step& step : s.steps)
+    std::ranges::copy(blocks_of(step), std::back_inserter(order));
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    for (const BlockId auxiliary : integrals[order[k].index()]) {
+      for (std::size_t next = (k + 1) % order.size(); order[next] != auxiliary; next = (next + 1) % order.size()) {
+        const BlockId b = order[next];
+        if (!integrals[b.index()].contains(auxiliary) && share_a_term(c, auxiliary, {b})) return false;
+      }
+    }
+  }
+  return true;
+}
+
 /// A term may hold atoms of one item stage only: blocks of a second stage that share a term with the first are updated
-/// one after another instead.
-void break_stages(Schedule& s) {
+/// one after another instead. So are those of a stage that does not hold what they integrate out: without that, items
+/// are independent no more.
+void break_stages(Schedule& s, const Integrals& integrals) {
+  for (std::size_t k = 0; k < integrals.size(); ++k) {
+    for (const BlockId auxiliary : integrals[k]) {
+      const auto stage = s.stage_of[k];
+      if (!stage || s.stage_of[auxiliary.index()] == stage) continue;
+      for (BlockId other : std::get<ItemStage>(s.steps[*stage]).blocks)
+        s.stage_of[other.index()].reset();
+    }
+  }
   for (const Term& t : s.conditionals.density.terms) {
     std::optional<std::size_t> first;
     for (const density::Atom& a : t.atoms) {
@@ -262,12 +320,13 @@ void break_stages(Schedule& s) {
 
 /// How the stage, step `k`, goes over an item: what it streams (where all that a stream adds to is tempered), repeats
 /// and refreshes.
-void complete_stage(const model::Model& m, std::size_t k, ItemStage& stage, bool streams, Schedule& s) {
+void complete_stage(const model::Model& m, const Integrals& integrals, std::size_t k, bool streams, Schedule& s) {
+  auto& stage = std::get<ItemStage>(s.steps[k]);
   const conditionals::Conditionals& c = s.conditionals;
   // A consumer that is updated before the stage needs the statistics of stored factors at the start.
   const bool first = k == 0 && streams;
   for (std::size_t p = stage.blocks.size(); p-- > 0;) {
-    if (first && can_stream(m, s, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
+    if (first && can_stream(m, s, integrals, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
   }
   stage.refresh = std::any_of(stage.blocks.begin(), stage.blocks.end(),
                               [&](BlockId b) { return model::is_source(m[c[b].variable]); });
@@ -301,11 +360,12 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   const bool whole = tempering == Tempering::data;
   s.tempered = whole ? tempered_origins(m, s) : likelihood_origins(s.conditionals.density);
   s.storage.assign(blocks.size(), Storage::stored);
-  s.stage_of.assign(blocks.size(), std::nullopt);
-  form_steps(m, rank, item, s);
-  break_stages(s);
+  const Integrals integrals = integrals_of(m, s.conditionals);
+  form_steps(m, rank, item, nullptr, s);
+  if (!is_read_fresh(s, integrals)) form_steps(m, rank, item, &integrals, s);
+  break_stages(s, integrals);
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
-    if (auto* stage = std::get_if<ItemStage>(&s.steps[k])) complete_stage(m, k, *stage, whole, s);
+    if (std::holds_alternative<ItemStage>(s.steps[k])) complete_stage(m, integrals, k, whole, s);
   }
   s.sweep = sweep_of(m, s);
   regroup(m, sizes, s);

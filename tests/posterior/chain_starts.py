@@ -68,13 +68,14 @@ def main(path):
 
 def stuck(path):
     """Numbers that no draw moves have no R-hat, which is said by name; those that the data have are not meant."""
-    (path / "b.lehr").write_text("""model b { plate site; plate visit; z[site] ~ Bernoulli(0.5);
-      observe y[site, visit] ~ Bernoulli(logistic(-30 * (1 - z[site]))); }""")
+    # Two bits that are alike: neither can change by itself.
+    (path / "b.lehr").write_text("""model b { plate site; plate visit; z[site] ~ Bernoulli(0.5); w[site] ~ Bernoulli(0.5);
+      observe y[site, visit] ~ Normal(mean = 60 * (z[site] - w[site]), sd = 1); }""")
     (path / "k.lehr").write_text("model k { plate n; q ~ Beta(1, 1); z[n] ~ Bernoulli(q); observe y[n] ~ Normal(mean = z[n], sd = 2); }")
     (path / "d.json").write_text(json.dumps({"y": [[0] * 4] * 8}))
     of = lambda model: [w["text"] for w in fit(path, model, "stuck", "--method", "gibbs", "--chains", 2, "--draws", 200)["warnings"]]
     told = [w for w in of("b.lehr") if "never moved" in w]
-    assert len(told) == 1 and told[0].startswith("'z': 8 of 8 numbers"), told
+    assert len(told) == 2 and told[0].startswith("'z': 8 of 8 numbers") and told[1].startswith("'w': 8 of 8 numbers"), told
     (path / "d.json").write_text(json.dumps({"y": [0.1, 0.9, 0.4, 0.5], "z": [0, 1, None, None]}))
     assert not [w for w in of("k.lehr") if "never moved" in w]
     print("numbers that do not move are named")

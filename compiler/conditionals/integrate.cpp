@@ -1,0 +1,174 @@
+// Which auxiliary variables of links are integrated out where a bit, a spin or a category is drawn.
+#include "compiler/conditionals/integrate.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/conditionals/shared_terms.h"
+#include "compiler/support/overloaded.h"
+
+namespace lehr::conditionals {
+namespace {
+
+using density::Algebra;
+using density::Atom;
+using density::BoundId;
+using density::IndexBound;
+using density::IndexId;
+using density::Term;
+
+bool is_auxiliary(const model::Model& m, const Block& b) {
+  using Kind = model::Auxiliary::Kind;
+  const auto& x = m[b.variable].auxiliary;
+  return b.drawn && x && (x->kind == Kind::bound || x->kind == Kind::value) &&
+         !std::holds_alternative<math::Number>(b.factor->log_normaliser->form);
+}
+
+/// One value after another can be tried.
+bool is_tried(const model::Model& m, const Block& b) {
+  if (!b.drawn) return false;
+  const math::Support s = m[b.variable].support;
+  return s == math::Support::bit || s == math::Support::spin || (s == math::Support::category && b.factor->softmax);
+}
+
+/// An element by bounds of its own, one an axis.
+std::optional<std::set<BoundId>> own_bounds(const Algebra& a, const Atom& x) {
+  std::set<BoundId> out;
+  for (const IndexId i : x.axes) {
+    const auto* b = std::get_if<IndexBound>(&a[i]);
+    if (!b || b->offset != 0 || !out.insert(b->bound).second) return std::nullopt;
+  }
+  return out;
+}
+
+/// Structural equality of elements but for the names of bounds.
+class Names {
+ public:
+  explicit Names(const Algebra& a) : a_(a) {}
+
+  std::string of(const std::vector<IndexId>& list) {
+    std::string out;
+    for (const IndexId i : list)
+      out += of(i) + ",";
+    return out;
+  }
+
+ private:
+  std::string of(IndexId i) {
+    return std::visit(
+        Overloaded{[&](const IndexBound& b) {
+                     const auto name = std::to_string(number_.try_emplace(b.bound, number_.size()).first->second);
+                     return name + ":" + std::to_string(a_[b.bound].plate.index()) + "+" + std::to_string(b.offset);
+                   },
+                   [](const density::IndexConstant& k) { return "=" + std::to_string(k.value); },
+                   [&](const density::IndexLookup& x) {
+                     const auto source = std::visit([](auto id) { return id.index(); }, x.source);
+                     return std::to_string(x.source.index()) + "@" + std::to_string(source) + "(" + of(x.indices) + ")";
+                   },
+                   [&](const density::IndexCoordinate& x) {
+                     return std::to_string(x.member) + "#" + std::to_string(x.joint.index()) + "(" + of(x.indices) +
+                            ")";
+                   }},
+        a_[i]);
+  }
+
+  const Algebra& a_;
+  std::map<BoundId, std::size_t> number_;
+};
+
+/// The two atoms and the bounds of their elements.
+Term pair_of(const density::Density& d, const Term& t, const Atom& auxiliary, const Atom& own) {
+  Term out;
+  out.origin = t.origin;
+  std::set<BoundId> mentioned;
+  for (Atom x : {auxiliary, own}) {
+    x.event.clear();
+    for (const IndexId i : x.axes)
+      d.algebra.collect(i, mentioned);
+    out.atoms.push_back(std::move(x));
+  }
+  std::ranges::copy_if(t.bounds, std::back_inserter(out.bounds), [&](BoundId b) { return mentioned.contains(b); });
+  return out;
+}
+
+/// How the element of the block follows from that of the auxiliary, or (an axis at a time) has nothing to do with it.
+enum class Relation { function, plain, other };
+
+Relation relation_of(const Algebra& a, const Term& pair) {
+  const std::set<BoundId> auxiliary = *own_bounds(a, pair.atoms[0]);
+  std::set<BoundId> free, mentioned;
+  bool plain = true;
+  for (const IndexId i : pair.atoms[1].axes) {
+    const auto* b = std::get_if<IndexBound>(&a[i]);
+    if (b && !auxiliary.contains(b->bound)) {
+      plain = plain && b->offset == 0 && free.insert(b->bound).second;
+      continue;
+    }
+    a.collect(i, mentioned);
+  }
+  plain = plain && std::ranges::all_of(mentioned, [&](BoundId b) { return auxiliary.contains(b); });
+  return !plain ? Relation::other : free.empty() ? Relation::function : Relation::plain;
+}
+
+/// None where what is known of the auxiliary is no matter of these terms alone.
+std::optional<Integrated> beside(const model::Model& m, const Conditionals& c, const Block& block, BlockId auxiliary) {
+  const density::Density& d = c.density;
+  Integrated out{auxiliary, {}};
+  std::set<std::string> found;
+  bool functions = true, plain = true;
+  for (const Use& u : c[auxiliary].uses) {
+    const Term& t = d.terms[u.term];
+    const Atom& element = t.atoms[u.atom];
+    if (!own_bounds(d.algebra, element)) return std::nullopt;
+    for (std::size_t k = 0; k < t.atoms.size(); ++k) {
+      const Atom& x = t.atoms[k];
+      if (k != u.atom && m[x.variable].auxiliary && m[x.variable].auxiliary->kind != model::Auxiliary::Kind::joint)
+        return std::nullopt;
+      if (x.variable != block.variable) continue;
+      Names names(d.algebra);
+      const std::string name = names.of(element.axes) + "|" + names.of(x.axes);
+      if (!found.insert(name).second) continue;
+      out.beside.push_back(pair_of(d, t, element, x));
+      const Relation r = relation_of(d.algebra, out.beside.back());
+      functions = functions && r == Relation::function;
+      plain = plain && r != Relation::other;
+    }
+  }
+  const bool single = out.beside.size() == 1;
+  if (block.chain && !(single && functions)) return std::nullopt;
+  if (functions || (single && plain)) return out;
+  Term any = out.beside[0];
+  std::set<BoundId> own = *own_bounds(d.algebra, any.atoms[0]);
+  any.atoms.pop_back();
+  std::erase_if(any.bounds, [&](BoundId b) { return !own.contains(b); });
+  out.beside = {any};
+  return out;
+}
+
+}  // namespace
+
+std::vector<Integrated> integrated(const model::Model& m, const Conditionals& c, BlockId block) {
+  std::vector<Integrated> out;
+  if (!is_tried(m, c[block])) return out;
+  for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+    const BlockId auxiliary(k);
+    if (!is_auxiliary(m, c[auxiliary]) || !share_a_term(c, auxiliary, {block})) continue;
+    if (std::optional<Integrated> x = beside(m, c, c[block], auxiliary)) out.push_back(std::move(*x));
+  }
+  return out;
+}
+
+void walk_lookups(const model::Model& m, Conditionals& c) {
+  for (std::size_t k = 0; k < c.blocks.size(); ++k) {
+    for (const Integrated& x : integrated(m, c, BlockId(k))) {
+      for (const Term& t : x.beside) {
+        for (std::size_t axis = 0; t.atoms.size() > 1 && axis < t.atoms[1].axes.size(); ++axis) {
+          if (std::holds_alternative<density::IndexLookup>(c.density.algebra[t.atoms[1].axes[axis]]))
+            c.blocks[k].sequential[axis] = true;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lehr::conditionals
