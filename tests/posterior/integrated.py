@@ -113,10 +113,11 @@ def a_reader_between():
 
 
 def states_of_a_chain():
-    """Hidden states choose the predictor."""
+    """Hidden states choose the predictor, or the mean of a Laplace."""
     a, t = np.array([[0.8, 0.2], [0.3, 0.7]]), range(5)
     for likelihood, b, y, log_density in (
-            ("Bernoulli(logistic(b[s[t]]))", [-20.0, 1.0], [0, 0, 1, 0, 0], log_logistic),):
+            ("Bernoulli(logistic(b[s[t]]))", [-20.0, 1.0], [0, 0, 1, 0, 0], log_logistic),
+            ("Laplace(mean = b[s[t]], rate = 1)", [-6.0, 1.0], [-5.0, 3.0, -2.2, 0.4, -2.9], lambda y, e: -abs(y - e))):
         enumerated("chain", """model m { plate t ordered; plate k = 2; data A[k] : simplex over k; data b[k] : real;
           data p : simplex over k; s[t] ~ Categorical(A[s[t-1]]) start Categorical(p); observe y[t] ~ %s; }""" % likelihood,
                    {"A": a, "b": b, "p": [0.5, 0.5], "y": y}, [("s", 5)],
@@ -134,7 +135,35 @@ def spins_and_trials():
     assert (draws["z.3"] == 1).all()
 
 
+def parts_of_a_laplace():
+    """The mean has a latent index: the parts that are not chosen have no auxiliary variable."""
+    x, grid = np.array([0.1, -0.3, 2, 0.7, -1.2]), np.linspace(-14, 14, 1121)
+    draws = draws_of("""model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 3); z[n] ~ Uniform() over k;
+      observe x[n] ~ Laplace(mean = mu[z[n]], rate = 1); }""", {"x": x})
+    each = [-abs(v - grid) for v in x]
+    joint = norm.logpdf(grid, 0, 3)[:, None] + norm.logpdf(grid, 0, 3) + sum(np.logaddexp(l[:, None], l) for l in each)
+    w = np.exp(joint - logsumexp(joint))
+    alike = each[0] + each[2]
+    same = np.exp(np.logaddexp(alike[:, None], alike) - sum(np.logaddexp(each[k][:, None], each[k]) for k in (0, 2)))
+    is_mean("parts together", (draws["z.1"] == draws["z.3"]).astype(float), (w * same).sum())
+    is_mean("squared mean of a part", draws["mu.1"]**2, (w * grid[:, None]**2).sum())
+    is_mean("distance of the parts", abs(draws["mu.1"] - draws["mu.2"]), (w * abs(grid[:, None] - grid)).sum())
+
+
+def rates_of_parts():
+    """Mean and rate of a Laplace have the index."""
+    x, mu, r = np.array([0.1, -0.3, 6, 0.7, -5]), [0.0, 1.5], np.linspace(1e-3, 15, 1200)
+    draws = draws_of("""model m { plate n; plate k = 2; data mu[k] : real; r[k] ~ Gamma(shape = 2, rate = 1); z[n] ~ Uniform() over k;
+      observe x[n] ~ Laplace(mean = mu[z[n]], rate = r[z[n]]); }""", {"x": x, "mu": mu})
+    parts = [((np.log(r) - r * abs(v - mu[0]))[:, None], (np.log(r) - r * abs(v - mu[1]))[None]) for v in x]
+    joint = (np.log(r) - r)[:, None] + np.log(r) - r + sum(np.logaddexp(*p) for p in parts)
+    w = np.exp(joint - logsumexp(joint))
+    for k, p in enumerate(parts):
+        is_mean(f"part of x[{k}]", draws[f"z.{k + 1}"], (w * np.exp(p[1] - np.logaddexp(*p))).sum())
+    is_mean("rate of a part", draws["r.2"], (w * r).sum())
+
+
 for case in (never_seen, occupancy, three_intercepts, bits_of_two_plates, two_ends, features, a_reader_between, states_of_a_chain,
-             spins_and_trials):
+             spins_and_trials, parts_of_a_laplace, rates_of_parts):
     case()
     print(f"{case.__name__}: exact")
