@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, log_expit, logsumexp
 from scipy.stats import norm
 
-from sampling import check_states, sample, standard_error
+from sampling import check_states, run, sample, standard_error
 
 
 def log_logistic(y, e):
@@ -163,7 +163,24 @@ def rates_of_parts():
     is_mean("rate of a part", draws["r.2"], (w * r).sum())
 
 
+def censored_values():
+    """A bit moves the mean of numbers of which some are known to be above a limit alone."""
+    y = np.array([0.0, 0.0, -0.4, -1.2])
+    draws = draws_of("""model m { plate n; z[n] ~ Bernoulli(0.5);
+      observe y[n] ~ Normal(mean = -1 + 4 * z[n], sd = 1) censored above 0; }""", {"y": y})
+    density = lambda mean: np.where(y == 0, norm.logsf(0, mean, 1), norm.logpdf(y, mean, 1))
+    for k, exact in enumerate(expit(density(3) - density(-1))):
+        is_mean(f"censored: z[{k}]", draws[f"z.{k + 1}"], exact)
+
+
+def a_joint_factor():
+    """A category that is drawn with the number beside it reads the auxiliary variables of all parts, which have no distribution."""
+    got = run("""model m { plate n; plate k = 2; data mu[k] : real; z[n] ~ Uniform() over k; w[n] ~ Normal(mean = 0, sd = 1);
+      observe y[n] ~ Laplace(mean = mu[z[n]] + w[n], rate = 1); guide joint(z, w); }""", {"mu": [0.0, 3.0], "y": [0.1, 2.0]})
+    assert got.code == 3 and "the Laplace of 'y' depends on 'joint(z, w)'" in got.said, (got.code, got.said)
+
+
 for case in (never_seen, occupancy, three_intercepts, bits_of_two_plates, two_ends, features, a_reader_between, states_of_a_chain,
-             spins_and_trials, parts_of_a_laplace, rates_of_parts):
+             spins_and_trials, parts_of_a_laplace, rates_of_parts, censored_values, a_joint_factor):
     case()
     print(f"{case.__name__}: exact")
