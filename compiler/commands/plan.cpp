@@ -117,6 +117,7 @@ class Plan {
       case machine::Role::statistic:
         return "statistics";
       case machine::Role::work:
+      case machine::Role::scratch:
         return "work";
     }
     return "";

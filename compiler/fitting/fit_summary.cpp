@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/fitting/carried.h"
+#include "compiler/model/roles.h"
 
 namespace lehr {
 namespace {
@@ -12,12 +13,12 @@ namespace {
 using nlohmann::json;
 
 /// Axes and event axes by plate, the family of the factor (of a member of a joint variable, of its marginal), the other
-/// member of a mean and precision, and the members of a joint variable.
+/// member of a mean and precision, and the members of a joint variable. Not sources of counts, which are not written.
 json variables(const model::Model& m, const conditionals::Conditionals& c) {
   json out = json::object();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
-    if (v.observed) continue;
+    if (v.observed || model::is_source(v)) continue;
     json axes = json::array(), event = json::array();
     for (model::PlateId p : v.axes)
       axes.push_back(m[m[p].set].name);

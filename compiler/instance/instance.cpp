@@ -13,6 +13,7 @@
 #include "compiler/evaluate/footprint.h"
 #include "compiler/instance/members.h"
 #include "compiler/machine/minibatch.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "runtime/machine/random.h"
 #include "runtime/methods/cavi.h"
@@ -472,6 +473,7 @@ std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;
+    if (model::is_source(model_[slot.variable])) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
     if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr)

@@ -95,7 +95,8 @@ class Instance {
   /// with `locals`, where they are kept (LowerOptions::save_locals). Of models that draw.
   void add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin = Origin::zero) const;
 
-  /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have.
+  /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have. Not of sources of
+  /// counts, which follow from the rest.
   std::vector<NamedArray> posterior(bool locals, Origin origin = Origin::zero) const;
 
  private:

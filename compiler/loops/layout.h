@@ -9,6 +9,7 @@
 
 #include "compiler/loops/builder.h"
 #include "compiler/loops/lower.h"
+#include "compiler/model/roles.h"
 
 namespace lehr::loops {
 
@@ -127,6 +128,10 @@ class Part {
   /// change.
   bool keeps() const { return !options_.envelope && !options_.inverse_temperatures; }
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
+  /// The factor has a place in memory: it is stored, or formed where it is used and asked for. Nobody asks for sources.
+  bool is_written(BlockId b) const {
+    return stored(b) || (options_.save_locals && !model::is_source(m_[s_.conditionals[b].variable]));
+  }
   BufferId parameter_of(BlockId b, math::ParameterRole role) const {
     return at_.parameter.at({b, find_role(*s_.conditionals[b].factor, role)->name});
   }

@@ -149,7 +149,7 @@ void Lowering::declare_blocks() {
       return axes;
     };
     for (const math::FactorParameter& p : block.factor->parameters) {
-      if (!p.exported || (!stored(b) && !options_.save_locals)) continue;
+      if (!p.exported || !is_written(b)) continue;
       const model::VariableId owner = block.mean && p.of_mean ? *block.mean : block.variable;
       ParameterSlot slot;
       slot.name = m_[owner].name + "." + p.name;

@@ -114,8 +114,7 @@ void Streams::stream_elements(const Stream& s, ExprId item, StreamVisit visit) {
 bool Streams::has_empty_elements(const Stream& s) const {
   const conditionals::Block& block = s_.conditionals[s.block];
   const model::Variable& var = m_[block.variable];
-  return var.auxiliary && var.auxiliary->kind == model::Auxiliary::Kind::source &&
-         m_[var.auxiliary->host].support != math::Support::category && !block.drawn && !options_.save_locals;
+  return model::is_source(var) && m_[var.auxiliary->host].support != math::Support::category && !block.drawn;
 }
 
 ScalarId Streams::find_counted(const Stream& s, const std::vector<ExprId>& row) {
@@ -317,7 +316,7 @@ void Streams::visit_element(const Stream& s, const std::vector<ExprId>& element,
     spread(e, k, scale);
   if (!visit.final || visit.mode == StageMode::seed) return;
   add_entropy(e, scale);
-  if (!options_.save_locals) return;
+  if (!is_written(s.block)) return;
   const BufferId out = parameter_of(s.block, math::ParameterRole::probabilities);
   each_value(s, [&](ExprId k) {
     b_.store(out, updates_.parameter_address(s.block, element, {k}), b_.mul(scale, b_.load(s.probs, {k})));

@@ -83,9 +83,10 @@ Parameter parameter_of(math::ParameterRole r) {
   return Parameter::other;
 }
 
-Role role_of(loops::Role r) {
-  if (r == loops::Role::parameter || r == loops::Role::expectation) return Role::factor;
-  return r == loops::Role::statistic ? Role::statistic : Role::work;
+Role role_of(const loops::Buffer& b) {
+  if (loops::is_scratch(b)) return Role::scratch;
+  if (b.role == loops::Role::parameter || b.role == loops::Role::expectation) return Role::factor;
+  return b.role == loops::Role::statistic ? Role::statistic : Role::work;
 }
 
 Domain domain_of(math::Support s) {
@@ -248,7 +249,7 @@ class Writer {
 
   void write_buffers() {
     for (const loops::Buffer& b : p_.buffers) {
-      machine::BufferRow row{b.element == loops::Type::i64, role_of(b.role), static_cast<std::int64_t>(t_.axes.size()),
+      machine::BufferRow row{b.element == loops::Type::i64, role_of(b), static_cast<std::int64_t>(t_.axes.size()),
                              static_cast<std::int64_t>(b.axes.size()), 0};
       for (loops::SizeId s : b.axes) {
         t_.axes.push_back(extent(s));

@@ -29,8 +29,8 @@ struct SizeRow {
 };
 
 /// data: the caller's; factors (parameters and expectations) and statistics are the state: what makes up q; prior: the
-/// posterior of earlier data.
-enum class Role : std::int64_t { data, factor, statistic, work, prior };
+/// posterior of earlier data; scratch: without a meaning between calls.
+enum class Role : std::int64_t { data, factor, statistic, work, prior, scratch };
 struct BufferRow {
   std::int64_t integers;  // 1: int64, 0: double
   Role role;
@@ -186,7 +186,7 @@ struct ComponentsRow {
 };
 
 /// Of these tables: a library that reads them must be of the same version.
-inline constexpr std::int64_t kLayout = 5;
+inline constexpr std::int64_t kLayout = 6;
 
 /// What an object was built from, as text.
 enum class BuiltFrom : std::int64_t { model, settings };

@@ -15,9 +15,10 @@ bool is_pick(const machine::Model& m, std::int64_t buffer) {
   return std::any_of(m.picks, m.picks + m.pick_count, [&](const machine::PickRow& p) { return p.buffer == buffer; });
 }
 
-/// What follows from neither data nor other buffers. Integers are as wide as numbers.
+/// What follows from neither data nor other buffers, and is read by later calls. Integers are as wide as numbers.
 bool outlives(const machine::Model& m, std::int64_t buffer) {
-  return m.buffers[buffer].role != Role::data || buffer == m.item_inverse;
+  const Role role = m.buffers[buffer].role;
+  return (role != Role::data && role != Role::scratch) || buffer == m.item_inverse;
 }
 
 /// As View::length, which would overflow where sizes are absurd.

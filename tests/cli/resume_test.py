@@ -24,6 +24,7 @@ R = random.Random(5)
 FAITHFUL = ["--data", "x=models/data/faithful.csv:eruptions,waiting"]
 GMM = ["models/gmm.lehr", *FAITHFUL, "--set", "K=5"]
 TOPICS = ["models/lda.lehr", "--data", "w=models/data/kos.ldac.gz"]
+COUNTS = ["models/poisson_factorisation.lehr", "--data", "models/data/purchases.json"]
 SVI = [*GMM, "--method", "svi", "--batch-size", "50", "--epochs", "300"]
 GIBBS = [*GMM, "--method", "gibbs", "--chains", "2", "--warmup", "100", "--draws"]
 METHODS = {
@@ -51,9 +52,11 @@ METHODS = {
     "tempered svi": [*GMM, "--method", "svi", "--batch-size", "50", "--epochs", "50", "--temper", "local:max=3"],
     "gibbs": [*GIBBS, "400"],
     "tempered gibbs": [*GIBBS, "60", "--temper", "global:levels=6"],
+    "counts": [*COUNTS, "--save-locals"],
+    "gibbs of counts": [*COUNTS, "--method", "gibbs", "--chains", "1", "--warmup", "50", "--draws", "200"],
     "exact": ["models/spin_system.lehr", "--data", "models/data/spin_glass.json", "--method", "exact", "--draws", "100"],
 }
-QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs"]
+QUICK = ["search", "cavi", "restarts", "annealed", "automatic", "tempered", "tempered items", "svi", "adaptive svi", "gibbs", "gibbs of counts"]
 
 
 def rows(out):
@@ -195,8 +198,23 @@ def impossible(tmp, times):
         print("ok impossible:", name, flush=True)
 
 
+def only_what_goes_on(tmp):
+    """The shares of counts follow from the rest: neither the posterior nor the checkpoint of many counts has them."""
+    users, items, factors = 300, 200, 5
+    counts, out = np.random.default_rng(4).poisson(2.0, (users, items)).astype(float), f"{tmp}/many"
+    np.savez(f"{tmp}/many.npz", Y=counts)
+    for more in (["--save-locals", "--max-iter", "1000000", "--tol", "0"], ["--method", "gibbs", "--draws", "1000000"]):
+        shutil.rmtree(out, ignore_errors=True)
+        assert stop([LEHR, "fit", COUNTS[0], "--data", f"{tmp}/many.npz", *more, "--quiet", "--out", out], out, signal.SIGINT, 3)[0]
+        size, shares = os.path.getsize(f"{out}/checkpoint.bin"), 8 * users * items * factors
+        assert size < shares / 4, (more, size, shares)
+        with np.load(f"{out}/posterior.npz") as q:
+            assert not [name for name in q.files if "source" in name], q.files
+
+
 with tempfile.TemporaryDirectory() as tmp:
     refusals(tmp)
+    only_what_goes_on(tmp)
     impossible(tmp, 6 * MOMENTS)
     for name in sys.argv[3:] or (METHODS if len(sys.argv) > 2 else QUICK):
         for number in (signal.SIGINT, signal.SIGKILL):

@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 from scipy.stats import betabinom, gamma, nbinom, norm, t as student
 
 from fitting import close, finish, fit, holds, lehr
@@ -132,7 +132,11 @@ def more_spread_than_poisson():
       observe y[n] ~ GammaPoisson(mean = base + rate[of[n]], r = 2); }"""
     of = np.arange(40) % 3
     got = fit(sums, {"y": y, "of": of}, *TIGHT)
-    return got.report["status"] == "converged" and got.posterior["y.source.probs"].shape == (40, 2)
+    q, log_mean = got.posterior, lambda name: digamma(got.posterior[f"{name}.shape"]) - np.log(got.posterior[f"{name}.rate"])
+    from_base = 1 / (1 + np.exp(log_mean("rate")[of] - log_mean("base")))  # the share of a count
+    return (got.report["status"] == "converged" and "y.source.probs" not in q
+            and close(q["base.shape"], 2 + (y * from_base).sum(), 1e-5)
+            and close(q["rate.shape"], 2 + np.bincount(of, y * (1 - from_base)), 1e-5))
 
 
 @holds

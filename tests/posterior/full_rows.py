@@ -2,10 +2,12 @@
 """Sums of products of factors under counts: sweeps and ELBOs by numpy, where most counts are above zero, so that items are worked
 on together, and where they are not; for numbers of items and elements that fill no vectors, with missing counts, and with
 exponentials that are too small to be multiplied. What annealing, tempering, steps and threads make of them is what they make
-of counts whose parts are kept, one by one.
+of counts one by one.
 
 usage: full_rows.py LEHR
 """
+import os
+
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
@@ -123,16 +125,21 @@ def products_too_small_for_a_number():
 
 
 @check
-def options_as_with_parts_that_are_kept():
+def options_as_one_by_one():
     for model in (MODEL, ACTIVE, MODEL.replace("0.4", "1.4").replace("observe", "guide point(quality); observe")):
         y = counts(13, 29, 4, above=0.8, holes=0.05)
         options = [["--anneal", "linear:from=4,over=5"], ["--anneal", "entropy:from=3,over=4"], ["--method", "svi", "--batch-size", 5, "--epochs", 3], ["--restarts", 3],
                    ["--local-iters", 1]]
         for more in options:
-            both = [fit(model, {"Y": y}, "--set", "K=4", "--max-iter", 8, "--tol", 0, "--seed", 3, "--leap-after", 0, *more,
-                        monotone=False, save_locals=kept) for kept in (False, True)]
+            both = []
+            for full in ("0.4", "2"):  # the share of counts above zero from which items are worked on together
+                os.environ["LEHR_THRESHOLDS"] = f"lower_full_rows.full={full}"
+                both.append(fit(model, {"Y": y}, "--set", "K=4", "--max-iter", 8, "--tol", 0, "--seed", 3, "--leap-after", 0, *more,
+                                monotone=False))
+            del os.environ["LEHR_THRESHOLDS"]
             close(both[0].trace, both[1].trace, f"trace {more}")
             close(both[0].elbo, both[1].elbo, f"ELBO {more}")
+            assert both[0].posterior.keys() == both[1].posterior.keys() and not any("source" in name for name in both[0].posterior)
             for name, values in both[0].posterior.items():
                 close(values, both[1].posterior[name], f"{name} {more}", 1e-7)
     return f"{len(options)} options, three models"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Rates that are sums with a summand chosen by a latent category: the ELBO by enumeration of the discrete variables, and a
-fixed point of the updates, written here from the factors that the fit reports.
+fixed point of the updates, written here from the factors that the fit reports. The shares that the summands have of a count are
+not among these: they follow from the odds of the category, which depend on them.
 
 usage: superposition.py LEHR
 """
@@ -36,11 +37,18 @@ def check(options):
     f, i, y = np.array([0.5, 3.0, 8.0]), np.array([0, 1, 0, 1, 1, 0, 0]), np.array([1, 7, 0, 3, 9, 12, 30])
     fitted = fit(MODEL, {"f": f, "i": i, "y": y}, "--tol", "1e-13", "--max-iter", "5000", *options)
     q, elbo = fitted.posterior, fitted.elbo
-    z, source, c = q["z.probs"], q["y.source.probs"], q["pi.concentration"]
+    assert not [name for name in q if "source" in name], sorted(q)
+    z, c = q["z.probs"], q["pi.concentration"]
     lam, r = (q["lam.shape"], q["lam.rate"]), (q["r.shape"], q["r.rate"])
     log_pi = digamma(c) - digamma(c.sum())
     log_lam, log_r = digamma(lam[0]) - np.log(lam[1]), digamma(r[0]) - np.log(r[1])
     mean_lam, mean_r = lam[0] / lam[1], r[0] / r[1]
+    # log z[n, k] = log_pi[k] + y[n] * source[n, 0] * log f[k] - f[k] * mean_lam, but for what is the same for all k; a count of 0 has
+    # no shares, and any that sum to 1 do.
+    last = np.log(z[:, 2] / z[:, 0]) - (log_pi[2] - log_pi[0]) + (f[2] - f[0]) * mean_lam
+    first = np.where(y > 0, last / (np.maximum(y, 1) * np.log(f[2] / f[0])), 1 / (1 + np.exp(log_r[i] - z @ np.log(f) - log_lam)))
+    source = np.stack([first, 1 - first], 1)
+    assert np.all((source > -1e-9) & (source < 1 + 1e-9)), source
     want = gamma_terms(*lam, 2, 1) + gamma_terms(*r, 1, 1)
     want += gammaln(3) + gammaln(c).sum() - gammaln(c.sum()) - ((c - 1) * log_pi).sum()
     for n in range(len(y)):
