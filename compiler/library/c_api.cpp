@@ -85,7 +85,7 @@ std::optional<std::size_t> reach(const lehr_data& d) {
 /// Why C has not described an array; empty when it has.
 std::string fault(const lehr_data& d) {
   if (!d.name) return "it has no name";
-  if (d.type < LEHR_DOUBLE || d.type > LEHR_INT32) return fmt::format("{} is no type", d.type);
+  if (d.type < LEHR_DOUBLE || d.type > LEHR_TEXT) return fmt::format("{} is no type", d.type);
   if (d.rank < 0 || (d.rank > 0 && !d.shape)) return fmt::format("there is no shape of rank {}", d.rank);
   if (d.row_offsets) {
     if (d.rows < 0 || d.row_offsets[d.rows] < 0) return "the number of its rows, or of what is in them, is negative";
@@ -107,6 +107,8 @@ lehr::DataView view_of(const lehr_data& d) {
         return std::span(static_cast<const std::int64_t*>(d.values), n);
       case LEHR_INT32:
         return std::span(static_cast<const std::int32_t*>(d.values), n);
+      case LEHR_TEXT:
+        return std::span(static_cast<const char* const*>(d.values), n);
       default:
         return std::span(static_cast<const double*>(d.values), n);
     }

@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <type_traits>
 
 #include "compiler/library/impl.h"
+#include "runtime/files/text.h"
+#include "runtime/terminal/printable.h"
 
 namespace lehr {
 namespace {
@@ -63,14 +65,24 @@ std::string fault(const DataView& v) {
   return *n > 0 && size == 0 ? "there are no values" : "";
 }
 
-template <class T>
-std::vector<double> gather(std::span<const T> from, const Shape& shape, const Shape& strides) {
-  std::vector<double> out;
+/// Which of the values is none; empty: all of them are.
+std::string wrong_text(const DataView& v) {
+  const auto* text = std::get_if<DataView::Text>(&v.values);
+  for (std::size_t k = 0; text && k < text->size(); ++k)
+    if ((*text)[k] && not_utf8((*text)[k])) return fmt::format("value {} is not UTF-8", k);
+  return "";
+}
+
+/// As values of another type, row-major.
+template <class To, class From>
+std::vector<To> packed(std::span<const From> from, const Shape& shape, const Shape& strides) {
+  if (strides.empty() || strides == row_major(shape)) return std::vector<To>(from.begin(), from.end());
+  std::vector<To> out;
   out.reserve(*count(shape));
   Shape at(shape.size(), 0);
   std::int64_t position = 0;
   while (out.size() < *count(shape)) {
-    out.push_back(static_cast<double>(from[static_cast<std::size_t>(position)]));
+    out.push_back(static_cast<To>(from[static_cast<std::size_t>(position)]));
     for (std::size_t k = shape.size(); k-- > 0;) {
       position += strides[k];
       if (++at[k] < shape[k]) break;
@@ -81,13 +93,22 @@ std::vector<double> gather(std::span<const T> from, const Shape& shape, const Sh
   return out;
 }
 
-std::vector<double> packed(const DataView& v) {
+/// Nothing of text.
+std::vector<double> numbers(const DataView& v) {
   return std::visit(
-      [&](auto from) {
-        if (v.strides.empty() || v.strides == row_major(v.shape)) return std::vector<double>(from.begin(), from.end());
-        return gather(from, v.shape, v.strides);
+      [&]<class T>(std::span<T> from) {
+        if constexpr (std::is_arithmetic_v<T>) return packed<double>(from, v.shape, v.strides);
+        else return std::vector<double>();
       },
       v.values);
+}
+
+/// As the readers of files number text.
+void put_levels(const DataView::Text& from, const DataView& v, DataArray& to) {
+  std::vector<std::optional<std::string>> texts;
+  for (const char* text : packed<const char*>(from, v.shape, v.strides))
+    texts.push_back(text && !is_missing(text) ? std::optional<std::string>(text) : std::nullopt);
+  set_levels(to, texts);
 }
 
 DataArray array_of(const DataView& v) {
@@ -102,10 +123,9 @@ DataArray array_of(const DataView& v) {
       longest = std::max(longest, v.row_offsets[i] - v.row_offsets[i - 1]);
     out.shape = {static_cast<std::int64_t>(v.row_offsets.size()) - 1, longest};
   }
-  out.values = packed(v);
-  out.has_missing = std::any_of(out.values.begin(), out.values.end(), [](double x) { return std::isnan(x); });
-  out.integral =
-      std::all_of(out.values.begin(), out.values.end(), [](double x) { return std::isnan(x) || x == std::floor(x); });
+  if (const auto* text = std::get_if<DataView::Text>(&v.values)) put_levels(*text, v, out);
+  else out.values = numbers(v);
+  set_flags(out);
   return out;
 }
 
@@ -119,6 +139,7 @@ Result<Dataset> dataset_of(std::span<const DataView> views) {
   Dataset out;
   for (const DataView& v : views) {
     if (const std::string why = fault(v); !why.empty()) return wrong(v, why);
+    if (const std::string why = wrong_text(v); !why.empty()) return Error{ExitCode::data, v.name, why, {}};
     if (!out.try_emplace(v.name, array_of(v)).second)
       return Error{ExitCode::data, v.name, "two views have this name", {}};
   }
@@ -130,7 +151,8 @@ Result<std::vector<NamedArray>> arrays_of(std::span<const DataView> views) {
   for (const DataView& v : views) {
     if (const std::string why = fault(v); !why.empty()) return wrong(v, why);
     if (!v.row_offsets.empty()) return wrong(v, "factors are not ragged: their rows are joined end to end");
-    out.push_back({v.name, v.shape, packed(v), false});
+    if (std::holds_alternative<DataView::Text>(v.values)) return wrong(v, "factors are numbers, and this is text");
+    out.push_back({v.name, v.shape, numbers(v), false});
   }
   return out;
 }

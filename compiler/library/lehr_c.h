@@ -21,14 +21,15 @@ extern "C" {
 #endif
 
 enum { LEHR_OK = 0, LEHR_INTERNAL = 1, LEHR_USAGE = 2, LEHR_MODEL = 3, LEHR_DATA = 4, LEHR_NUMERICAL = 5 };
-enum { LEHR_DOUBLE = 0, LEHR_FLOAT = 1, LEHR_INT64 = 2, LEHR_INT32 = 3 };
+enum { LEHR_DOUBLE = 0, LEHR_FLOAT = 1, LEHR_INT64 = 2, LEHR_INT32 = 3, LEHR_TEXT = 4 };
 
 typedef struct lehr_program lehr_program; /* a model that is well */
 typedef struct lehr_fit lehr_fit;
 typedef struct lehr_arrays lehr_arrays; /* arrays with names */
 
 /* An array of the caller's, read where it is, until the call returns. NaN where a value is missing; elements of a plate
- * count from 0, or from where the model says (`plate g from 1;`). */
+ * count from 0, or from where the model says (`plate g from 1;`), or have names: of LEHR_TEXT the values are pointers
+ * to text, null where it is missing. */
 typedef struct {
   const char* name; /* as in the model */
   const void* values;

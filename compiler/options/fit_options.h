@@ -12,10 +12,11 @@ namespace lehr {
 /// copied twice on the way: into the order of the model, and into the memory that the generated code works on. Strided,
 /// float and integer arrays become packed doubles before that, which is a third copy.
 struct DataView {
+  using Text = std::span<const char* const>;  // UTF-8; null, empty, NA and NaN: missing
   using Values = std::variant<std::span<const double>, std::span<const float>, std::span<const std::int64_t>,
-                              std::span<const std::int32_t>>;
+                              std::span<const std::int32_t>, Text>;
   std::string name;                   // as in the model
-  Values values;                      // NaN where missing; elements of a plate count from 0
+  Values values;                      // NaN where missing; elements of a plate count from 0, or have names
   std::vector<std::int64_t> shape;    // plates in the model's order, then event axes; empty: a number
   std::vector<std::int64_t> strides;  // in elements; empty: row-major
   /// Ragged arrays, over a plate nested in another: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1],

@@ -16,6 +16,7 @@ from .errors import DataError, ModelError, UsageError, error_of
 
 _NAME = "liblehr.so.0.1"
 _TYPES = {np.dtype(np.float64): 0, np.dtype(np.float32): 1, np.dtype(np.int64): 2, np.dtype(np.int32): 3}
+_TEXT = 4  # LEHR_TEXT
 
 
 class _Data(c.Structure):  # lehr_data
@@ -186,20 +187,46 @@ class Ragged:
         return values, offsets
 
 
-_TEXT = "number its values: names, x = np.unique(x, return_inverse=True)"
 _DATES = "count from some day: (x - x.min()) / np.timedelta64(1, 'D')"
-_CURES = {"S": _TEXT, "U": _TEXT, "m": "divide by a unit: x / np.timedelta64(1, 's')", "M": _DATES,
-          "T": _TEXT, "c": "give the real and the imaginary part by themselves", "V": "give its fields by themselves"}
+_CURES = {"m": "divide by a unit: x / np.timedelta64(1, 's')", "M": _DATES,
+          "c": "give the real and the imaginary part by themselves", "V": "give its fields by themselves"}
 
 
 def _has_text(array: np.ndarray) -> bool:
-    return array.dtype.kind == "O" and any(isinstance(x, (str, bytes)) for x in array.flat)
+    return array.dtype.kind in "SUT" or (array.dtype.kind == "O" and any(isinstance(x, (str, bytes)) for x in array.flat))
+
+
+def _is_none(value: Any) -> bool:
+    """Nothing, or what stands for no value in tables of objects."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _utf8(name: str, k: int, value: Any) -> Optional[bytes]:
+    """One value of an array of text; None where it is missing."""
+    if _is_none(value):
+        return None
+    if not isinstance(value, (str, bytes)):
+        raise DataError(f"{name}: error: value {k} is {value!r}, and others are text\n  note: as text: np.asarray(x, str)")
+    try:
+        text = value.encode() if isinstance(value, str) else value
+    except UnicodeEncodeError as e:
+        raise DataError(f"{name}: error: value {k} is not Unicode: {e.reason}") from e
+    if b"\0" in text:
+        raise DataError(f"{name}: error: there is a NUL in value {k}")
+    return text
+
+
+def _pointers(name: str, array: np.ndarray, masked: Any) -> Any:
+    """Text as the library reads it: a pointer to each value, null where it is missing."""
+    skip = np.broadcast_to(masked, array.shape).flat
+    values = [None if skip[k] else _utf8(name, k, value) for k, value in enumerate(array.astype(object).flat)]
+    return (c.c_char_p * max(len(values), 1))(*values)
 
 
 def _readable(name: str, value: Any) -> np.ndarray:
     """The array itself where the library can read it, else a copy that it can. DataError where it has no numbers."""
     array = np.asarray(value)
-    if array.dtype.kind in "mMcSUVT":
+    if array.dtype.kind in "mMcV":
         raise DataError(f"{name}: error: an array of {array.dtype} is none of numbers\n  note: {_CURES[array.dtype.kind]}")
     if np.ma.isMaskedArray(value):
         array = np.ma.filled(np.ma.asarray(value, np.float64), np.nan)
@@ -209,26 +236,30 @@ def _readable(name: str, value: Any) -> np.ndarray:
     try:
         return np.ascontiguousarray(array, np.float64)
     except (TypeError, ValueError) as e:
-        note = f"\n  note: {_TEXT}" if _has_text(array) else ""
-        raise DataError(f"{name}: error: not an array of numbers: {e}{note}") from e
+        raise DataError(f"{name}: error: not an array of numbers: {e}") from e
 
 
 def _describe(name: str, value: Any, keep: list[Any]) -> _Data:
     ragged = isinstance(value, Ragged)
     if "\0" in name:
         raise DataError(f"{name!r}: error: not a name: it has a NUL in it")
-    if ragged:
-        values, offsets = value.checked()
-        array = np.ascontiguousarray(_readable(name, values))
-        keep += [array, offsets]
+    values, offsets = value.checked() if ragged else (value, None)
+    array = np.asarray(values)
+    text = _pointers(name, array, np.ma.getmask(values)) if _has_text(array) else None
+    if text is None:
+        array = np.ascontiguousarray(_readable(name, values)) if ragged else _readable(name, values)
+    address = array.ctypes.data if text is None else c.addressof(text)
+    kind = _TYPES[array.dtype] if text is None else _TEXT
+    keep += [array, text, offsets]
+    if offsets is not None:
         rows = offsets.ctypes.data_as(c.POINTER(c.c_int64))
-        return _Data(name.encode(), array.ctypes.data, _TYPES[array.dtype], 0, None, None, len(offsets) - 1, rows)
-    array = _readable(name, value)
+        return _Data(name.encode(), address, kind, 0, None, None, len(offsets) - 1, rows)
     extents = c.c_int64 * max(array.ndim, 1)
     shape = extents(*array.shape)
-    strides = None if array.flags.c_contiguous else extents(*(s // array.itemsize for s in array.strides))
-    keep += [array, shape, strides]
-    return _Data(name.encode(), array.ctypes.data, _TYPES[array.dtype], array.ndim, shape, strides, 0, None)
+    packed = text is not None or array.flags.c_contiguous
+    strides = None if packed else extents(*(s // array.itemsize for s in array.strides))
+    keep += [shape, strides]
+    return _Data(name.encode(), address, kind, array.ndim, shape, strides, 0, None)
 
 
 class _Given:

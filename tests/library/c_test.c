@@ -46,6 +46,29 @@ static const double* find(const lehr_arrays* arrays, const char* name) {
   exit(1);
 }
 
+/* Names of elements, and of the two sides of a coin; null is missing. */
+static void names(void) {
+  const char* const sides[] = {"tails", "heads", NULL, "tails", "tails"};
+  const char* const wrong[] = {"tails", "\xff"};
+  const int64_t five[] = {5}, two[] = {2};
+  lehr_data data = {"x", sides, LEHR_TEXT, 1, five, NULL, 0, NULL};
+  lehr_program* program = compiled(kCoin);
+  lehr_fit* fit = NULL;
+  lehr_arrays* arrays = NULL;
+  char* message = NULL;
+  CHECK(lehr_program_fit(program, &data, 1, NULL, NULL, NULL, NULL, &fit, NULL) == LEHR_OK);
+  CHECK(lehr_fit_arrays(fit, "posterior", NULL, &arrays, NULL) == LEHR_OK);
+  CHECK(*find(arrays, "p.a") == 4 && *find(arrays, "p.b") == 2);
+  lehr_arrays_free(arrays);
+  lehr_fit_free(fit);
+  data.values = wrong;
+  data.shape = two;
+  CHECK(lehr_program_fit(program, &data, 1, NULL, NULL, NULL, NULL, &fit, &message) == LEHR_DATA);
+  CHECK(message != NULL && strstr(message, "value 1 is not UTF-8") != NULL);
+  lehr_text_free(message);
+  lehr_program_free(program);
+}
+
 static void throws_of_a_coin(void) {
   const int32_t throws[] = {1, 9, 0, 9, 1, 9, 1, 9}; /* every second one */
   const int64_t shape[] = {4}, strides[] = {2};
@@ -191,6 +214,7 @@ static void what_does_not_belong(void) {
 
 int main(void) {
   throws_of_a_coin();
+  names();
   refusals();
   what_does_not_belong();
   a_fit_that_is_stopped();

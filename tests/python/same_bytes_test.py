@@ -116,6 +116,65 @@ class SameBytes(unittest.TestCase):
         m.save(f"{self.out}/c")
         self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/c/posterior.npz"))
 
+    def as_with_a_file(self, model, data, names, path, *more):
+        """The fit of arrays has the bytes and the labels of that of a file, and is returned."""
+        with open(f"{self.out}/m.lehr", "w", encoding="utf-8") as file:
+            file.write(model)
+        command("fit", f"{self.out}/m.lehr", "--data", path, *more, "--out", f"{self.out}/a", "--quiet")
+        m = lehr.Model(f"{self.out}/m.lehr").fit(data)
+        m.save(f"{self.out}/b")
+        self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/b/posterior.npz"))
+        with open(f"{self.out}/a/fit.json", encoding="utf-8") as file:
+            said = json.load(file)
+        for key in ("labels", "words"):
+            self.assertEqual(said[key], m.summary_[key], key)
+        self.assertEqual(said["labels"], names)
+        return m
+
+    def test_text_as_in_a_table(self):
+        """Strings of every kind number the elements as a column of text does, and name them."""
+        model = """model stars { plate n; plate user; data who[n] : user; mu ~ Normal(mean = 3, sd = 1);
+          b[user] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Normal(mean = mu + b[who[n]], sd = 1); }"""
+        who, y = ["zoe", "Ann", "bé", "zoe", "Ann", "zoe"], np.array([1.0, 4, 3, 2, 5, 1.5])
+        with open(f"{self.out}/d.csv", "w", encoding="utf-8") as file:
+            file.write("who,y\n" + "".join(f"{w},{v}\n" for w, v in zip(who, y)))
+        names = {"user": ["Ann", "bé", "zoe"]}
+        masked = np.ma.masked_array(np.array(who), mask=[0, 0, 0, 0, 0, 0])
+        for text in (who, tuple(who), np.array(who), np.array(who, object), np.char.encode(np.array(who), "utf-8"),
+                     np.array([who, who]).T[:, 0], masked):
+            m = self.as_with_a_file(model, {"who": text, "y": y}, names, f"{self.out}/d.csv")
+            self.assertEqual(m.posterior_["b"].coords, names)
+        with open(f"{self.out}/new.csv", "w", encoding="utf-8") as file:
+            file.write("who,y\nbé,1\nAnn,2\n")
+        command("score", f"{self.out}/a", "--data", f"{self.out}/new.csv")
+        with open(f"{self.out}/a/score.json", encoding="utf-8") as file:
+            self.assertEqual(m.score({"who": ["bé", "Ann"], "y": [1.0, 2]}), json.load(file)["per_observation"])
+        mean = m.posterior_["b"].mean
+        np.testing.assert_allclose(m.predictive({"who": ["zoe", "bé"]})["y.mean"],
+                                   m.posterior_["mu"].mean + mean[[2, 1]], rtol=1e-12)
+        command("update", f"{self.out}/a", "--data", f"{self.out}/new.csv", "--out", f"{self.out}/c", "--quiet")
+        m.partial_fit({"who": np.array(["bé", "Ann"]), "y": [1.0, 2]}).save(f"{self.out}/d")
+        self.assertEqual(read(f"{self.out}/c/posterior.npz"), read(f"{self.out}/d/posterior.npz"))
+
+    def test_text_that_is_observed(self):
+        """Two words are 0 and 1, more are categories; a missing value is None, NaN, empty or NA; rows may be ragged."""
+        with open(f"{self.out}/d.csv", "w", encoding="utf-8") as file:
+            file.write("x\nyes\nno\nyes\n\nyes\n")
+        coin = "model coin { plate n; p ~ Beta(1, 1); observe x[n] ~ Bernoulli(p); }"
+        for text in (["yes", "no", "yes", None, "yes"], np.array(["yes", "no", "yes", np.nan, "yes"], object),
+                     ["yes", "no", "yes", "", "yes"], np.array(["yes", "no", "yes", "NA", "yes"]),
+                     np.ma.masked_array(["yes", "no", "yes", "odd", "yes"], mask=[0, 0, 0, 1, 0])):
+            m = self.as_with_a_file(coin, {"x": text}, {}, f"{self.out}/d.csv")
+            self.assertEqual((m.parameters_["p.a"], m.parameters_["p.b"]), (4, 2))
+            self.assertAlmostEqual(m.score(["no"]), np.log(2 / 6), places=12)
+        words = """model words { plate doc; plate token in doc; plate term; p[doc] ~ Dirichlet(concentration = 1) over term;
+          observe w[doc, token] ~ Categorical(p[doc]); }"""
+        rows = [["of", "the"], [], ["the", "a", "the"]]
+        with open(f"{self.out}/d.json", "w", encoding="utf-8") as file:
+            json.dump({"w": rows}, file)
+        for text in (rows, [np.array(row, "U3") for row in rows], lehr.Ragged(sum(rows, []), [0, 2, 2, 5])):
+            self.as_with_a_file(words, {"w": text}, {"term": ["a", "of", "the"]}, f"{self.out}/d.json")
+
     def test_what_is_asked_of_a_fit(self):
         x = columns("faithful.csv", "eruptions", "waiting")
         a = f"{self.out}/a"
