@@ -46,6 +46,7 @@ std::string respelled(const model::Model& m, const model::Statement& s, model::V
       const auto* ref = std::get_if<model::VariableRef>(&m[p.value].node);
       if (!p.spelling->convert || !ref || ref->variable != v) continue;
       const auto canonical = std::ranges::find(d->family->spellings, p.spelling->canonical, &math::Spelling::name);
+      if (canonical == d->family->spellings.end()) return "";
       const auto families = math::factors_for(canonical->domain, {});
       if (families.empty()) return "";
       const std::string name = fmt::format("{}_{}", m[v].name, canonical->name);
@@ -89,10 +90,10 @@ std::optional<std::string> log_text(const model::Model& m, model::ExprId id) {
 /// has a bound; empty: there is none.
 std::string negative_binomial(const model::Model& m, const model::Statement& s, model::VariableId v) {
   for (const model::Distribution* d : model::distributions_of(s)) {
-    if (d->family->support != math::Support::count || !d->family->mean || !d->written.empty()) continue;
+    if (d->family->support != math::Support::count || !d->written.empty()) continue;
     for (const model::Parameter& p : d->parameters) {
-      const math::Expr mean = math::symbol(p.spelling->canonical);
-      if (p.spelling->convert || !(*d->family->mean == mean) || !(*d->family->covariance == mean)) continue;
+      const std::optional<math::Expr> mean = math::symbol(p.spelling->canonical);
+      if (p.spelling->convert || d->family->mean != mean || d->family->covariance != mean) continue;
       const auto log_mean = is_under(m, p.value, v) ? log_text(m, p.value) : std::nullopt;
       if (log_mean)
         return statement_text(m, s, d, fmt::format("NegativeBinomial(100, logistic(log(100) - ({})))", *log_mean));
@@ -136,9 +137,10 @@ std::string without_exp(const model::Model& m, const model::Statement& s, model:
 /// A simplex in a gamma function: its concentration as positive points.
 std::string positive_points(const model::Model& m, const model::Statement& s, model::VariableId v) {
   const auto families = math::factors_for(math::Support::positive, {});
+  if (families.empty() || m[v].event.empty()) return "";
   for (const model::Distribution* d : model::distributions_of(s)) {
     for (const model::Parameter& p : d->parameters) {
-      if (!is_under(m, p.value, v) || families.empty()) continue;
+      if (!is_under(m, p.value, v)) continue;
       const std::string& name = m[v].name;
       const std::string line = first_prior(m, v, *families.front(), name);
       const std::string over = fmt::format(" over {};", m[m[v].event[0]].name);
@@ -189,6 +191,7 @@ std::string first_prior(const model::Model& m, model::VariableId v, const math::
   const bool event = math::event_rank(row.support) > 0 && !m[v].event.empty();
   const std::string plate = event ? m[m[v].event.front()].name : "";
   const auto role_of = [&](const std::string& parameter) {
+    if (!row.factor) return math::ParameterRole::other;
     const auto& all = row.factor->parameters;
     const auto found = std::ranges::find(all, parameter, &math::FactorParameter::name);
     return found == all.end() ? math::ParameterRole::other : found->role;
@@ -202,6 +205,15 @@ std::string first_prior(const model::Model& m, model::VariableId v, const math::
   };
   return fmt::format("{} ~ {}({}){};", element_of(m, v, name), row.name, listed(math::density_parameters(row), spelled),
                      event ? " over " + plate : "");
+}
+
+void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
+                       Diagnostic& diagnostic) {
+  if (!has_free_prior(m, v)) return;
+  for (const math::FamilyRow* f : math::factors_for(m[v].support, outside)) {
+    if (f == m[m[v].statement].main.family) continue;
+    diagnostic.note(fmt::format("{} would be conjugate: declare `{}`", f->name, first_prior(m, v, *f, m[v].name)));
+  }
 }
 
 std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a) {

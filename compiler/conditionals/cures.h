@@ -14,6 +14,11 @@ std::string first_prior(const model::Model& m, model::VariableId v, const math::
 /// Whether another prior takes nothing from the model: that of `v` names no variable, and is no chain.
 bool has_free_prior(const model::Model& m, model::VariableId v);
 
+/// Notes with the other families that are conjugate to what stands outside the prior of `v`; none where another prior
+/// would take something from the model.
+void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
+                       Diagnostic& diagnostic);
+
 /// What to write instead of a statistic of `a` that no family has; empty where nothing better is known.
 std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a);
 

@@ -7,6 +7,7 @@
 
 #include "compiler/conditionals/join.h"
 #include "compiler/conditionals/neighbours.h"
+#include "compiler/conditionals/vanishing_point.h"
 #include "compiler/density/poly.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
@@ -181,7 +182,6 @@ std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(dens
   return mean_of;
 }
 
-/// Reports a point that cannot be one.
 /// Copies of a step would be steps of chains of their own.
 void check_copies(const model::Model& m, model::VariableId v, Diagnostics& diagnostics) {
   const model::Plate& steps = m[m[m[v].axes.back()].set];
@@ -194,7 +194,8 @@ void check_copies(const model::Model& m, model::VariableId v, Diagnostics& diagn
                     "one observation of several that are alike is a step of its own, or has a smaller variance"));
 }
 
-void check_point(const model::Model& m, const Block& b, Diagnostics& diagnostics) {
+/// Reports a point that cannot be one.
+void check_point(const model::Model& m, const density::Density& d, const Block& b, Diagnostics& diagnostics) {
   const model::Variable& v = m[b.variable];
   if (v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::joint) {
     diagnostics.add(DiagnosticKind::point_guide, v.span, v.name, "its members have one Normal factor");
@@ -203,6 +204,8 @@ void check_point(const model::Model& m, const Block& b, Diagnostics& diagnostics
         .note("`guide independent(" + v.name + ");` breaks the chain: each element is then a point of its own");
   } else if (b.family && !b.factor) {
     diagnostics.add(DiagnosticKind::point_guide, v.span, v.name, "the mode of a joint block has no closed form");
+  } else if (const auto host = b.family ? drives_to_zero(m, d, b.variable, b.uses) : std::nullopt) {
+    explain_vanishing(m, b.variable, b.uses, d, *host, diagnostics);
   }
 }
 
@@ -256,7 +259,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       d.note("`guide independent(" + m[first].name + ");` asks for this and silences the warning");
     }
     if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
-    if (b.point) check_point(m, b, diagnostics);
+    if (b.point) check_point(m, out.density, b, diagnostics);
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const model::VariableId other(k);
       if (other == v || other == b.mean || m[other].joint == v) out.block_of[k] = BlockId(out.blocks.size());

@@ -111,12 +111,7 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
   } else if (const std::string how = cure(m, d, t, a); !how.empty()) {
     diag.note(how);
   }
-  if (!any_opaque && has_free_prior(m, v)) {
-    for (const math::FamilyRow* f : math::factors_for(m[v].support, likelihood)) {
-      if (f != &prior)
-        diag.note(fmt::format("{} would be conjugate: declare `{}`", f->name, first_prior(m, v, *f, name)));
-    }
-  }
+  if (!any_opaque) propose_conjugate(m, v, likelihood, diag);
 }
 
 }  // namespace lehr::conditionals

@@ -127,6 +127,13 @@ MODELS = [
     ("""model one_variance_each { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
        v[n] ~ Gamma(shape = 1, rate = 1); observe y[n] ~ Normal(mean = dot(w, x[n]), variance = v[n]); }""",
      "v[n] ~ InverseGamma(shape = 1, scale = 1);"),
+    ("""model quantile_point { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 0.01) over d;
+       tau ~ Gamma(shape = 1, rate = 0.1); v[n] ~ Exponential(tau);
+       observe y[n] ~ Normal(mean = dot(w, x[n]) + 2 * v[n], variance = 3 * v[n] / tau); guide point(v); }""",
+     "v[n] ~ Gamma(shape = 2, rate = tau);"),
+    ("""model one_sd_each { plate n; mu ~ Normal(mean = 0, sd = 10); s[n] ~ HalfNormal(scale = 1);
+       observe y[n] ~ Normal(mean = mu, sd = s[n]); guide point(s); }""",
+     "s[n] ~ RootInverseGamma(shape = 1, square_scale = 1);"),
     ("""model ordered_and_nested { plate seq; plate t in seq; x[seq, t] ~ Normal(mean = x[seq, t-1], sd = 1) start Normal(mean = 0, sd = 1);
        observe y[seq, t] ~ Normal(mean = x[seq, t], sd = 1); }""", None),
     ("""model simplex_concentration { plate k; plate n; a ~ Dirichlet(concentration = 1) over k;

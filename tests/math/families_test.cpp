@@ -578,7 +578,9 @@ TEST_CASE("the table is well-formed and printed whole") {
     for (const Spelling& s : row.spellings) {
       CHECK(s.convert.has_value() == (s.name != s.canonical));
       if (s.convert) CHECK(free_event_rank(*s.convert) == s.event_rank);
+      CHECK(std::ranges::find(row.spellings, s.canonical, &Spelling::name) != row.spellings.end());
     }
+    if (row.support == Support::count) CHECK(row.mean.has_value() == row.covariance.has_value());
   }
   CHECK(find_family("Cauchy") == nullptr);
 }

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import numpy as np
+from scipy.optimize import linprog
 from scipy.special import gammaln, logsumexp
 from scipy.stats import gamma, multivariate_normal
 from scipy.stats import t as student
@@ -31,6 +32,22 @@ def fit(folder, name, *data):
 def rows(path):
     with open(path) as f:
         return list(csv.DictReader(f))
+
+
+def quantile_regression(folder):
+    """The points are the solution of the linear programme, up to the reach of the prior."""
+    _, q = fit(folder, "quantile_regression", "--data", "x=models/data/faithful.csv:eruptions", "--data",
+               "y=models/data/faithful.csv:waiting")
+    table = rows("models/data/faithful.csv")
+    x, y = (np.array([float(r[name]) for r in table]) for name in ("eruptions", "waiting"))
+    n, ones = len(y), np.ones(len(y))
+    best = linprog(np.r_[0, 0, 0.9 * ones, 0.1 * ones], A_eq=np.hstack([ones[:, None], x[:, None], np.eye(n), -np.eye(n)]), b_eq=y,
+                   bounds=[(None, None)] * 2 + [(0, None)] * (2 * n)).x
+    loss = lambda a, b: np.sum(np.maximum(0.9 * (y - a - b * x), -0.1 * (y - a - b * x)))
+    assert loss(q["a.value"], q["b.value"]) < loss(*best[:2]) * (1 + 1e-4), (q["a.value"], q["b.value"], best[:2])
+    below = np.mean(y < q["a.value"] + q["b.value"] * x)
+    assert abs(below - 0.9) < 0.01, below
+    return f"{float(q['a.value']):.2f} + {float(q['b.value']):.2f} x, {below:.3f} below it"
 
 
 def change_point(folder):
@@ -93,5 +110,5 @@ def robust_regression(folder):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for check in (change_point, zero_inflation, censoring, robust_regression):
+        for check in (change_point, zero_inflation, censoring, robust_regression, quantile_regression):
             print(f"ok {check.__name__}: {check(folder)}", flush=True)
