@@ -89,6 +89,7 @@ Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& 
     e.where = option("test");
     return e;
   }
+  if (out && (*out)->is_empty()) return Error{ExitCode::data, option("test"), "the data have no items", {}};
   return out;
 }
 

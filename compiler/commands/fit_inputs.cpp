@@ -80,8 +80,15 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
     if (!v.observed && it != dataset->end() && std::ranges::none_of(it->second.values, is_missing))
       unused.push_back(v.name);
   }
+  const auto is_empty = [](const auto& array) { return array.second.values.empty(); };
+  const auto empty = std::ranges::find_if(*dataset, is_empty);
+  const std::string where = empty == dataset->end() ? option("data") : empty->second.source;
   Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
   if (!bound) return fail(bound.error());
+  if (std::optional<Error> e = *bound ? nothing_to_fit(**bound) : std::nullopt) {
+    e->where = where;
+    return fail(*e);
+  }
   if (!unused.empty()) {
     tell(
         "{}: warning: the data for '{}' are not used: the model does not observe {}\n"

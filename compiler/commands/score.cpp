@@ -130,8 +130,10 @@ ExitCode score(ScoreOptions o) {
   const std::string items = description(score.items);
   const std::string error =
       score.error > 0 ? fmt::format(" (by draws, standard error {:.2g})", score.error) : std::string();
-  fmt::print("{}: log predictive {:.6f}{} of {} observations, {:.6f} each{}\n", printable(fitted.fit.model),
-             score.total, error, score.observations, score.total / score.observations,
+  const std::string each =
+      score.observations > 0 ? fmt::format(", {:.6f} each", score.total / score.observations) : std::string();
+  fmt::print("{}: log predictive {:.6f}{} of {} observations{}{}\n", printable(fitted.fit.model), score.total, error,
+             score.observations, each,
              !found->completes ? std::string()
              : items.empty()   ? fmt::format(" ({:.4g} of each item held out)", found->fraction)
                                : fmt::format(" ({:.4g} of each item held out); {}", found->fraction, items));

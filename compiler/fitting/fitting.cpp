@@ -9,10 +9,12 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/fitting/barren.h"
+#include "compiler/fitting/carried_model.h"
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/item_solution.h"
 #include "compiler/fitting/rounding.h"
 #include "compiler/fitting/unbounded_points.h"
+#include "compiler/model/roles.h"
 
 namespace lehr {
 namespace {
@@ -69,6 +71,22 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   data.observed.resize(analysed->model.variables.size());
   data.givens.resize(analysed->model.givens.size());
   return std::optional<Bound>(Bound{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
+}
+
+std::optional<Error> nothing_to_fit(const Bound& bound) {
+  const model::Model& m = bound.analysed.model;
+  std::vector<std::string> empty;
+  for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    if (m.plates[k].set != model::PlateId(k) || m.plates[k].parent || !model::is_item_plate(m, model::PlateId(k)))
+      continue;
+    if (bound.data.sizes[k] != 0) return std::nullopt;
+    empty.push_back(m.plates[k].name);
+  }
+  if (empty.empty() || std::ranges::any_of(m.givens, is_carried)) return std::nullopt;
+  return Error{ExitCode::data,
+               "",
+               fmt::format("there is nothing to fit: plate '{}' has no elements", fmt::join(empty, "' and '")),
+               {"a fit needs one item at least; data of no items are a batch for the update of a fit"}};
 }
 
 bool better(const FitRun& a, const FitRun& b) {

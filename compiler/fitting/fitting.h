@@ -54,6 +54,10 @@ struct FitSettings {
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                               std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics);
 
+/// Where no plate of items has an element, and no posterior goes on as the prior, which stays as it is without data.
+/// The place is left to the caller.
+std::optional<Error> nothing_to_fit(const Bound& bound);
+
 /// One run from one start.
 struct FitRun {
   std::uint64_t restart = 0;

@@ -210,9 +210,11 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     if (auto e = out->cannot_hold_out()) return *e;
   }
   if (auto e = out->split_items(options)) return *e;
+  if (!out->completion_ && out->scored_.empty() && std::ranges::none_of(resolved.variables, &Variable::observed))
+    return unscored("of latent variables, known by their limits or not, there is no score");
+  const auto has_elements = [](const BoundArray& a) { return !a.values.empty(); };
+  if (std::ranges::none_of(out->data_.observed, has_elements)) return out;  // of no items
   if (!out->completion_ && out->scored_.empty()) {
-    if (std::ranges::none_of(resolved.variables, &Variable::observed))
-      return unscored("of latent variables, known by their limits or not, there is no score");
     return Error{ExitCode::data, "", "nothing is observed in these data: there is no score", {}};
   }
   if (!out->completion_) return out;
@@ -242,6 +244,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
 
 Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
+  if (scored_.empty()) return Score{};
   std::vector<NamedArray> arrays;
   for (const NamedArray& a : posterior) {
     const std::string name = a.name.substr(0, a.name.rfind('.'));

@@ -77,6 +77,8 @@ class HeldOut {
   Result<Score> score(const std::vector<NamedArray>& posterior);
 
   bool completes() const { return instance_ != nullptr; }
+  /// Nothing is scored: the data have no items.
+  bool is_empty() const { return scored_.empty(); }
   double fraction() const { return fraction_; }
   /// Copies of each element that were held out, one array an observed variable, packed like the data.
   std::vector<NamedArray> split() const;

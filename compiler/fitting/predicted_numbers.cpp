@@ -98,6 +98,10 @@ class Predictor {
     const std::vector<std::int64_t> shape = packed_shape(model(), options_.part->whole, v.axes, {});
     return (!v.observed || to_.data.observed[id.index()].has_missing) && std::ranges::count(shape, 0) == 0;
   }
+  /// Nothing could have been observed.
+  bool has_no_items() const {
+    return std::ranges::all_of(to_.data.observed, [](const BoundArray& a) { return a.values.empty(); });
+  }
   bool is_informed(Element e) const {
     return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
   }
@@ -188,7 +192,7 @@ void Predictor::choose() {
     for (std::size_t e = 0; e < values_.elements(id); ++e)
       if (grown ? !seen_[k][e] : !has_data(v) || is_missing(to_.data.observed[k], e, values_.width(id)))
         p.elements.push_back(e);
-    if (!p.elements.empty() || is_elsewhere(id)) to_.variables.push_back(std::move(p));
+    if (!p.elements.empty() || is_elsewhere(id) || has_no_items()) to_.variables.push_back(std::move(p));
   }
 }
 

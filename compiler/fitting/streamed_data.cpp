@@ -114,6 +114,9 @@ std::optional<Error> StreamedData::open_bindings(const std::vector<std::string>&
   }
   if (files_.empty())
     return refused(fmt::format("no data lie on '{}', whose elements would be read in pieces", model_[plate_].name));
+  if (items_ == 0)
+    return refused(fmt::format("{} has no elements of plate '{}'", files_[0].path(), model_[plate_].name),
+                   {"without " + option("stream") + " data of no items are a batch like others"});
   return std::nullopt;
 }
 

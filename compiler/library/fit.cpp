@@ -156,6 +156,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   const Clock::time_point begin = Clock::now();
   Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
   if (!bound) return bound.error();
+  if (std::optional<Error> e = nothing_to_fit(*bound)) return *e;
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fitted_settings(bound->analysed, bound->data);
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(*settings));

@@ -62,7 +62,9 @@ std::optional<Places> places_of(Binder& b, const Plate& plate, const DataArray& 
 
 /// One line for each element, missing where the table has none.
 void put_in_places(DataArray& a, const Places& places) {
-  const std::size_t width = a.values.size() / static_cast<std::size_t>(a.shape[0]);
+  std::size_t width = 1;
+  for (std::size_t k = 1; k < a.shape.size(); ++k)
+    width *= static_cast<std::size_t>(a.shape[k]);
   std::vector<double> out;
   for (const std::optional<std::size_t>& line : places.row) {
     if (!line) {

@@ -270,6 +270,12 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   std::vector<std::int64_t> shape = a.shape;
+  if (shape == std::vector<std::int64_t>{0} && slot.axes.size() > 1) {  // an empty list
+    b.claims[slot.axes[0]].push_back({0, source});
+    for (std::size_t j = 1; j < groups[0].count; ++j)
+      claim_rows(b, slot.axes[j], {0}, source);
+    return;
+  }
   if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();  // a column
   if (shape.size() == slot.axes.size()) {
     std::size_t at = 0;
@@ -361,6 +367,13 @@ void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
   if (a.largest >= 0) a.largest -= from;
 }
 
+/// The plate whose elements the values are, where there are data of its name; empty: there are none.
+std::string named_as_its_plate(const Binder& b, const Slot& slot) {
+  for (const Plate& p : b.model.plates)
+    if (slot.value_plate && p.set == b.model[*slot.value_plate].set && b.data->contains(p.name)) return p.name;
+  return "";
+}
+
 }  // namespace
 
 void match_arrays(Binder& b) {
@@ -386,6 +399,11 @@ void match_arrays(Binder& b) {
           fmt::format("it is the number of copies of each element: bind {}=..., or bind the data over it "
                       "to an LDA-C file, or delete `times {}` from the model",
                       slot.name, slot.name));
+    } else if (const std::string plate = named_as_its_plate(b, slot); !plate.empty()) {
+      e.notes.push_back(
+          fmt::format("the data have '{0}', which is the name of the plate whose elements {1} names: bind "
+                      "the column by {2} {1}=FILE.csv:{0}",
+                      plate, slot.name, option("data")));
     } else if (const auto near = nearest(slot.name, bound)) {
       e.notes.push_back(fmt::format("the data have '{}'", printable(*near)));
     } else if (bound.empty()) {

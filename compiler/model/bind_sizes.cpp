@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/model/binder.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/statement_text.h"
 #include "runtime/host.h"
 
@@ -111,6 +112,10 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   return first.offsets;
 }
 
+/// There may be no items, and nothing may be nested in any element: an empty batch, and documents without words, are
+/// data like others. A sequence has a first element.
+bool may_be_empty(const Model& m, PlateId set) { return m[set].parent || (is_item_plate(m, set) && !m[set].ordered); }
+
 }  // namespace
 
 std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
@@ -188,12 +193,14 @@ void settle_sizes(Binder& b) {
       continue;
     }
     b.out.sizes[i] = *size;
-    // Nothing may be nested in any of the elements: documents without words are data like others.
-    if (*size < 1 && set == PlateId(i) && !m.plates[i].parent) {
+    if (*size < 1 && set == PlateId(i) && !may_be_empty(m, set)) {
       const auto claims = b.claims.find(set);
       const bool known = claims != b.claims.end() && !claims->second.empty();
-      problem(b, ExitCode::data, known ? claims->second.front().source : option("data"),
-              fmt::format("plate '{}' has no elements", m[set].name));
+      Error& e = problem(b, ExitCode::data, known ? claims->second.front().source : option("data"),
+                         fmt::format("plate '{}' has no elements", m[set].name));
+      if (!known)
+        e.notes = {fmt::format("no value of the data is one of them: give their number with {} {}=...", option("sizes"),
+                               m[set].name)};
     }
   }
   const std::function<bool(PlateId)> by_data = [&](PlateId p) -> bool {

@@ -203,13 +203,14 @@ class Model:
         return self.predictive(X, **options).find(("mean", "probability"), variable)
 
     def score(self, X: Data, y: None = None, **options: Any) -> float:
-        """The log predictive density of new data in nats an observation, as `lehr score` has it.
+        """The log predictive density of new data in nats an observation, as `lehr score` has it; NaN of no items.
 
-        options: holdout, seed. DataError where nothing is observed.
+        options: holdout, seed. DataError where nothing is observed of items.
         """
         _no_labels(y)
         scored = self._program.score(self._fitted(), self._bind(X), options).values()
-        return float(scored["total"]) / float(scored["observations"])
+        observations = float(scored["observations"])
+        return float(scored["total"]) / observations if observations > 0 else float("nan")
 
     def draws(self, n: int = 1000, seed: int = 1) -> dict[str, np.ndarray]:
         """Draws from the posterior over (chain, draw, axes), as `lehr draws` has them; of a sampler its own."""

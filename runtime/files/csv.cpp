@@ -190,7 +190,6 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
                                                                                        : "tab")});
     }
   }
-  if (table.cells.empty()) return data_error(path, "the file has a header and no rows");
   if (separator == ';')
     if (std::optional<Error> e = find_decimal_commas(table)) return *e;
   table.header = std::move(header);

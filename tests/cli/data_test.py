@@ -274,6 +274,10 @@ def words(d):
     assert lehr(*fit, "--data", f"{d}/words.csv", "--labels", f"user={names}").stderr == ""
     said = lehr(*fit, "--data", write(f"{d}/missing.csv", table + "N/A,1\n")).stderr
     assert "'N/A' is an element of plate 'user'" in said and "an empty field" in said, said
+    plate = write(f"{d}/plate.csv", table.replace("who", "user"))  # a column with the name of the plate, not of the data
+    said = lehr(*fit, "--data", plate, code=4).stderr
+    assert "nothing is bound to who[n]" in said and "bind the column by --data who=FILE.csv:user" in said, said
+    assert lehr(*fit, "--data", f"y={plate}:y", "--data", f"who={plate}:user").stderr == ""
 
 
 def known_among_unknown(d):
@@ -299,6 +303,58 @@ def no_tokens(d):
         assert numpy.allclose(a["beta.concentration"], b["beta.concentration"])
 
 
+EMPTY = [  # a model, some data, and what is a batch without items
+    ("x[n] : vector over d; tau ~ Gamma(shape = 2, rate = 1); w[d] ~ Normal(mean = 0, precision = 0.1); "
+     "observe y[n] ~ Normal(mean = sum(d) w[d] * x[n, d], precision = tau);", "plate n; plate d; data ",
+     "a,b,y\n1,2,3\n1,-1,0\n1,0.5,2\n", ["x=FILE:a,b", "y=FILE:y"]),
+    ("who[n] : user; mu ~ Normal(mean = 3, sd = 1); b[user] ~ Normal(mean = mu, sd = 1); "
+     "observe y[n] ~ Normal(mean = b[who[n]], sd = 1);", "plate n; plate user; data ", "who,y\nann,1\nbob,2\nann,3\n", ["FILE"]),
+    ("w[n] : count; p ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 10); z[n] ~ Categorical(p); "
+     "observe y[n] ~ Normal(mean = mu[z[n]], sd = 1);", "plate n times w; plate k = 2; data ", "w,y\n1,1\n2,2\n1,8\n", ["FILE"]),
+    ("m ~ Normal(mean = 0, sd = 10); a[g] ~ Normal(mean = m, sd = 1); observe y[g, n] ~ Normal(mean = a[g], sd = 1);",
+     "plate g; plate n in g; ", "g,y\n0,1\n0,2\n1,8\n", ["FILE"]),
+]
+
+
+def no_items(d):
+    """A table of no rows is a batch: an update leaves the posterior, the score is that of no observation, and the table of
+    predictions has no rows. A fit of nothing is refused."""
+    for body, plates, table, bindings in EMPTY:
+        model = write(f"{d}/m.lehr", "model m { " + plates + body + " }")
+        data = lambda path: [x for b in bindings for x in ("--data", b.replace("FILE", path))]
+        some = data(write(f"{d}/some.csv", table))
+        none = data(write(f"{d}/none.csv", table.split("\n")[0] + "\n"))
+        lists = ["--data", write(f"{d}/none.json", json.dumps({name: [] for name in (table.split("\n")[0].split(",") if len(bindings) == 1 else "xy")
+                                                              if name != "g"}))]
+        lehr("fit", model, *some, "--quiet", "--search", "none", "--out", f"{d}/some")
+        for empty in (none, lists):
+            lehr("update", f"{d}/some", *empty, "--quiet", "--out", f"{d}/updated")
+            with numpy.load(f"{d}/some/posterior.npz") as a, numpy.load(f"{d}/updated/posterior.npz") as b:
+                assert a.files == b.files, (a.files, b.files)
+                for name in a.files:
+                    numpy.testing.assert_allclose(a[name], b[name], rtol=1e-12, err_msg=body)
+            assert "log predictive 0.000000 of 0 observations\n" in lehr("score", f"{d}/some", *empty).stdout
+            with open(f"{d}/some/score.json") as f:
+                score = json.load(f)
+            assert (score["total"], score["observations"], score["per_observation"]) == (0, 0, None), score
+            lehr("predict", f"{d}/some", *empty, "--out", f"{d}/predicted.csv")
+            with open(f"{d}/predicted.csv") as f:
+                lines = f.read().splitlines()
+            assert len(lines) == 1 and lines[0].startswith("variable,"), lines
+            said = lehr("fit", model, *empty, "--quiet", "--out", f"{d}/x", code=4).stderr
+            assert "=..." in said or f"{d}/none." in said and "there is nothing to fit: plate '" in said and "for the update of a fit" in said, said
+            assert "=..." not in said or "plate 'd'" in said or "plate 'user'" in said, said
+    half = write(f"{d}/m.lehr", "model m { plate n; plate m; mu ~ Normal(mean = 0, sd = 10); observe x[n] ~ Normal(mean = mu, sd = 1); "
+                 "observe y[m] ~ Normal(mean = mu, sd = 2); }")
+    lehr("fit", half, "--data", write(f"{d}/half.json", '{"x": [1, 2], "y": []}'), "--quiet", "--out", f"{d}/half")
+    with numpy.load(f"{d}/half/posterior.npz") as q:
+        numpy.testing.assert_allclose([q["mu.precision"], q["mu.mean"]], [2.01, 3 / 2.01])
+    chain = write(f"{d}/m.lehr", "model m { plate t ordered; z[t] ~ Normal(mean = z[t-1], sd = 1) start Normal(mean = 0, sd = 1); "
+                  "observe x[t] ~ Normal(mean = z[t], sd = 1); }")
+    said = lehr("fit", chain, "--data", write(f"{d}/none.json", '{"x": []}'), "--quiet", "--out", f"{d}/x", code=4).stderr
+    assert "plate 't' has no elements" in said, said
+
+
 def not_finite(d):
     """A fit that fails writes no number that is none."""
     model = write(f"{d}/m.lehr", """model e { plate n; data x[n] : real; r ~ Gamma(shape = 1, rate = 1);
@@ -312,7 +368,8 @@ def not_finite(d):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files, words, known_among_unknown, no_tokens, not_finite]:
+    for test in [symmetric, totals, encodings, terminal, decompression, sizes, odd, not_files, words, known_among_unknown, no_tokens, no_items,
+                 not_finite]:
         os.mkdir(f"{folder}/{test.__name__}")
         if test in [decompression, sizes] and "ASAN_OPTIONS" in os.environ:
             print(test.__name__, "skipped: memory has no limit under the sanitizer")

@@ -197,6 +197,16 @@ class ModelTest(unittest.TestCase):
         np.testing.assert_allclose(new["y"].mean(), 5, atol=0.4)
         np.testing.assert_allclose(new["y"].std(), 1, atol=0.15)
 
+    def test_a_batch_without_items(self):
+        m, none = lehr.Model("models/gmm.lehr", K=2).fit(np.random.default_rng(1).normal(size=(40, 2))), np.zeros((0, 2))
+        before = {name: values.copy() for name, values in m.parameters_.items()}
+        self.assertTrue(np.isnan(m.score(none)))
+        self.assertEqual((m.predict(none).shape, m.predict_proba(none).shape, m.infer(none)["z"].mean.shape), ((0,), (0, 2), (0, 2)))
+        for name, values in m.partial_fit(none).parameters_.items():
+            np.testing.assert_allclose(values, before[name], rtol=1e-12, err_msg=name)
+        with self.assertRaisesRegex(lehr.DataError, "nothing to fit: plate 'n' has no elements"):
+            lehr.Model("models/gmm.lehr", K=2).fit(none)
+
     def test_sizes_that_are_further(self):
         grown = lehr.Model("model m { plate t ordered; z[t] ~ Normal(mean = z[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
                            " observe x[t] ~ Normal(mean = z[t], sd = 1); }").fit([0.5, 1.0]).predictive(sizes={"t": "+2"})

@@ -27,6 +27,18 @@ std::string complaint(std::string_view bytes, const std::string& name = "", cons
 
 }  // namespace
 
+TEST_CASE("a header without rows is a table of no rows") {
+  for (const char* bytes : {"a,b\n", "a,b", "a;b\r\n\r\n"}) {
+    Dataset table = read(bytes);
+    CHECK(table.size() == 2);
+    CHECK(table["b"].shape == std::vector<std::int64_t>{0});
+    CHECK(table["b"].levels.empty());
+    CHECK(read(bytes, "x")["x"].shape == std::vector<std::int64_t>{0, 2});
+    CHECK(read(bytes, "x", {"b", "a"})["x"].axis_labels == Strings{"b", "a"});
+    CHECK(read(bytes, "x", {"b"})["x"].shape == std::vector<std::int64_t>{0});
+  }
+}
+
 TEST_CASE("columns by name") {
   Dataset table = read("a,b\n1,2.5\n-3e2,+4\n");
   CHECK(table.size() == 2);
@@ -120,7 +132,6 @@ TEST_CASE("what is wrong, and where") {
   CHECK_THAT(complaint("1,2\n3,4\n", "x"), Catch::Contains("the first line holds numbers"));
   CHECK_THAT(complaint("s\nu\n", "x", {"t"}), Catch::Contains("there is no column 't'"));
   CHECK_THAT(complaint("s,t\nu,v\n", "x"), Catch::Contains("no column holds numbers"));
-  CHECK(complaint("a,b\n") == "t.csv: error: the file has a header and no rows");
   CHECK_THAT(complaint(""), Catch::Contains("the file is empty"));
   CHECK_THAT(complaint(" \n\r\n"), Catch::Contains("the file is empty"));
   CHECK_THAT(complaint("\xFF\xFE"
