@@ -47,7 +47,7 @@ Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::
     const Result<std::pair<Dataset, Settings>> read = (*streamed)->part(range);
     if (!read) return read.error();
     PredictionOptions of_part = options;
-    of_part.part.emplace((*streamed)->whole(), range.begin);
+    of_part.part.emplace((*streamed)->whole(), range.begin, (*streamed)->with_barren_items());
     const Result<Prediction> p = predict(f.source, f.resolved, f.complete, read->first, {}, f.fit, of_part);
     if (!p) return p.error();
     if (k == 0) {

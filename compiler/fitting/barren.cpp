@@ -117,6 +117,14 @@ Masks find_barren(const Model& m, const BoundData& data, std::optional<PlateId> 
   return Search(m, data, items).run();
 }
 
+Masks of_items(const schedule::Schedule& schedule, Masks masks) {
+  for (std::size_t k = 0; k < masks.size(); ++k) {
+    const conditionals::BlockId b = schedule.conditionals.block_of[k];
+    if (!b.valid() || !schedule.stage_of[b.index()]) masks[k].clear();
+  }
+  return masks;
+}
+
 density::ExpandOptions with_masks(density::ExpandOptions options, const Masks& masks) {
   options.may_be_missing.resize(std::max(options.may_be_missing.size(), masks.size()));
   for (std::size_t k = 0; k < masks.size(); ++k)

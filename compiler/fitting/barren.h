@@ -7,6 +7,7 @@
 
 #include "compiler/density/density.h"
 #include "compiler/model/bind.h"
+#include "compiler/schedule/schedule.h"
 
 namespace lehr {
 
@@ -16,6 +17,9 @@ namespace lehr {
 /// the data are those of some of its elements, and only variables that lie on it are looked at.
 using Masks = std::vector<std::vector<double>>;
 Masks find_barren(const model::Model& model, const BoundData& data, std::optional<model::PlateId> items = {});
+
+/// Those of variables that are inferred item by item: what else there is has its factors from a fit.
+Masks of_items(const schedule::Schedule& schedule, Masks masks);
 
 /// The options that leave barren elements out; the others stay.
 density::ExpandOptions with_masks(density::ExpandOptions options, const Masks& masks);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "compiler/advice.h"
+#include "compiler/fitting/barren.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/number_chains.h"
 #include "runtime/methods/cavi.h"
@@ -224,13 +225,16 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   std::optional<AboutReferences> moved = about_references(*counted, out->kept_);
   if (moved) {
     out->kept_ = std::move(moved->data);
-    for (std::size_t k = out->data_.givens.size(); k < out->kept_.givens.size(); ++k)
-      out->data_.givens.push_back(out->kept_.givens[k]);
     for (std::size_t k = 0; k < moved->references.size(); ++k)
       if (const auto* from = reference_of(moved->references, VariableId(k)))
         add_reference(out->data_.observed[k].values, *from, -1);
   }
-  if (auto e = analyse_anew(moved ? moved->model : *counted, expand)) return *e;
+  // What is held out may leave elements on which no data depend.
+  const Masks masks = of_items(complete.schedule, find_barren(*counted, out->kept_));
+  if (auto e = analyse_anew(moved ? moved->model : *counted, with_masks(expand, masks))) return *e;
+  add_masks(out->model(), masks, out->kept_);
+  for (std::size_t k = out->data_.givens.size(); k < out->kept_.givens.size(); ++k)
+    out->data_.givens.push_back(out->kept_.givens[k]);
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "compiler/advice.h"
+#include "compiler/fitting/barren.h"
 #include "compiler/fitting/fitting.h"
 #include "compiler/fitting/gaps.h"
 #include "compiler/fitting/items_apart.h"
@@ -93,9 +94,10 @@ Model without_missing_elements(const Model& m, BoundData& data) {
   return out;
 }
 
-/// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others.
+/// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others. `data`
+/// get the masks.
 Result<std::vector<NamedArray>> factors(const Model& model, const density::ExpandOptions& expand,
-                                        const Analysed& analysed, const BoundData& data,
+                                        const Analysed& analysed, BoundData& data, const Masks& masks,
                                         const std::vector<NamedArray>& global, const SavedFit& fit,
                                         const ItemInference& how, const PredictionOptions& options,
                                         ItemSolution& found) {
@@ -109,9 +111,11 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   loops::LowerOptions lower;
   lower.save_locals = true;
   lower.item_starts = how.starts > 1;
-  const std::optional<AboutReferences> moved = options.part ? std::nullopt : about_references(model, data);
+  std::optional<AboutReferences> moved = options.part ? std::nullopt : about_references(model, data);
   Diagnostics diagnostics;
   const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;
+  if (about) add_masks(about->model, masks, moved->data);
+  add_masks(analysed.model, masks, data);
   Result<std::unique_ptr<Instance>> instance =
       options.instance(about ? *about : analysed, about ? moved->data : data, lower);
   if (!instance) return instance.error();
@@ -184,7 +188,11 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   how.on_start = options.on_start;
   out.data = std::move(*data);
   const Model model = without_missing_elements(resolved, out.data);
-  const density::ExpandOptions expand = expand_options(out.data);
+  const Masks masks = of_items(complete.schedule, find_barren(model, out.data, out.items));
+  density::ExpandOptions expand = with_masks(expand_options(out.data), masks);
+  if (options.part)
+    for (const VariableId v : options.part->with_barren)
+      expand.may_be_missing[v.index()] = true;
   Diagnostics diagnostics;
   std::optional<Analysed> analysed = analyse(model, expand, diagnostics);
   if (!analysed)
@@ -194,7 +202,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   out.notes = grown->notes;
   const GrownFactors global = grown_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior =
-      factors(model, expand, out.analysed, out.data, global.arrays, fit, how, options, out.items_found);
+      factors(model, expand, out.analysed, out.data, masks, global.arrays, fit, how, options, out.items_found);
   if (!posterior) return posterior.error();
   out.without_lets = resolved.variables.size();
   out.model = with_lets(source, resolved, out.analysed.model, options.part ? options.part->whole : out.data, out.notes);

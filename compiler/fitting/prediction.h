@@ -15,8 +15,9 @@ namespace lehr {
 
 /// Data of some items, which are predicted as they would be among all of them (items_apart.h).
 struct PartOfItems {
-  const BoundData& whole;  // of all of them: sizes, and of which variables values are missing
-  std::int64_t first;      // the number of the first one
+  const BoundData& whole;                           // of all of them: sizes, and of which variables values are missing
+  std::int64_t first;                               // the number of the first one
+  std::vector<model::VariableId> with_barren = {};  // variables with elements, of any item, on which no data depend
 };
 
 struct PredictionOptions {

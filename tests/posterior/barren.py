@@ -3,6 +3,9 @@
 
 usage: barren.py LEHR
 """
+import csv
+import json
+
 import numpy as np
 from scipy.stats import multivariate_normal
 
@@ -177,6 +180,92 @@ def methods():
     few = np.concatenate([x[:3], x[-3:]])
     g = fit(text, {"x": few}, "--method", "gibbs", "--draws", "20000", monotone=False)
     return close(svi, sd, 0.05) and close(g.posterior["mu.sd"], sd, 0.05)
+
+
+def predicted(f, data, *options):
+    """What `lehr predict` has of each number, by variable and indices."""
+    f.run("predict", f.at("fit"), "--data", data, *options, "--out", f.at("p.csv"))
+    with open(f.at("p.csv")) as file:
+        return {(r["variable"], r["n"], r["value"] or r.get("k", "")): r for r in csv.DictReader(file)}
+
+
+@holds
+def predictions_of_numbers():
+    """What an item is like is told by its data alone, of the fit's own items and of new ones, by formulas."""
+    b = 2 + RNG.normal(size=40)
+    x = b + RNG.normal(0, 2**0.5, size=40)
+    x[::2] = np.nan
+    data = {"y": b + RNG.normal(size=40), "x": x}
+    f = Folder("""model m { plate n; mu ~ Normal(mean = 0, sd = 10); b[n] ~ Normal(mean = mu, sd = 1); c[n] ~ Normal(mean = b[n], sd = 1);
+      observe y[n] ~ Normal(mean = b[n], sd = 1); observe x[n] ~ Normal(mean = c[n], sd = 1); }""", data, *TIGHT)
+    mu = float(f.posterior["mu.mean"])
+    new = f.bind("new", {"y": [1.0, 3.0, 2.0], "x": [np.nan, 1.0, np.nan]})
+    for y, got in ((data["y"], predicted(f, f.at("train.json"))), ([1.0, 3.0, 2.0], predicted(f, new))):
+        for n in (0, 2):
+            mean = (mu + y[n]) / 2
+            for name, variance in (("b", 0.5), ("c", 1.5), ("x", 2.5)):
+                r = got[name, str(n), ""]
+                if not (close(float(r["mean"]), mean, 1e-5) and close(float(r["sd"]), variance**0.5, 1e-7)):
+                    return print(name, n, r, mean, variance**0.5)
+    return True
+
+
+@holds
+def predictions_of_kinds():
+    """A kind of which nothing is observed is no count of its weights: those are a Dirichlet of the others, by its formulas."""
+    k = RNG.integers(0, 3, size=60)
+    x = np.array([-6.0, 0, 6])[k] + RNG.normal(size=60)
+    u = [[int(v) for v in RNG.integers(0, 3, size=4)] for _ in k]
+    text = """model m { plate n; plate t in n; plate k = 3; mu[k] ~ Normal(mean = 0, sd = 10); theta[n] ~ Dirichlet(concentration = 1) over k;
+      z[n] ~ Categorical(theta[n]); observe u[n, t] ~ Categorical(theta[n]); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
+    f = Folder(text, {"x": np.where(np.arange(60) % 3 == 0, np.nan, x), "u": u}, *TIGHT)
+    new = {"x": [np.nan, 0.1, np.nan], "u": [[0, 0, 1], [2], [1]]}
+    for words, path in ((u, f.at("train.json")), (new["u"], f.bind("new", new))):
+        got = predicted(f, path)
+        for n in (0, 3) if words is u else (0, 2):
+            a = 1 + np.bincount(words[n], minlength=3)
+            mean = a / a.sum()
+            sd = np.sqrt(mean * (1 - mean) / (a.sum() + 1))
+            found = np.array([[float(got["theta", str(n), str(j)][what]) for what in ("mean", "sd")] for j in range(3)])
+            if not (close(found[:, 0], mean, 1e-6) and close(found[:, 1], sd, 1e-6)):
+                return print(n, found, mean, sd)
+            p = np.array([float(got["z", str(n), str(j)]["probability"]) for j in range(3)])
+            if not close(p, mean, 1e-6):
+                return print("z", n, p, mean)
+    return True
+
+
+@holds
+def predictions_in_parts():
+    """Items that are read some at a time have the bits that they have in memory, whichever of them have elements without data."""
+    b = RNG.normal(size=4000)
+    x = b + RNG.normal(size=4000)
+    x[3000:] = np.nan
+    f = Folder("""model m { plate n; mu ~ Normal(mean = 0, sd = 10); b[n] ~ Normal(mean = mu, sd = 1); c[n] ~ Normal(mean = b[n], sd = 1);
+      observe y[n] ~ Normal(mean = b[n], sd = 1); observe x[n] ~ Normal(mean = c[n], sd = 1); }""", {"y": b, "x": x})
+    with open(f.at("d.csv"), "w") as file:
+        file.write("y,x\n" + "".join(f"{one},{'' if np.isnan(other) else other}\n" for one, other in zip(b.tolist(), x.tolist())))
+    whole, parts = predicted(f, f.at("d.csv")), predicted(f, f.at("d.csv"), "--stream")
+    return len(whole) == 9000 and whole == parts
+
+
+@holds
+def scores():
+    """Held-out words of items whose kind has no data, under the exact posterior mean of their weights."""
+    x = [[float(v) for v in RNG.normal(6 * (n % 3) - 6, 1, size=2)] if n % 2 else [] for n in range(30)]
+    u = [[int(v) for v in RNG.choice(3, p=[0.7, 0.2, 0.1], size=6)] for _ in x]
+    f = Folder("""model m { plate n; plate t in n; plate j in n; plate k = 3; mu[k] ~ Normal(mean = 0, sd = 10);
+      theta[n] ~ Dirichlet(concentration = 1) over k; z[n] ~ Categorical(theta[n]); observe u[n, t] ~ Categorical(theta[n]);
+      observe x[n, j] ~ Normal(mean = mu[z[n]], sd = 1); }""", {"x": x, "u": u}, *TIGHT)
+    some = f.bind("some", {"x": [[]] * 15, "u": u[::2]})
+    f.run("score", f.at("fit"), "--data", some, "--save")
+    with np.load(f.at("fit/heldout.npz")) as held, open(f.at("fit/score.json")) as score:
+        out, got = held["u"].reshape(15, 6), json.load(score)
+    want = 0
+    for words, apart in zip(np.array(u[::2]), out):
+        a = 1 + np.bincount(words[apart == 0], minlength=3)
+        want += np.log(a / a.sum())[words[apart > 0]].sum()
+    return got["observations"] == out.sum() > 0 and close(got["total"], want, 1e-6) or print(got["total"], want)
 
 
 finish()
