@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
 #include "compiler/ast/parse.h"
 #include "compiler/ast/print_ast.h"
 #include "compiler/conditionals/print_conditionals.h"
+#include "compiler/density/for_draws.h"
 #include "compiler/density/print_density.h"
+#include "compiler/drawn.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
@@ -47,9 +50,7 @@ std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics,
   return model;
 }
 
-std::optional<Analysed> analyse(const model::Model& resolved, const density::ExpandOptions& options,
-                                Diagnostics& diagnostics, Watch& watch) {
-  std::optional<Expanded> expanded = expand(resolved, options, diagnostics);
+std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& diagnostics, Watch& watch) {
   if (!expanded) return std::nullopt;
   if (watch.ends_at("density", [&] { return print(expanded->model, expanded->density, *watch.source); }))
     return std::nullopt;
@@ -91,7 +92,7 @@ density::ExpandOptions expand_options(const BoundData& data) {
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics) {
   Watch none;
-  return analyse(model, options, diagnostics, none);
+  return analyse(expand(model, options, diagnostics), diagnostics, none);
 }
 
 std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics) {
@@ -121,6 +122,18 @@ Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
   return Analysed{model, plan(model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
 }
 
+Result<Analysed> analyse_for_draws(const model::Model& resolved, const density::ExpandOptions& options,
+                                   const Analysed& complete, schedule::Tempering tempering) {
+  if (std::ranges::none_of(complete.model.variables, model::is_bound)) return with_draws(complete, tempering);
+  Diagnostics diagnostics;
+  Watch none;
+  const std::optional<Analysed> anew = analyse(expand_for_draws(resolved, options, diagnostics), diagnostics, none);
+  if (anew) return with_draws(*anew, tempering);
+  const auto why =
+      std::ranges::find(diagnostics.all(), Severity::error, [](const auto& d) { return severity_of(d.kind); });
+  return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", why->text), {}};
+}
+
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
   options.inverse_temperatures = a.inverse_temperatures;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);
@@ -142,7 +155,8 @@ Result<std::optional<std::string>> emit(const Source& source, std::string_view r
   using Text = std::optional<std::string>;
   Watch watch{rung, &source};
   const std::optional<model::Model> model = read(source, diagnostics, watch);
-  const std::optional<Analysed> analysed = model ? analyse(*model, {}, diagnostics, watch) : std::nullopt;
+  const std::optional<Analysed> analysed =
+      model ? analyse(expand(*model, {}, diagnostics), diagnostics, watch) : std::nullopt;
   if (!analysed) return watch.text;
 
   const Result<BoundData> sizes = bind_sizes(analysed->model, settings);

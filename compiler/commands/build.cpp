@@ -11,6 +11,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
+#include "compiler/drawn.h"
 #include "compiler/embedding/embedding.h"
 #include "compiler/fitting/carried_model.h"
 #include "compiler/fitting/tempering.h"
@@ -196,7 +197,7 @@ ExitCode build(const BuildOptions& o) {
     if (o.updates)
       return complain(
           usage_error("--updates", "a chain has draws, and no factors that could be a prior: not with gibbs"));
-    Result<Analysed> drawn = with_draws(*analysed);
+    Result<Analysed> drawn = analyse_for_draws(*resolved, *missing, *analysed);
     if (!drawn) return complain(usage_error("--method", drawn.error().text));
     analysed = std::move(*drawn);
   }

@@ -6,6 +6,7 @@
 
 #include "compiler/density/expander.h"
 #include "compiler/density/print_density.h"
+#include "compiler/math/bounds.h"
 
 namespace lehr::density {
 
@@ -25,14 +26,14 @@ std::string unused_name(const List& list, const std::string& name) {
 
 model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axes, std::optional<model::PlateId> values,
                                       const math::FamilyRow* bound) {
-  const model::VariableId host = m_[*statement_].variable;
-  for (std::size_t k = 0; k < m_.variables.size(); ++k) {
-    const model::Variable& v = m_.variables[k];
-    if (v.auxiliary && v.auxiliary->host == host && v.auxiliary->kind == kind && v.value_plate == values &&
-        v.auxiliary->bound == bound)
-      return model::VariableId(k);
+  AuxiliaryKey key{m_[*statement_].variable, kind, axes, values, bound, {}, {}};
+  if (kind == Kind::bound && !draws_) {
+    std::get<std::vector<bool>>(key) = setting_;
+    std::get<std::optional<std::size_t>>(key) = part_;
   }
-  return new_auxiliary(kind, std::move(axes), values, bound);
+  const auto [known, inserted] = auxiliaries_.try_emplace(std::move(key));
+  if (inserted) known->second = new_auxiliary(kind, std::move(axes), values, bound);
+  return known->second;
 }
 
 model::VariableId Expander::new_auxiliary(Kind kind, std::vector<model::PlateId> axes,
@@ -45,8 +46,7 @@ model::VariableId Expander::new_auxiliary(Kind kind, std::vector<model::PlateId>
   v.axes = std::move(axes);
   v.support = kind == Kind::source  ? math::Support::category
               : kind == Kind::value ? math::Support::real
-              : values              ? math::Support::vector
-                                    : math::Support::positive;
+                                    : bound->support;
   if (kind == Kind::source) v.value_plate = values;
   else if (values) v.event = {*values};
   v.statement = *statement_;
@@ -150,13 +150,7 @@ Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId>
     return constant(
         a_.add({a_.multiply(a_.number(sign), half), a_.multiply(minus, log_cosh), a_.number(-std::log(2))}));
   }
-  std::vector<model::PlateId> axes = m_[m_[*statement_].variable].axes;
-  Touching xi{{}, own_};
-  if (at) {
-    axes.push_back(m_[a_[std::get<IndexBound>(a_[*at]).bound].plate].set);
-    xi.element.push_back(*at);
-  }
-  xi.variable = auxiliary(Kind::bound, std::move(axes), std::nullopt, &math::logistic_bound());
+  const Touching xi = own_point(math::logistic_bound(), eta, at);
   const Poly square = product(eta, eta);
   Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(xi, Stat::offset));
   return add(std::move(out), scale(a_, a_.number(-1), product(statistic(xi, Stat::curvature), square)));
@@ -230,28 +224,35 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
         "probit(...) of random variables is the probability of an observed Bernoulli, and " + host.name + " is none",
         {"write a Bernoulli for each trial; trials that are alike are counted by `plate trial times count`",
          "logistic(...) is for other counts too"});
-  const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
   largest_ = {argument, eta.size()};
+  if (!draws_ && (part_ || !setting_.empty() || !selectors_of(eta).empty())) return log_probit_at_point(eta, sign);
+  const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
   const Poly value = own_statistic(u, Stat::value), rest = add(value, scale(a_, a_.number(-1), eta));
   Poly out = add(constant(a_, -0.5 * std::log(2 * std::numbers::pi)), scale(a_, a_.number(-0.5), product(rest, rest)));
   return add(std::move(out), limited(value, sign, a_.number(0)));
 }
 
+Poly Expander::log_probit_at_point(const Poly& eta, double sign) {
+  // E[log N(u; eta, 1)] + entropy of u ~ N(m, 1) above 0: offset(m) + tangent(m) eta - eta^2 / 2, tangent(m) = E[u].
+  const Touching m = own_point(math::probit_bound(), eta);
+  Poly out = add(statistic(m, Stat::offset), scale(a_, a_.number(sign), product(statistic(m, Stat::tangent), eta)));
+  return add(std::move(out), scale(a_, a_.number(-0.5), product(eta, eta)));
+}
+
 Poly Expander::log_softmax(model::ExprId scores, IndexId at) {
   // log softmax(e)_k >= e_k - offset(psi) - sum_j slope_j(psi) e_j - sum_j (e_j - mean(e))^2 / 4. Boehning (1992).
   const model::PlateId plate = m_[scores].shape[0];
-  const model::VariableId psi =
-      auxiliary(Kind::bound, m_[m_[*statement_].variable].axes, m_[plate].set, &math::softmax_bound());
   const Poly total = sum_over(plate, [&](IndexId j) { return component(scores, {j}); });
+  const Touching psi = own_point(math::softmax_bound(), total, std::nullopt, m_[plate].set);
   largest_ = {scores, total.size()};
   Poly linear =
-      sum_over(plate, [&](IndexId j) { return product(own_statistic(psi, Stat::slope, {j}), component(scores, {j})); });
+      sum_over(plate, [&](IndexId j) { return product(statistic(psi, Stat::slope, {j}), component(scores, {j})); });
   Poly squares = sum_over(plate, [&](IndexId j) {
     const Poly e = component(scores, {j});
     return product(e, e);
   });
   const CoefId size = a_.coef(CoefExtent{m_[plate].set, std::nullopt});
-  Poly out = add(component(scores, {at}), scale(a_, a_.number(-1), own_statistic(psi, Stat::offset)));
+  Poly out = add(component(scores, {at}), scale(a_, a_.number(-1), statistic(psi, Stat::offset)));
   out = add(std::move(out), scale(a_, a_.number(-1), std::move(linear)));
   out = add(std::move(out), scale(a_, a_.number(-0.25), std::move(squares)));
   return add(std::move(out),

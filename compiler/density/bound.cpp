@@ -21,6 +21,7 @@ Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& 
     }
     for (BoundId b : t.bounds)
       mentioned.erase(b);
+    if (draws_) std::erase_if(mentioned, [&](BoundId b) { return a_[b].selector; });
     free.insert(mentioned.begin(), mentioned.end());
   }
   std::vector<model::PlateId> axes;
@@ -33,9 +34,23 @@ Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& 
   return out;
 }
 
-Poly Expander::statistic(const Touching& at, Stat s) {
+Expander::Touching Expander::own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at,
+                                       std::optional<model::PlateId> values) {
+  std::vector<model::PlateId> axes = m_[m_[*statement_].variable].axes;
+  std::vector<IndexId> more = selectors_of(p);
+  if (at) more.insert(more.begin(), *at);
+  Touching out{{}, own_};
+  for (const IndexId i : more) {
+    axes.push_back(m_[a_[std::get<IndexBound>(a_[i]).bound].plate].set);
+    out.element.push_back(i);
+  }
+  out.variable = auxiliary(model::Auxiliary::Kind::bound, std::move(axes), values, &bound);
+  return out;
+}
+
+Poly Expander::statistic(const Touching& at, Stat s, std::vector<IndexId> event) {
   Poly p = constant(a_, 1);
-  p[0].atoms.push_back({at.variable, at.element, s, {}, {}});
+  p[0].atoms.push_back({at.variable, at.element, s, std::move(event), {}});
   return p;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compiler/density/expander.h"
+#include "compiler/density/for_draws.h"
 #include "compiler/density/zeros.h"
 #include "compiler/math/entries.h"
 #include "compiler/model/roles.h"
@@ -131,7 +132,8 @@ Poly Expander::distribution(const model::Distribution& d, const math::Expr& form
   for (const model::Parameter& p : d.parameters)
     arguments[p.spelling->canonical] = {p.spelling, p.value};
   Poly never = within_total(arguments);
-  return add(density(formula, arguments, {}), never);
+  const std::vector<Element> bits = !draws_ && has_bound(d, formula) ? bits_of(d) : std::vector<Element>{};
+  return add(for_each_value(bits, [&] { return density(formula, arguments, {}); }), never);
 }
 
 Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {
@@ -151,8 +153,11 @@ Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {
 
 Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density) {
   std::vector<Poly> parts;
-  for (const model::Distribution* d : model::distributions_of(s))
+  for (const model::Distribution* d : model::distributions_of(s)) {
+    part_ = parts.size();
     parts.push_back(density(*d));
+  }
+  part_.reset();
   const auto has_value = [&](const Poly& p) {
     return std::ranges::any_of(p, [&](const Term& t) {
       return std::ranges::any_of(t.atoms, [&](const Atom& a) {
@@ -322,7 +327,9 @@ void Expander::potential(std::size_t k) {
 
 namespace lehr {
 
-std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
+namespace {
+
+std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options, bool draws,
                                Diagnostics& diagnostics) {
   Expanded out{model, {}};
   for (std::size_t k = 0; k < options.clamped.size() && k < model.variables.size(); ++k) {
@@ -334,7 +341,7 @@ std::optional<Expanded> expand(const model::Model& model, const density::ExpandO
     const model::Variable& v = out.model.variables[k];
     if (options.may_be_missing[k] && is_latent(v)) out.model.givens.push_back(model::mask(out.model, v));
   }
-  density::Expander expander(out.model, out.density, options, diagnostics);
+  density::Expander expander(out.model, out.density, options, draws, diagnostics);
   for (std::size_t k = 0; k < model.statements.size(); ++k)
     expander.statement(model::StatementId(k));
   for (std::size_t k = 0; k < model.potentials.size(); ++k)
@@ -342,6 +349,18 @@ std::optional<Expanded> expand(const model::Model& model, const density::ExpandO
   if (diagnostics.has_errors()) return std::nullopt;
   density::leave_out_zeros(out.model, options.with_zeros, out.density);
   return out;
+}
+
+}  // namespace
+
+std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
+                               Diagnostics& diagnostics) {
+  return expand(model, options, false, diagnostics);
+}
+
+std::optional<Expanded> expand_for_draws(const model::Model& model, const density::ExpandOptions& options,
+                                         Diagnostics& diagnostics) {
+  return expand(model, options, true, diagnostics);
 }
 
 bool density::ExpandOptions::any() const {

@@ -6,7 +6,9 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "compiler/density/poly.h"
@@ -15,8 +17,8 @@ namespace lehr::density {
 
 class Expander {
  public:
-  Expander(model::Model& m, Density& out, const ExpandOptions& options, Diagnostics& diagnostics)
-      : m_(m), out_(out), a_(out.algebra), options_(options), diagnostics_(diagnostics) {}
+  Expander(model::Model& m, Density& out, const ExpandOptions& options, bool draws, Diagnostics& diagnostics)
+      : m_(m), out_(out), a_(out.algebra), options_(options), draws_(draws), diagnostics_(diagnostics) {}
 
   void statement(model::StatementId id);
   void potential(std::size_t index);
@@ -115,6 +117,9 @@ class Expander {
   Poly log_softmax(model::ExprId scores, IndexId at);
   /// A statistic of the auxiliary variable of the statement's own element.
   Poly own_statistic(model::VariableId auxiliary, math::Stat stat, std::vector<IndexId> event = {});
+  /// log Phi(eta), of sign < 0 log Phi(-eta), by the density of a Normal number above 0 at its factor's maximum: a
+  /// quadratic bound.
+  Poly log_probit_at_point(const Poly& eta, double sign);
   /// log [value > limit] of a number, or of side < 0 log [value < limit], as a term for each side.
   Poly limited(const Poly& value, double side, CoefId limit);
   struct Censoring {
@@ -136,7 +141,8 @@ class Expander {
   /// The log density of a mixture, from that of each part.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   Poly within_limits(const model::Limits& limits);
-  /// The auxiliary of this kind that the statement has, or a new one.
+  /// The auxiliary of this kind that the statement has, or a new one; of bounds, that of the part of a mixture and of
+  /// the values of bits that are being expanded.
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                               std::optional<model::PlateId> values, const math::FamilyRow* bound = nullptr);
   model::VariableId new_auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
@@ -153,7 +159,10 @@ class Expander {
     std::vector<IndexId> element;
   };
   Touching touching(const math::FamilyRow& bound, const Poly& p);
-  Poly statistic(const Touching& at, math::Stat s);
+  /// That of the statement's element, of one of `at` where there is one, and of each value of what selects p.
+  Touching own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at = std::nullopt,
+                     std::optional<model::PlateId> values = std::nullopt);
+  Poly statistic(const Touching& at, math::Stat s, std::vector<IndexId> event = {});
   /// |p| from above.
   Poly absolute(const Poly& p);
   bool is_sum_of_points(const Poly& p) const;
@@ -161,6 +170,17 @@ class Expander {
   Poly log_gamma_of_points(const Poly& p);
   /// Reports a term in which a bound stands with the sign for which it is none.
   void check_sides(const Poly& p);
+
+  // switches.cpp: a point of a bound for each value of what switches its argument
+  using Element = std::pair<model::VariableId, std::vector<IndexId>>;
+  /// The latent categories that select p, by their indices.
+  std::vector<IndexId> selectors_of(const Poly& p) const;
+  bool has_bound(const model::Distribution& d, const math::Expr& formula) const;
+  bool is_of_statement(const std::vector<model::Index>& indices) const;
+  /// The first few bits and spins in the parameters, each one element for an element of the statement.
+  std::vector<Element> bits_of(const model::Distribution& d);
+  /// The sum over the values of the bits of their indicators times the density with these values in it.
+  Poly for_each_value(std::span<const Element> bits, const std::function<Poly()>& density);
 
   // expand_statement.cpp: log densities of the family rows
   /// The function that is the whole of a parameter.
@@ -192,6 +212,7 @@ class Expander {
   Density& out_;
   Algebra& a_;
   const ExpandOptions& options_;
+  const bool draws_;  // see expand_for_draws
   Diagnostics& diagnostics_;
 
   std::map<model::BoundId, IndexId> bound_;  // the model's bounds in the algebra
@@ -201,8 +222,15 @@ class Expander {
   std::vector<IndexId> own_;               // the statement variable's axes
   std::vector<IndexId> log_element_;       // of the count whose rate or probability is below a logarithm
   std::optional<Poly> in_place_of_value_;  // of the statement's variable
-  bool improper_ = false;                  // the statement's density has no normaliser
-  bool too_large_ = false;                 // reported: the rest of the statement is not expanded
+  std::map<Element, double> known_bits_;   // in what is being expanded, see for_each_value
+  std::vector<bool> setting_;              // their values, in the order of the bits
+  std::optional<std::size_t> part_;        // of a mixture
+  using AuxiliaryKey =
+      std::tuple<model::VariableId, model::Auxiliary::Kind, std::vector<model::PlateId>, std::optional<model::PlateId>,
+                 const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
+  std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
+  bool improper_ = false;   // the statement's density has no normaliser
+  bool too_large_ = false;  // reported: the rest of the statement is not expanded
   struct {
     model::ExprId value;
     std::size_t terms = 0;

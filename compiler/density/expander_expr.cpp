@@ -28,6 +28,7 @@ Poly Expander::fail_of_limits(model::VariableId v) {
 Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   const model::Variable& var = m_[v];
   if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
+  if (const auto known = known_bits_.find({v, all}); known != known_bits_.end()) return constant(a_, known->second);
   const auto n = static_cast<std::ptrdiff_t>(var.axes.size());
   Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, {}};
   switch (var.support) {

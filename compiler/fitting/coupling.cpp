@@ -226,7 +226,6 @@ std::vector<std::string> other_cures(const std::vector<Coupled>& couplings, cons
     return c.guide.empty() && (between_limits(analysed.model, c.first) || between_limits(analysed.model, c.second));
   });
   if (!limited) out = {"one MvNormal for both", "centred covariates"};
-  if (with_draws(analysed)) out.push_back(option("method") + " gibbs");
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/drawn.h"
 #include "compiler/evaluate/footprint.h"
 #include "compiler/fitting/barren.h"
 #include "compiler/fitting/carried_model.h"
@@ -193,10 +194,14 @@ std::optional<Error> Fitting::compile() {
   }
   if (needs.draws) {
     if (std::optional<Error> e = draws_would_be_lost()) return e;
+    const density::ExpandOptions options =
+        with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
     Result<Analysed> drawn =
-        with_draws(bound_.analysed, needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
+        analyse_for_draws(bound_.resolved, options, analysed(),
+                          needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
+    bound_.data.observed.resize(model().variables.size());
     if (std::optional<Error> e = has_fractions()) return e;
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
@@ -379,7 +384,9 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                    {}});
   }
   if (std::ranges::any_of(run.coupled, [](const Coupled& c) { return c.guide.empty(); })) {
-    const std::vector<std::string> cures = other_cures(run.coupled, analysed());
+    std::vector<std::string> cures = other_cures(run.coupled, analysed());
+    if (analyse_for_draws(bound_.resolved, expand_options(data()), analysed()))
+      cures.push_back(option("method") + " gibbs");
     out.back().notes.push_back(
         "factors are independent of each other" +
         (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));

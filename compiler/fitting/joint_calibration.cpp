@@ -1,6 +1,7 @@
 // Geweke's test, by independent chains that begin with a draw of the model.
 #include <algorithm>
 
+#include "compiler/drawn.h"
 #include "compiler/fitting/calibration.h"
 #include "compiler/fitting/simulations.h"
 #include "compiler/fitting/uniformity.h"
@@ -110,7 +111,7 @@ Result<JointTest> joint_calibration(const CalibrationProblem& problem, std::uint
                                     const CalibrationOptions& options) {
   const Result<Simulations> simulations = Simulations::make(problem);
   if (!simulations) return simulations.error();
-  const Result<Analysed> analysed = with_draws(problem.complete);
+  const Result<Analysed> analysed = analyse_for_draws(problem.resolved, {}, problem.complete);
   if (!analysed) return analysed.error();
   const Result<Simulation> shape = simulations->draw(seed + 1);
   if (!shape) return shape.error();

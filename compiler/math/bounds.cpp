@@ -1,4 +1,6 @@
 // Rows of the points at which bounds of functions of one number touch them.
+#include "compiler/math/bounds.h"
+
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -57,6 +59,26 @@ const FamilyRow& log_gamma_bound() {
         parameter("value", 0, natural_symbol(Stat::tangent) / natural_symbol(Stat::offset), ParameterRole::value)};
     f.moments = mean_alone;
     f.statistics = {{Stat::tangent, digamma(z), 0.0}, {Stat::offset, lgamma(z) - z * digamma(z), 0.0}};
+    row.factor = std::move(f);
+    return row;
+  }();
+  return kRow;
+}
+
+const FamilyRow& probit_bound() {
+  static const FamilyRow kRow = [] {
+    const Expr m = symbol("value");
+    FamilyRow row{.name = "ProbitBound",
+                  .summary = "mean of the number of a probit link before its side is known",
+                  .support = Support::real};
+    row.improper = true;
+    Factor f;
+    f.parameters = {parameter("value", 0, natural_symbol(Stat::tangent) / (natural_symbol(Stat::offset) + kTiny),
+                              ParameterRole::value)};
+    f.parameters[0].written = natural_symbol(Stat::tangent) / natural_symbol(Stat::offset);
+    f.moments = mean_alone;
+    const Expr log_mass = log_tail(-m), hazard = exp(-0.5 * square(m) - 0.5 * kLog2Pi - log_mass);
+    f.statistics = {{Stat::tangent, m + hazard, 0.0}, {Stat::offset, log_mass - m * (0.5 * m + hazard), 0.0}};
     row.factor = std::move(f);
     return row;
   }();

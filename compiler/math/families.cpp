@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/math/bounds.h"
 #include "compiler/math/rows.h"
 #include "compiler/support/table.h"
 
@@ -112,7 +113,7 @@ const FamilyRow* find_family(std::string_view name) {
 
 const FamilyRow* find_factor_family(std::string_view name) {
   for (const FamilyRow* row : {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(),
-                               &switched_normal(), &truncated_normal()}) {
+                               &probit_bound(), &switched_normal(), &truncated_normal()}) {
     if (name == row->name) return row;
   }
   for (const FamilyRow& row : point_families()) {

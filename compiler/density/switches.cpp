@@ -1,0 +1,101 @@
+// Bounds whose argument is switched by latent categories or bits: a point for each value of the switch. Given the value
+// the bound is as tight as without a switch. The log joint is sum_k [z = k] f_k, so that only f_k depends on the point
+// for k, and what weighs it cancels in its update.
+#include <algorithm>
+
+#include "compiler/density/expander.h"
+#include "compiler/math/walk.h"
+#include "compiler/model/walk.h"
+
+namespace lehr::density {
+
+namespace {
+
+/// Of more bits in one argument, the first ones: there are points for all of their values together.
+constexpr std::size_t kMostBits = 3;
+
+bool is_binary(const model::Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
+
+bool takes_absolute(const math::Expr& e) {
+  const auto* f = std::get_if<math::Apply>(&e->form);
+  return (f && f->function == Function::abs) || std::ranges::any_of(math::children_of(e), takes_absolute);
+}
+
+}  // namespace
+
+std::vector<IndexId> Expander::selectors_of(const Poly& p) const {
+  if (draws_) return {};
+  std::set<BoundId> found;
+  for (const Term& t : p) {
+    std::set<BoundId> mentioned;
+    a_.collect(t.coef, mentioned);
+    for (const Atom& x : t.atoms)
+      collect(a_, x, mentioned);
+    for (BoundId b : mentioned) {
+      if (a_[b].selector && std::ranges::find(t.bounds, b) == t.bounds.end()) found.insert(b);
+    }
+  }
+  std::vector<IndexId> out;
+  for (BoundId b : found)
+    out.push_back(a_.index(b));
+  return out;
+}
+
+bool Expander::has_bound(const model::Distribution& d, const math::Expr& formula) const {
+  return takes_absolute(formula) || std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
+           const auto& node = m_[p.value].node;
+           const auto* f = std::get_if<model::Apply>(&node);
+           return (f && (f->function == Function::logistic || f->function == Function::probit)) ||
+                  std::holds_alternative<model::Softmax>(node) || std::holds_alternative<model::OrderedLogistic>(node);
+         });
+}
+
+bool Expander::is_of_statement(const std::vector<model::Index>& list) const {
+  const auto& own = m_[*statement_].bounds;
+  return std::ranges::all_of(list, [&](const model::Index& i) {
+    if (const auto* s = std::get_if<model::Index::Shifted>(&i.form))
+      return std::ranges::find(own, s->bound) != own.end();
+    const auto* lookup = std::get_if<model::Index::Lookup>(&i.form);
+    if (!lookup) return true;
+    const auto& node = m_[lookup->category].node;
+    if (const auto* g = std::get_if<model::GivenRef>(&node)) return is_of_statement(g->indices);
+    return is_of_statement(std::get<model::VariableRef>(node).indices);
+  });
+}
+
+std::vector<Expander::Element> Expander::bits_of(const model::Distribution& d) {
+  std::vector<model::ExprId> roots;
+  for (const model::Parameter& p : d.parameters)
+    roots.push_back(p.value);
+  std::vector<Element> out;
+  for (const model::ExprId id : model::nodes_under(m_, roots)) {
+    const auto* ref = std::get_if<model::VariableRef>(&m_[id].node);
+    if (!ref || m_[ref->variable].observed || !is_binary(m_[ref->variable])) continue;
+    if (!m_[id].shape.empty() || !is_of_statement(ref->indices)) continue;
+    Element bit{ref->variable, indices(ref->indices)};
+    if (std::ranges::find(out, bit) == out.end()) out.push_back(std::move(bit));
+  }
+  out.resize(std::min(out.size(), kMostBits));
+  return out;
+}
+
+Poly Expander::for_each_value(std::span<const Element> bits, const std::function<Poly()>& density) {
+  if (bits.empty()) return density();
+  const Element& bit = bits.front();
+  const bool spin = m_[bit.first].support == math::Support::spin;
+  const Poly value = variable(bit.first, bit.second);
+  Poly out;
+  for (const double sign : {1.0, -1.0}) {
+    const Poly here = spin       ? add(constant(a_, 0.5), scale(a_, a_.number(0.5 * sign), value))
+                      : sign > 0 ? value
+                                 : add(constant(a_, 1), scale(a_, a_.number(-1), value));
+    known_bits_[bit] = spin ? sign : 0.5 + 0.5 * sign;
+    setting_.push_back(sign > 0);
+    out = add(std::move(out), product(here, for_each_value(bits.subspan(1), density)));
+    setting_.pop_back();
+    known_bits_.erase(bit);
+  }
+  return out;
+}
+
+}  // namespace lehr::density
