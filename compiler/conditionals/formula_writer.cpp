@@ -227,7 +227,9 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::log_gap:
         return log_of_gap({v});
       case Stat::tangent:
-        return {FormulaApply{math::Function::digamma, {{v}}}};
+        return {FormulaApply{m_[x.variable].auxiliary->bound == &math::log_gamma_bound() ? math::Function::digamma
+                                                                                         : math::Function::slope,
+                             {{v}}}};
       case Stat::indicator:
         if (m_[x.variable].support == math::Support::switched) return switched(x);
         return {FormulaRelation{{{v}, event[0]}, "="}};

@@ -208,7 +208,8 @@ std::string print(Names& names, const Atom& atom) {
     case math::Stat::log_gap:
       return "log(1 - exp(-" + v + "))";
     case math::Stat::tangent:
-      return "digamma(" + v + ")";
+      return fmt::format(
+          "{}({})", names.model[atom.variable].auxiliary->bound == &math::log_gamma_bound() ? "digamma" : "slope", v);
     case math::Stat::indicator:
       return fmt::format("[{} = {}]", v, event[0]);
     case math::Stat::log_comp:
