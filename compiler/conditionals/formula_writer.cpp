@@ -185,6 +185,11 @@ Formula log_of_gap(Formula x) {
   return {FormulaApply{math::Function::log1m, {Formula{FormulaApply{math::Function::exp, {std::move(minus)}}}}}};
 }
 
+/// The function that is the tangent of a bound at its point.
+math::Function tangent_of(const model::Variable& point) {
+  return point.auxiliary->bound == &math::log_gamma_bound() ? math::Function::digamma : math::Function::slope;
+}
+
 }  // namespace
 
 Formulas FormulaWriter::event_of(const density::Atom& x) {
@@ -227,9 +232,7 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::log_gap:
         return log_of_gap({v});
       case Stat::tangent:
-        return {FormulaApply{m_[x.variable].auxiliary->bound == &math::log_gamma_bound() ? math::Function::digamma
-                                                                                         : math::Function::slope,
-                             {{v}}}};
+        return {FormulaApply{tangent_of(m_[x.variable]), {{v}}}};
       case Stat::indicator:
         if (m_[x.variable].support == math::Support::switched) return switched(x);
         return {FormulaRelation{{{v}, event[0]}, "="}};
