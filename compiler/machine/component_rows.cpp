@@ -6,11 +6,13 @@
 #include <bit>
 
 #include "compiler/schedule/exchangeable.h"
+#include "runtime/machine/component_order.h"
 
 namespace lehr {
 namespace {
 
 using Kind = machine::ComponentKind;
+using Order = machine::ComponentOrder;
 using conditionals::BlockId;
 using machine::ComponentArrayRow;
 using schedule::Exchangeable;
@@ -30,7 +32,8 @@ class Finder {
 
   std::optional<Found> find() {
     out_.row.count = t_.extent(p_, size_);
-    out_.row.ordered = x_.ordered;
+    const Order order = x_.told_apart ? Order::told_apart : x_.ordered ? Order::by_size : Order::none;
+    out_.row.ordered = static_cast<std::int64_t>(order);
     for (std::size_t b = 0; b < p_.buffers.size(); ++b)
       add(loops::BufferId(b));
     add_counts();

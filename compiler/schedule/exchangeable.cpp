@@ -38,16 +38,16 @@ class Reader {
     return false;
   }
 
-  /// Terms treat elements alike; sets `ordered` where the sticks of the plate tell their order.
+  /// Terms treat elements alike, but for their data; sets `ordered` where the sticks of the plate tell their order.
   bool treats_alike(const Term& t) {
-    for (BoundId b : a_.bounds_of(t.coef)) {
-      if (is_plate(a_[b].plate)) return false;
-    }
+    for (BoundId b : a_.bounds_of(t.coef))
+      told_apart_ = told_apart_ || is_plate(a_[b].plate);
     return std::ranges::all_of(t.atoms, [&](const Atom& x) { return is_alike(x); }) &&
            std::ranges::all_of(t.guards, [&](const Guard& g) { return is_alike(g); });
   }
 
   bool ordered() const { return ordered_; }
+  bool told_apart() const { return told_apart_; }
 
  private:
   bool is_plate(PlateId p) const { return m_[p].set == m_[plate_].set; }
@@ -98,8 +98,10 @@ class Reader {
   const Schedule& s_;
   const density::Algebra& a_;
   PlateId plate_;
-  bool ordered_ = false;
+  bool ordered_ = false, told_apart_ = false;
 };
+
+bool is_chain(const Schedule& s, BlockId b) { return s.conditionals[b].chain.has_value(); }
 
 }  // namespace
 
@@ -109,11 +111,14 @@ std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Sched
     const PlateId plate(k);
     if (m[plate].set != plate || m[plate].parent) continue;
     Reader reader(m, s, plate);
-    Exchangeable found{plate, reader.categories(), false};
+    Exchangeable found{plate, reader.categories()};
     if (found.categories.empty() || !reader.has_components()) continue;
     if (!std::ranges::all_of(s.conditionals.density.terms, [&](const Term& t) { return reader.treats_alike(t); }))
       continue;
     found.ordered = reader.ordered();
+    found.told_apart = reader.told_apart();
+    const bool chains = std::ranges::all_of(found.categories, [&](BlockId b) { return is_chain(s, b); });
+    if (found.told_apart && (found.ordered || !chains)) continue;
     out.push_back(std::move(found));
   }
   return out;

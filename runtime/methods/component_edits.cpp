@@ -101,6 +101,16 @@ void permute(const Engine& e, const ComponentArray& a, const std::vector<std::si
   });
 }
 
+/// Component k comes after all others, which stay in their order.
+void move_last(const Engine& e, const Components& c, std::size_t k) {
+  std::vector<std::size_t> order(c.count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::rotate(order.begin() + static_cast<std::ptrdiff_t>(k), order.begin() + static_cast<std::ptrdiff_t>(k) + 1,
+              order.end());
+  for (const ComponentArray& a : c.arrays)
+    permute(e, a, order);
+}
+
 }  // namespace
 
 std::vector<double> masses_of(const Engine& e, const Components& c) {
@@ -159,6 +169,7 @@ std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::
   for (const ComponentArray& a : c.arrays) {
     if (is_sum(a.kind)) fold(e, a, from, to);
   }
+  if (c.told_apart) move_last(e, c, from);
   return 0;
 }
 

@@ -23,7 +23,8 @@ void fold(const Engine& e, const ComponentArray& a, std::size_t from, std::size_
 /// What stands at k, along each of the axes.
 std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size_t k);
 
-/// Edits of the state, which form_components completes. Nonzero: a status of the generated code.
+/// Edits of the state, which form_components completes. Nonzero: a status of the generated code. Where components are
+/// told apart, a merge moves those after `from` one place towards the first, and leaves the last place free.
 std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
 /// Every factor of `to` becomes that of `from`; proportions are divided evenly, sums stay.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/machine/component_order.h"
 #include "runtime/methods/columns.h"
 
 namespace lehr {
@@ -32,7 +33,9 @@ std::vector<Components> components_of(const Engine& e) {
     c.name = m.component_names[k];
     c.count = unsigned_of(e.extent(row.count));
     if (c.count < 2) continue;
-    c.ordered = row.ordered != 0;
+    const auto order = static_cast<machine::ComponentOrder>(row.ordered);
+    c.ordered = order == machine::ComponentOrder::by_size;
+    c.told_apart = order == machine::ComponentOrder::told_apart;
     c.arrays = arrays(m, row.first_array, row.arrays);
     c.counts = arrays(m, row.first_count, row.counts);
     for (const machine::HeadRow& h : std::span(m.heads + row.first_head, unsigned_of(row.heads)))

@@ -1,5 +1,5 @@
-// Components: the values of a latent category that could change places, and where in the memory of an engine each of
-// them is.
+// Components: the values of a latent category that could change places, or of a chain of them, and where in the memory
+// of an engine each of them is.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -37,7 +37,8 @@ struct Allocation {
 struct Components {
   std::string name;  // of the plate
   std::size_t count = 0;
-  bool ordered = false;  // stick-breaking weights: their order is part of the bound
+  bool ordered = false;     // stick-breaking weights: their order is part of the bound
+  bool told_apart = false;  // by data: they do not change places, and only neighbours merge
   std::vector<ComponentArray> arrays;
   std::vector<ComponentArray> counts;                        // statistics that count elements, or responsibilities
   std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // sums over all components but the last; over all

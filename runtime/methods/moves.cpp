@@ -50,7 +50,7 @@ class Mover {
     try {
       while (has_sweeps()) {
         const bool ordered = order();
-        const bool merged = merges(), removed = removals(), split = splits();
+        const bool merged = merges(), removed = !c_.told_apart && removals(), split = !c_.told_apart && splits();
         if (!ordered && !merged && !removed && !split) break;
         first_ = false;
       }
@@ -158,6 +158,7 @@ class Mover {
   /// Pairs of occupied components, the nearest first where there are too many to be scored: by the increase of the
   /// squared deviations from the mean of a component (Ward 1963), of the shares of statistics.
   std::vector<Pair> pairs() const {
+    if (c_.told_apart) return neighbours();
     const std::vector<std::size_t> in = occupied();
     std::vector<Pair> out;
     for (std::size_t a = 0; a < in.size(); ++a) {
@@ -173,6 +174,15 @@ class Mover {
     }
     std::ranges::stable_sort(out, {}, &Pair::score);
     out.resize(kPairs);
+    return out;
+  }
+
+  /// Each with the one after it.
+  std::vector<Pair> neighbours() const {
+    std::vector<Pair> out;
+    for (std::size_t k = 0; k + 1 < c_.count; ++k) {
+      if (masses_[k] >= kEmpty || masses_[k + 1] >= kEmpty) out.push_back({k + 1, k, 0});
+    }
     return out;
   }
 

@@ -208,7 +208,8 @@ bool is_mixed(const Components& c) {
 /// Moves repair what starts miss: where there are some, a quick search has fewer arms. Where membership is mixed they
 /// find little, and temperatures much.
 SearchOptions beside_moves(SearchOptions o) {
-  if (o.components.empty() || o.cycles) return o;
+  const auto is_movable = [](const Components& c) { return !c.told_apart; };
+  if (std::ranges::none_of(o.components, is_movable) || o.cycles) return o;
   if (std::ranges::any_of(o.components, is_mixed)) {
     o.move_share = 0.2;
     return o;
