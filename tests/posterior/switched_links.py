@@ -223,6 +223,18 @@ def captures_and_recaptures():
     return exact - 0.2 < got.elbo <= exact + 1e-9
 
 
+@holds
+def known_predictors_need_no_bound():
+    """Who is never seen in four visits is there with probability 1/17: exact factors, and draws that move."""
+    model = """model there { plate site; plate visit; z[site] ~ Bernoulli(0.5);
+      observe y[site, visit] ~ Bernoulli(logistic(-30 * (1 - z[site]))); }"""
+    data = {"y": np.zeros((8, 4))}
+    got = fit(model, data, *TIGHT)
+    drawn = fit(model, data, "--method", "gibbs", "--draws", "4000", monotone=False).posterior["z.mean"]
+    print(got.posterior["z.p"], drawn, got.elbo)
+    return close(got.posterior["z.p"], 1 / 17, 1e-9) and close(got.elbo, 8 * np.log(17 / 32), 1e-9) and np.abs(drawn - 1 / 17).max() < 0.02
+
+
 def grid_posterior(log_joint, lower=-9, upper=9, size=721):
     """Means and standard deviations of two numbers, and the evidence."""
     x = np.linspace(lower, upper, size)
