@@ -38,7 +38,7 @@ void fields(Archive& a, Coupled& x) {
 template <class Archive>
 void fields(Archive& a, TracedRun& run) {
   a(run.outcome.status, run.outcome.failure, run.posterior, run.items, run.symmetric, run.coupled, run.far,
-    run.held_out);
+    run.rounding, run.held_out);
   bool draws = std::holds_alternative<GibbsReport>(run.report);
   a(draws);
   if (!draws) return;
@@ -266,6 +266,7 @@ void Checkpoints::put_results(TracedRun& run) {
   run.items = std::move(had.items);
   run.symmetric = std::move(had.symmetric);
   run.far = std::move(had.far);
+  run.rounding = std::move(had.rounding);
   run.coupled = std::move(had.coupled);
   run.held_out = had.held_out;
 }

@@ -320,14 +320,18 @@ void Fitting::distrust_rounding(FitRun& run) {
   if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
     return;
   const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
-  std::optional<std::string> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options,
-                                            settings_.single ? kMostMovedInSingle : kMostMoved);
+  std::optional<Doubt> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options,
+                                      settings_.single ? kInSingle : kInDouble);
   // Factors that far data tie together creep, and where they are is nowhere.
-  if (!why && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
-    why = "it has not converged" + told(far_);
+  if ((!why || !why->lost) && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
+    why = Doubt{"it has not converged" + told(far_)};
   if (!why) return;
+  if (!why->lost) {
+    run.rounding = why->text;
+    return;
+  }
   out.status = Status::numerical_failure;
-  out.failure = *why;
+  out.failure = why->text;
 }
 
 std::optional<Error> Fitting::has_fractions() const {
@@ -362,7 +366,7 @@ std::optional<Error> Fitting::draws_would_be_lost() const {
   const Outcome out = run_cavi(instance.engine(), options, [](const SweepReport&) { return true; });
   if (out.status == Status::numerical_failure) return lost(out.failure + told(far_));
   const auto why = distrust(instance, analysed(), data(), false, far_, options);
-  return why ? std::optional(lost(*why)) : std::nullopt;
+  return why && why->lost ? std::optional(lost(why->text)) : std::nullopt;
 }
 
 Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
@@ -391,7 +395,9 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
         "factors are independent of each other" +
         (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));
   }
-  if (run.outcome.decreases > 0) {
+  if (!run.rounding.empty()) {
+    out.push_back({run.rounding, {"centre the data, or subtract a trend first: they keep more digits"}});
+  } else if (run.outcome.decreases > 0) {
     out.push_back({fmt::format("the ELBO fell in {} of {} sweeps, which coordinate ascent cannot do",
                                run.outcome.decreases, run.outcome.iterations),
                    {"data far from zero in units of their spread lose digits: centre and scale them",

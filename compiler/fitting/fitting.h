@@ -68,6 +68,7 @@ struct FitRun {
   std::vector<std::string> symmetric;  // Instance::equal_components
   std::vector<Coupled> coupled;        // of coordinate ascent that converged
   LostDigits far;                      // by factors far from zero
+  std::string rounding;                // a Doubt of which not all is lost
   std::vector<Caution> at_start;       // what there is to know before the run
 };
 

@@ -176,24 +176,25 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
 
 std::string told(const std::vector<FarColumn>& far) { return far.empty() ? "" : "; " + describe(far.front()); }
 
-std::optional<std::string> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                                    const std::vector<FarColumn>& far, const SweepOptions& options, double most_moved) {
+std::optional<Doubt> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
+                              const std::vector<FarColumn>& far, const SweepOptions& options, const RoundingBar& bar) {
   const std::optional<Rounding> found = rounding(instance, analysed, data, locals, options);
   if (!found)
-    return "the factors are lost in rounding: data that differ in their last digits leave them none" + told(far);
-  if (found->moved > most_moved) {
-    return fmt::format(
-        "'{}' is lost in rounding: data that differ in their last digits alone move it by {:.1g} of its standard "
-        "deviation{}",
-        found->name, found->moved, told(far));
+    return Doubt{"the factors are lost in rounding: data that differ in their last digits leave them none" + told(far)};
+  const std::string moved =
+      fmt::format("data that differ in their last digits alone move it by {:.1g} of its standard deviation{}",
+                  found->moved, told(far));
+  if (!(found->moved <= bar.lost)) return Doubt{fmt::format("'{}' is lost in rounding: {}", found->name, moved)};
+  if (!far.empty()) {
+    if (!(found->nats <= kMostNats))
+      return Doubt{
+          fmt::format("the ELBO is lost in rounding: it is only right to about {:.1g} nats{}", found->nats, told(far))};
+    for (const Coupled& c : strong_couplings(instance, analysed, kTied))
+      return Doubt{fmt::format("{} and {} cannot be told apart ({:.2f}): data are far from zero{}", c.first, c.second,
+                               c.correlation, told(far))};
   }
-  if (far.empty()) return std::nullopt;
-  if (!(found->nats <= kMostNats))
-    return fmt::format("the ELBO is lost in rounding: it is only right to about {:.1g} nats{}", found->nats, told(far));
-  for (const Coupled& c : strong_couplings(instance, analysed, kTied)) {
-    return fmt::format("{} and {} cannot be told apart ({:.2f}): data are far from zero{}", c.first, c.second,
-                       c.correlation, told(far));
-  }
+  if (found->moved > bar.digits)
+    return Doubt{fmt::format("digits of '{}' are lost in rounding: {}", found->name, moved), false};
   return std::nullopt;
 }
 

@@ -17,10 +17,14 @@ struct Rounding {
   double nats = 0;   // most that the ELBO differs
 };
 
-/// A mean that rounding moves by more of its standard deviation is not to be trusted to six digits.
-inline constexpr double kMostMoved = 1e-7;
-/// The same of code in which items are worked on in 32 bits: to a hundredth of it.
-inline constexpr double kMostMovedInSingle = 1e-2;
+/// How far the rounding errors of one sweep may move a mean, in its standard deviations. Sweeps that creep add them up.
+struct RoundingBar {
+  double digits;  // beyond it fewer than six digits are those of the data, which is said
+  double lost;    // beyond it the solution may be that of the rounding, and the fit fails
+};
+inline constexpr RoundingBar kInDouble{1e-7, 1e-4};
+/// Of code in which items are worked on in 32 bits.
+inline constexpr RoundingBar kInSingle{1e-2, 1e-2};
 /// Differences of an ELBO that is known less well do not tell whether factors are tied together.
 inline constexpr double kMostNats = 1e-2;
 
@@ -33,11 +37,16 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
 /// Whether the data have real numbers, whose squares might be lost.
 bool has_real_data(const model::Model& model);
 
+struct Doubt {
+  std::string text;
+  bool lost = true;  // else the solution has fewer digits
+};
+
 /// What is wrong with a solution of a model whose data are rounded so, or nothing: rounding, or columns that are far
 /// from zero (`far`) and tie factors together that are taken apart.
-std::optional<std::string> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                                    const std::vector<FarColumn>& far, const SweepOptions& options,
-                                    double most_moved = kMostMoved);
+std::optional<Doubt> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
+                              const std::vector<FarColumn>& far, const SweepOptions& options,
+                              const RoundingBar& bar = kInDouble);
 
 /// "; 'x' lies at ..." of the first of them; empty without.
 std::string told(const std::vector<FarColumn>& far);
