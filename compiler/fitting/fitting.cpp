@@ -63,6 +63,8 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                               std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics) {
   density::ExpandOptions options = expand_options(streamed->whole());
+  const Masks outside = streamed->barren_outside();
+  options = with_masks(std::move(options), outside);
   for (const model::VariableId v : streamed->with_barren_items())
     options.may_be_missing[v.index()] = true;
   BoundData data = streamed->whole();
@@ -71,6 +73,10 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   if (!analysed) return std::optional<Bound>();
   data.observed.resize(analysed->model.variables.size());
   data.givens.resize(analysed->model.givens.size());
+  for (std::size_t k = 0; k < outside.size(); ++k) {
+    const auto mask = model::mask_of(analysed->model, analysed->model.variables[k]);
+    if (mask && !outside[k].empty()) data.givens[mask->index()].values = outside[k];
+  }
   return std::optional<Bound>(Bound{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/evaluate/packed.h"
 #include "compiler/fitting/gaps.h"
 #include "compiler/fitting/items_apart.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "runtime/files/text.h"
 #include "runtime/files/zip.h"
@@ -231,9 +233,7 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
     const bool real = v.support == math::Support::real || v.support == math::Support::vector;
     if (v.observed && is_on(model_, v.axes, plate_)) add(known_.observed[k], part.observed[k], v.axes, v.event, real);
   }
-  const Masks masks = barren(part);
-  for (std::size_t k = 0; k < masks.size(); ++k)
-    known_.observed[k].has_barren = known_.observed[k].has_barren || !masks[k].empty();
+  note_informed(part);
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const std::vector<std::int64_t>& rows = part.offsets[k];
     if (!model_.plates[k].parent || !is_on(model_, {PlateId(k)}, plate_)) continue;
@@ -242,6 +242,59 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
       known_.longest[k] = std::max(known_.longest[k], rows[r + 1] - rows[r]);
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// Numbers of a mask as find_barren makes them.
+std::size_t count_entries(const Model& m, const BoundData& data, VariableId v) {
+  std::size_t out = 1;
+  const std::vector<PlateId> entries = has_independent_entries(m, m[v]) ? m[v].event : std::vector<PlateId>();
+  for (const std::int64_t extent : packed_shape(m, data, m[v].axes, entries))
+    out *= static_cast<std::size_t>(extent);
+  return out;
+}
+
+}  // namespace
+
+bool StreamedData::is_on_items(VariableId v) const {
+  return !model_[v].axes.empty() && model_[model_[v].axes[0]].set == plate_;
+}
+
+/// Elements outside the items are looked at as long as there may be some that nothing has informed. Those that are
+/// named by text all occur, and several axes have other places in parts that show fewer elements.
+void StreamedData::note_informed(const BoundData& part) {
+  const bool text = std::ranges::any_of(known_.arrays, [](const auto& a) { return !a.second.levels.empty(); });
+  bool open = false;
+  for (std::size_t k = 0; k < model_.variables.size(); ++k) {
+    const Variable& v = model_.variables[k];
+    CheckedArray& seen = known_.observed[k];
+    if (is_on_items(VariableId(k))) continue;
+    seen.is_informed = seen.is_informed || v.axes.size() != 1 || text;
+    if (seen.is_informed) continue;
+    open = open || seen.informed.size() < count_entries(model_, part, VariableId(k)) ||
+           std::ranges::find(seen.informed, 0.0) != seen.informed.end();
+  }
+  const Masks masks = find_barren(model_, part, open ? std::optional<PlateId>() : plate_);
+  for (std::size_t k = 0; k < masks.size(); ++k) {
+    CheckedArray& seen = known_.observed[k];
+    if (is_on_items(VariableId(k))) seen.has_barren = seen.has_barren || !masks[k].empty();
+    else if (open && !seen.is_informed)
+      seen.add_informed(masks[k].empty() ? std::vector<double>(count_entries(model_, part, VariableId(k)), 1.0)
+                                         : masks[k]);
+  }
+}
+
+Masks StreamedData::barren_outside() const {
+  Masks out(model_.variables.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const CheckedArray& seen = known_.observed[k];
+    if (seen.is_informed || seen.informed.empty() || is_on_items(VariableId(k))) continue;
+    out[k] = seen.informed;
+    out[k].resize(count_entries(model_, whole_, VariableId(k)), 0.0);
+    if (std::ranges::find(out[k], 0.0) == out[k].end()) out[k].clear();
+  }
+  return out;
 }
 
 std::int64_t StreamedData::row_in(const BoundData& part, PlateId nested, std::int64_t item) const {
@@ -397,7 +450,13 @@ Result<std::shared_ptr<const StreamedData>> StreamedData::open(const Analysed& a
   return std::shared_ptr<const StreamedData>(std::move(out));
 }
 
-Masks StreamedData::barren(const BoundData& part) const { return find_barren(model_, part, plate_); }
+Masks StreamedData::barren(const BoundData& part) const {
+  Masks out = find_barren(model_, part, plate_);
+  Masks outside = barren_outside();
+  for (std::size_t k = 0; k < out.size(); ++k)
+    if (!outside[k].empty()) out[k] = std::move(outside[k]);
+  return out;
+}
 
 std::vector<VariableId> StreamedData::with_barren_items() const {
   std::vector<VariableId> out;

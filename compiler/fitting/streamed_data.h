@@ -53,6 +53,8 @@ class StreamedData {
   /// Of such data, which elements are barren; the variables of which some are anywhere.
   Masks barren(const BoundData& part) const;
   std::vector<model::VariableId> with_barren_items() const;
+  /// Elements outside the items on which the data of none depend, as find_barren has them.
+  Masks barren_outside() const;
   /// The same as it is before it is bound, with what does not lie on the items, and how it is bound.
   Result<std::pair<Dataset, Settings>> part(machine::ItemRange items) const;
 
@@ -69,6 +71,9 @@ class StreamedData {
   std::optional<Error> mixed_text(const std::string& array, const std::string& where) const;
   std::optional<Error> note(const Dataset& arrays);
   std::optional<Error> check(const BoundData& part);
+  /// Which elements the items of a part inform.
+  void note_informed(const BoundData& part);
+  bool is_on_items(model::VariableId v) const;
   void note_rows(const BoundData& part, machine::ItemRange items);
   std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;
   std::optional<Error> far_column() const;

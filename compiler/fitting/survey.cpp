@@ -26,10 +26,18 @@ void add(std::vector<CheckedArray>& to, const std::vector<CheckedArray>& more) {
     to[k].moments.add(more[k].moments);
     to[k].has_missing = to[k].has_missing || more[k].has_missing;
     to[k].has_barren = to[k].has_barren || more[k].has_barren;
+    to[k].is_informed = to[k].is_informed || more[k].is_informed;
+    if (!more[k].informed.empty()) to[k].add_informed(more[k].informed);
   }
 }
 
 }  // namespace
+
+void CheckedArray::add_informed(const std::vector<double>& mask) {
+  informed.resize(std::max(informed.size(), mask.size()), 0.0);
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    informed[i] = std::max(informed[i], mask[i]);
+}
 
 void Survey::keep_each(std::int64_t now) {
   const std::int64_t first = (begin + apart - 1) / apart * apart;

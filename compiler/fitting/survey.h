@@ -23,7 +23,13 @@ struct SurveyedArray {
 struct CheckedArray {
   RunningMoments moments;
   bool has_missing = false;
-  bool has_barren = false;  // elements on which no data depend
+  bool has_barren = false;   // elements of items on which no data depend
+  bool is_informed = false;  // of a variable outside the items: taken to have no element without data
+  std::vector<double>
+      informed;  // else 1 for those on which the data of some items depend; the last ones may be missing
+
+  /// Of some more items: a mask as find_barren has it.
+  void add_informed(const std::vector<double>& mask);
 };
 
 struct Survey {
@@ -54,7 +60,7 @@ void fields(Archive& a, SurveyedArray& x) {
 
 template <class Archive>
 void fields(Archive& a, CheckedArray& x) {
-  a(x.moments, x.has_missing, x.has_barren);
+  a(x.moments, x.has_missing, x.has_barren, x.is_informed, x.informed);
 }
 
 template <class Archive>

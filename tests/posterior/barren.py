@@ -5,6 +5,7 @@ usage: barren.py LEHR
 """
 import csv
 import json
+import tempfile
 
 import numpy as np
 from scipy.stats import multivariate_normal
@@ -266,6 +267,27 @@ def scores():
         a = 1 + np.bincount(words[apart == 0], minlength=3)
         want += np.log(a / a.sum())[words[apart > 0]].sum()
     return got["observations"] == out.sum() > 0 and close(got["total"], want, 1e-6) or print(got["total"], want)
+
+
+@holds
+def groups_that_no_item_names():
+    """Of items that are read some at a time too: the fit is that of items in memory, whatever part shows the last group."""
+    who = np.sort(RNG.choice([0, 1, 2, 3, 30], size=3000))
+    y, c = (3 + RNG.normal(size=31))[who] + RNG.normal(size=3000), RNG.poisson(2, size=3000)
+    for size in ("", " = 40"):
+        text = f"""model m {{ plate n; plate k = 2; plate user{size}; data who[n] : user; mu ~ Normal(mean = 0, sd = 10);
+          tau ~ Gamma(shape = 1, rate = 1); p ~ Dirichlet(concentration = 1) over k; lam[k] ~ Gamma(shape = 1, rate = 1);
+          z[n] ~ Categorical(p); observe c[n] ~ Poisson(lam[z[n]]); b[user] ~ Normal(mean = mu, precision = tau);
+          observe y[n] ~ Normal(mean = b[who[n]], sd = 1); }}"""
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write("who,y,c\n" + "".join(f"{a},{b},{k}\n" for a, b, k in zip(who, y.tolist(), c)))
+            file.flush()
+            whole, parts = (fit(text, [file.name], "--search", "none", "--max-iter", "60", "--tol", "0", *more, save_locals=False)
+                            for more in ([], ["--stream"]))
+        for name, values in whole.posterior.items():
+            if name[0] in "mtb" and not close(values, parts.posterior[name], 1e-6):
+                return print(size, name, values, parts.posterior[name])
+    return float(whole.posterior["mu.precision"]) < 5 * 2
 
 
 finish()
