@@ -81,32 +81,6 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
   return true;
 }
 
-/// An auxiliary variable of each value of a category has a distribution for the one that is drawn alone: what chooses
-/// must not depend on the others.
-std::string reads_unchosen(const model::Model& m, const Conditionals& c) {
-  using math::Stat;
-  const density::Algebra& a = c.density.algebra;
-  for (const density::Term& t : c.density.terms) {
-    const auto bound = std::ranges::find_if(t.atoms, [&](const density::Atom& x) { return is_absolute_bound(m, x); });
-    if (bound == t.atoms.end()) continue;
-    for (const density::Atom& x : t.atoms) {
-      if (x.stat != Stat::indicator && x.stat != Stat::switched && x.stat != Stat::switched_square) continue;
-      const BlockId block = c.block_of[x.variable.index()];
-      const bool chooses = std::ranges::any_of(bound->axes, [&](density::IndexId i) {
-        const auto* k = std::get_if<density::IndexBound>(&a[x.event[0]]);
-        return k && a.mentions(i, k->bound);
-      });
-      const std::vector<Integrated> without = integrated(m, c, block);
-      if (chooses &&
-          std::ranges::find(without, c.block_of[bound->variable.index()], &Integrated::auxiliary) == without.end())
-        return fmt::format(
-            "the mean or rate of the Laplace of '{}' depends on '{}', which is drawn together with others",
-            m[m[bound->variable].auxiliary->host].name, m[x.variable].name);
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c) {
@@ -130,7 +104,6 @@ std::variant<Conditionals, std::string> with_draws(const model::Model& m, Condit
     b.drawn = true;
     b.point = false;
   }
-  if (std::string why = reads_unchosen(m, c); !why.empty()) return why;
   walk_lookups(m, c);
   return c;
 }

@@ -31,17 +31,15 @@ const FamilyRow& absolute_bound() {
     f.statistics = {{Stat::value, symbol("value"), 0.0}, {Stat::inverse, reciprocal(symbol("value")), 0.0}};
     // 1 / xi is inverse Gaussian of mean 1 / |e| and shape r, -2 n_value: one of the two roots of a quadratic equation.
     // Michael, Schucany & Haas (1976).
-    // Where nothing is known of the variable, r = 0, any value will do.
-    const Expr rate = -2.0 * natural_symbol(Stat::value), known = step(rate), one = 1.0 - known;
-    const Expr half = known * square(symbol("z")) / (2.0 * (rate + one) * sqrt(symbol("square")));
+    const Expr rate = -2.0 * natural_symbol(Stat::value);
+    const Expr half = square(symbol("z")) / (2.0 * rate * sqrt(symbol("square")));
     const Expr ratio = 1.0 + half + sqrt(half * (half + 2.0));
     f.draw = {noise("z", 0, Noise::normal), noise("u", 0, Noise::uniform), step_of_draw("ratio", 0, ratio),
               step_of_draw("small", 0, step(symbol("ratio") - symbol("u") * (1.0 + symbol("ratio")))),
               drawn_value(0, sqrt(symbol("square")) *
                                  (symbol("small") * symbol("ratio") + (1.0 - symbol("small")) / symbol("ratio")))};
     // exp(-r |e|) / sqrt(r), over the naturals -r / 2 and -r e^2 / 2.
-    f.log_normaliser =
-        -2.0 * sqrt(abs(natural_symbol(Stat::value) * natural_symbol(Stat::inverse))) - 0.5 * log(rate + one);
+    f.log_normaliser = -2.0 * sqrt(abs(natural_symbol(Stat::value) * natural_symbol(Stat::inverse))) - 0.5 * log(rate);
     row.factor = std::move(f);
     return row;
   }();

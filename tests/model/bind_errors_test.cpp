@@ -146,7 +146,11 @@ TEST_CASE("plates that nothing sizes, empty plates, constant indices out of rang
                       "mu[z[n]] + l[n], sd = 1);",
                       {array_of("x", {1}, {0})}),
              Contains("nothing gives the size of plate 'k'") && Contains("--sizes k="));
-  CHECK_THAT(error_of(kScalar, {array_of("x", {0}, {})}), Contains("plate 'n' has no elements"));
+  CHECK(lehr::bind(model_of(kScalar), dataset_of({array_of("x", {0}, {})}), {}));
+  CHECK_THAT(error_of("plate t ordered; s[t] ~ Normal(mean = s[t-1], sd = 1) start Normal(mean = 0, sd = 1);"
+                      "observe x[t] ~ Normal(mean = s[t], sd = 1);",
+                      {array_of("x", {0}, {})}),
+             Contains("plate 't' has no elements"));
   CHECK_THAT(error_of("plate n; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 1); observe x[n] ~ Normal(mean = "
                       "mu[2], sd = 1);",
                       {array_of("x", {1}, {0})}),
