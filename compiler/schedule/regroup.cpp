@@ -79,9 +79,8 @@ class Splitter {
     const std::set<BoundId> items = data_items(t.term);
     if (items.empty() || tabulate(t, items)) return;
     Cut cut{closure(t.term, items), {}, {}, {}, {}};
-    divide(
-        t.term, [&](const Atom& x) { return mentions(x, cut); }, cut);
-    if (!can_keep(t.term, cut) || !place_bounds(t.term, cut)) return;
+    const auto is_inside = [&](const Atom& x) { return mentions(x, cut); };
+    if (!divide(t.term, is_inside, cut) || !can_keep(t.term, cut) || !place_bounds(t.term, cut)) return;
     if (std::ranges::any_of(cut.stat.axes, [&](model::PlateId p) { return model::is_item_plate(m_, m_[p].set); }))
       return;
     OuterTerm kept = add(std::move(cut), std::nullopt, BoundId());
@@ -228,7 +227,7 @@ class Splitter {
   std::optional<Cut> named(const Term& t, std::set<BoundId> items, const std::function<bool(const Atom&)>& is_inside,
                            std::size_t most) {
     Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
-    divide(t, is_inside, cut);
+    if (!divide(t, is_inside, cut)) return std::nullopt;
     if (pairs_in_chain(cut) || !name_axes(cut, most) || !place_bounds(t, cut)) return std::nullopt;
     return cut;
   }
@@ -284,17 +283,24 @@ class Splitter {
     return std::any_of(mentioned.begin(), mentioned.end(), [&](BoundId b) { return cut.inside.contains(b); });
   }
 
-  /// Coefficients, guards and atoms of the two parts.
-  void divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, Cut& cut) {
+  /// Coefficients, guards, atoms and multiplicities of the two parts. The inner part is one number for all who read it,
+  /// so that a multiplicity that does not count for one of the outer variables is in the outer part; false where it
+  /// mentions what the inner part sums over.
+  bool divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, Cut& cut) {
     cut.inner.origin = cut.outer.origin = t.origin;
     cut.inner.coef = cut.outer.coef = a_.number(1);
-    cut.inner.multiplicities = t.multiplicities;
     for (CoefId f : a_.factors(t.coef)) {
       CoefId& part = depends(f, cut) ? cut.inner.coef : cut.outer.coef;
       part = a_.multiply(part, f);
     }
     for (const Atom& x : t.atoms)
       (is_inside(x) ? cut.inner : cut.outer).atoms.push_back(x);
+    for (const density::Multiplicity& n : t.multiplicities) {
+      const bool owned =
+          std::ranges::any_of(cut.outer.atoms, [&](const Atom& x) { return density::owns(m_, x.variable, n); });
+      if (owned && depends(n.count, cut)) return false;
+      (owned ? cut.outer : cut.inner).multiplicities.push_back(n);
+    }
     std::set<BoundId> in_inner, in_outer;
     collect(cut.inner, in_inner);
     collect(cut.outer, in_outer);
@@ -307,6 +313,7 @@ class Splitter {
     for (const Guard& g : t.guards)
       (depends(g, cut) || is_inner(g) ? cut.inner : cut.outer).guards.push_back(g);
     guard_lags(cut.inner, cut.outer);
+    return true;
   }
 
   /// Whether two elements of a chain, one of them of an item, are in the outer part: they have one expectation.

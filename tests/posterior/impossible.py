@@ -44,6 +44,34 @@ def sizes_chosen_by_a_category():
 
 
 @holds
+def one_size_of_several_counts():
+    """The choice is of all counts together, of a table of them, or of those of its group; of known and of random chances."""
+    size, w, y = np.array([1, 20, 30, 26]), np.array([0.4, 0.3, 0.2, 0.1]), np.array([16, 18, 22, 25, 20])
+    of = np.array([0, 1, 1, 0, 1])
+    head = "plate n; plate k = 4; data w : simplex over k; data size[k] : count;"
+    data = {"w": w, "size": size, "y": y}
+    one = f"model m {{ {head} z ~ Categorical(w); observe y[n] ~ Binomial(size[z], 0.8); }}"
+    table = (np.log(w) + binom.logpmf(y[:, None], size, 0.8).sum(axis=0))[None]
+    f = fit(one, data, *PLAIN)
+    right = finite(f) and close(f.elbo, logsumexp(table), 1e-9) and close(f.posterior["z.probs"], np.exp(table[0] - logsumexp(table)), 1e-9)
+    sizes = np.array([size, size + 1, size + 2, size, size + 1]).T  # by choice and count
+    wide = f"model m {{ plate n; plate k = 4; data w : simplex over k; data size[k, n] : count; z ~ Categorical(w); observe y[n] ~ Binomial(size[z, n], 0.8); }}"
+    each = np.log(w) + binom.logpmf(y, sizes, 0.8).sum(axis=1)
+    right = right and close(fit(wide, {**data, "size": sizes}, *PLAIN).posterior["z.probs"], np.exp(each - logsumexp(each)), 1e-9)
+    groups = f"model m {{ {head} plate g; data of[n] : g; z[g] ~ Categorical(w); observe y[n] ~ Binomial(size[z[of[n]]], 0.8); }}"
+    table = np.log(w) + np.array([binom.logpmf(y[of == g, None], size, 0.8).sum(axis=0) for g in (0, 1)])
+    right = right and exact_by_choice(groups, {**data, "of": of}, table)
+    random = f"model m {{ {head} theta ~ Beta(50, 1); z ~ Categorical(w); observe y[n] ~ Binomial(size[z], theta); }}"
+    left = size >= y.max()
+    a, b = 50 + y.sum(), 1 + len(y) * size[left] - y.sum()
+    log_p = np.log(w[left]) + sum(gammaln(size[left] + 1) - gammaln(size[left] - v + 1) for v in y) + betaln(a, b)
+    p = np.exp(log_p - logsumexp(log_p))
+    d = fit(random, data, *GIBBS, monotone=False)
+    f = fit(random, data, *PLAIN)
+    return right and finite(f) and not f.posterior["z.probs"][~left].any() and close(d.posterior["theta.mean"], p @ (a / (a + b)), 0.01)
+
+
+@holds
 def chances_of_zero_and_one():
     """Chances that are data, 0 and 1 among them; the one that is left has all mass."""
     p, w, y = np.array([0, 1, 0.3]), np.array([0.5, 0.25, 0.25]), np.array([0, 1, 1, 0])
