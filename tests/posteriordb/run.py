@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Lehr against the reference posteriors of posteriordb (Magnusson et al. 2024).
+
+    LEHR_SHARED_DATA=FOLDER /usr/bin/python3 tests/posteriordb/run.py build/lehr [PATTERN ...]
+
+FOLDER/posteriordb has references.json (mean and sd of each parameter) and data/NAME.json. Every posterior of posteriordb.csv that has a
+model, a reference and data there is sampled (`--method gibbs`) and fitted (the default method). A table on the standard output has the
+largest difference of means, in sds of the reference, and the largest difference of sds, in percent. The exit code is 1 where a sampler
+misses a bar. Patterns (`nes*`) choose posteriors.
+
+Columns of posteriordb.csv:
+  data     arrays that the program makes of the data, as its `transformed data` does: `y = log(earn); X = 1, height` (columns of a matrix);
+           `*` are the data themselves
+  mapping  parameters of the reference by columns of the draws: `beta[#] = beta.#`, `#` any number
+  support  what the parameters of the program obey and the model does not know: draws that do not are left out
+"""
+import csv
+import fnmatch
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FOLDER = os.path.join(os.environ.get("LEHR_SHARED_DATA", os.path.join(ROOT, "../shared/data")), "posteriordb")
+SKIPPED = 77
+MEAN_BAR = 0.3   # sds of the reference
+SD_BAR = 10.0    # percent
+CHAINS, WARMUP, DRAWS, THIN = 4, 2000, 5000, 4
+
+FUNCTIONS = {"log": np.log, "log10": np.log10, "mean": np.mean, "sd": lambda x: np.std(x, ddof=1)}
+
+
+def arrays(recipe, data):
+    """What the model is given: the data, and the arrays that `recipe` makes of them."""
+    made = {}
+    for statement in filter(None, (s.strip() for s in recipe.split(";"))):
+        if statement == "*":
+            made.update(data)
+            continue
+        name, expression = (part.strip() for part in statement.split("=", 1))
+        names = {key: np.array(value, float) for key, value in data.items()}
+        value = eval(expression, {"__builtins__": {}} | FUNCTIONS, names)
+        if isinstance(value, tuple) and any(np.ndim(v) for v in value):
+            value = np.stack(np.broadcast_arrays(*value), axis=-1) * 1.0
+        made[name] = np.asarray(value, float).tolist()
+    return made
+
+
+def run(lehr, *arguments):
+    done = subprocess.run([lehr, *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"lehr {' '.join(arguments)}: exit code {done.returncode}\n{done.stderr}")
+
+
+def read(path):
+    with open(path) as f:
+        rows = csv.reader(line for line in f if not line.startswith("#"))
+        names = next(rows)
+        table = np.array([[float(x) for x in row] for row in rows])
+    return dict(zip(names, table.T))
+
+
+def stack(tables):
+    return {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
+
+
+def supported(draws, support):
+    """The draws that obey `support` (`0 < mu.1 < mu.2; ...`), and the share of those that do not."""
+    size = len(next(iter(draws.values())))
+    keep = np.ones(size, bool)
+    for chain in filter(None, (s.strip() for s in support.split(";"))):
+        values = [draws[v] if v in draws else float(v) for v in (part.strip() for part in chain.split("<"))]
+        for low, high in zip(values, values[1:]):
+            keep &= low < high
+    return {name: x[keep] for name, x in draws.items()}, 1 - keep.mean()
+
+
+def mapped(mapping, name):
+    """The column of the draws that is the parameter `name` of the reference."""
+    for pair in (p.strip() for p in mapping.split(";")):
+        left, right = (side.strip() for side in pair.split("="))
+        match = re.fullmatch(re.escape(left).replace(r"\#", r"(\d+)"), name)
+        if match:
+            for number in match.groups():
+                right = right.replace("#", number, 1)
+            return right
+    return None
+
+
+def compare(draws, reference, mapping):
+    """The largest |difference of means| in sds of the reference, the largest |ratio of sds - 1| in percent, and where."""
+    means, sds = {}, {}
+    for name, (mean, sd) in reference.items():
+        column = mapped(mapping, name)
+        if column is None or column not in draws:
+            raise RuntimeError(f"no column for {name}: {column}")
+        means[name] = (draws[column].mean() - mean) / sd
+        sds[name] = 100 * (draws[column].std(ddof=1) / sd - 1)
+    worst = lambda d: max(d.items(), key=lambda item: abs(item[1]))
+    return *worst(means), *worst(sds)
+
+
+def main():
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
+        sys.exit(f"usage: {sys.argv[0]} LEHR [PATTERN ...]")
+    lehr, patterns = os.path.abspath(sys.argv[1]), sys.argv[2:] or ["*"]
+    if not os.path.exists(os.path.join(FOLDER, "references.json")):
+        print(f"skipped: no {FOLDER}/references.json; LEHR_SHARED_DATA names the folder")
+        sys.exit(SKIPPED)
+    with open(os.path.join(FOLDER, "references.json")) as f:
+        references = json.load(f)
+    with open(os.path.join(FOLDER, "index.csv")) as f:
+        data_of = {row["posterior"]: row["data"] for row in csv.DictReader(f)}
+    with open(os.path.join(HERE, "posteriordb.csv")) as f:
+        rows = [row for row in csv.DictReader(f) if row["expressible"] == "yes" and row["posterior"] in references]
+
+    print("| posterior | parameters | Gibbs: mean, sds | sd, % | default: mean, sds | sd, % |")
+    print("|---|---|---|---|---|---|")
+    missed, done = [], 0
+    for row in rows:
+        posterior = row["posterior"]
+        path = os.path.join(FOLDER, "data", data_of[posterior] + ".json")
+        if not any(fnmatch.fnmatch(posterior, p) for p in patterns):
+            continue
+        if not os.path.exists(path):
+            print(f"{posterior}: no {path}", file=sys.stderr)
+            continue
+        with open(path) as f:
+            data = arrays(row["data"], json.load(f))
+        reference, mapping, support = references[posterior], row["mapping"], row["support"]
+        with tempfile.TemporaryDirectory() as directory:
+            at = lambda name: os.path.join(directory, name)
+            with open(at("data.json"), "w") as f:
+                json.dump(data, f)
+            model = [os.path.join(HERE, row["model"]), "--data", at("data.json"), "--seed", "1", "--save-locals"]
+            run(lehr, "fit", *model, "--out", at("gibbs"), "--method", "gibbs", "--chains", str(CHAINS), "--warmup", str(WARMUP),
+                "--draws", str(DRAWS), "--thin", str(THIN), "--predictive", "0")
+            run(lehr, "fit", *model, "--out", at("fit"))
+            run(lehr, "draws", at("fit"), "-n", str(CHAINS * DRAWS), "--seed", "1", "--out", at("fit.csv"))
+            sampled, out = supported(stack([read(at(f"gibbs/draws_{c}.csv")) for c in range(1, CHAINS + 1)]), support)
+            fitted, _ = supported(read(at("fit.csv")), support)
+        done += 1
+        name, mean, sd_name, sd = compare(sampled, reference, mapping)
+        vi_name, vi_mean, vi_sd_name, vi_sd = compare(fitted, reference, mapping)
+        print(f"| {posterior} | {len(reference)} | {abs(mean):.3f} ({name}) | {sd:+.1f} ({sd_name}) "
+              f"| {abs(vi_mean):.3f} ({vi_name}) | {vi_sd:+.1f} ({vi_sd_name}) |", flush=True)
+        if out > 0:
+            print(f"{posterior}: {100 * out:.2g} % of the draws are outside of {support}", file=sys.stderr)
+        if not (abs(mean) <= MEAN_BAR and abs(sd) <= SD_BAR):
+            missed.append(posterior)
+    print(f"{done} posteriors, {done - len(missed)} with means within {MEAN_BAR} sds and sds within {SD_BAR:g} %", file=sys.stderr)
+    for posterior in missed:
+        print(f"missed: {posterior}", file=sys.stderr)
+    sys.exit(1 if missed else 0)
+
+
+main()
