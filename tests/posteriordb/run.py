@@ -11,8 +11,8 @@ misses a bar. Patterns (`nes*`) choose posteriors.
 Columns of posteriordb.csv:
   data     arrays that the program makes of the data, as its `transformed data` does: `y = log(earn); X = 1, height` (columns of a matrix);
            `*` are the data themselves
-  mapping  parameters of the reference by columns of the draws: `beta[#] = beta.#`, `#` any number
-  support  what the parameters of the program obey and the model does not know: draws that do not are left out
+  mapping  parameters of the reference by columns of the draws: `beta[#] = beta.#`, `#` any number, `{#+1}` the one after it
+  support  what parameters of the program obey and the model does not say (`0 < mu.1; ascending mu`): other draws are left out
 """
 import csv
 import fnmatch
@@ -33,7 +33,20 @@ MEAN_BAR = 0.3   # sds of the reference
 SD_BAR = 10.0    # percent
 CHAINS, WARMUP, DRAWS, THIN = 4, 2000, 5000, 4
 
-FUNCTIONS = {"log": np.log, "log10": np.log10, "mean": np.mean, "sd": lambda x: np.std(x, ddof=1)}
+def before(y):
+    """Each row shifted by one, from 0."""
+    return np.concatenate([np.zeros_like(y[:, :1]), y[:, :-1]], axis=1)
+
+
+def expand(rows, ends):
+    """Row 0 up to column ends[0], row 1 up to ends[1], ...: a column for each of ends[-1]."""
+    return np.repeat(rows, np.diff(ends, prepend=0).astype(int), axis=0).T
+
+
+FUNCTIONS = {"log": np.log, "log10": np.log10, "mean": np.mean, "sd": lambda x: np.std(x, ddof=1), "rows": lambda y: np.sum(y, axis=1),
+             "totals": lambda y: np.cumsum(y, axis=1), "before": before, "expand": expand, "upto": lambda n: np.arange(1, int(n) + 1),
+             "known": lambda y: np.where(y < 0, np.nan, y)}
+ARITHMETIC = {"log": np.log, "sqrt": np.sqrt, "logistic": lambda x: 1 / (1 + np.exp(-x))}
 
 
 def arrays(recipe, data):
@@ -48,7 +61,8 @@ def arrays(recipe, data):
         value = eval(expression, {"__builtins__": {}} | FUNCTIONS, names)
         if isinstance(value, tuple) and any(np.ndim(v) for v in value):
             value = np.stack(np.broadcast_arrays(*value), axis=-1) * 1.0
-        made[name] = np.asarray(value, float).tolist()
+        value = np.asarray(value, float)
+        made[name] = np.where(np.isnan(value), None, value).tolist()
     return made
 
 
@@ -70,26 +84,43 @@ def stack(tables):
     return {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
 
 
+def columns(expression, draws):
+    """`expression` of columns of the draws (`sigma_a * a.3`)."""
+    names = {}
+
+    def column(match):
+        if match[0] in draws:
+            names[name := "c" + str(len(names))] = draws[match[0]]
+            return name
+        return match[0]
+
+    return eval(re.sub(r"[A-Za-z_]\w*(\.\d+)*", column, expression), {"__builtins__": {}} | ARITHMETIC, names)
+
+
 def supported(draws, support):
-    """The draws that obey `support` (`0 < mu.1 < mu.2; ...`), and the share of those that do not."""
-    size = len(next(iter(draws.values())))
-    keep = np.ones(size, bool)
-    for chain in filter(None, (s.strip() for s in support.split(";"))):
-        values = [draws[v] if v in draws else float(v) for v in (part.strip() for part in chain.split("<"))]
-        for low, high in zip(values, values[1:]):
+    """The draws that obey `support` (`0 < mu.1 < 5; ascending mu`), and the share of those that do not."""
+    keep = np.ones(len(next(iter(draws.values()))), bool)
+    for condition in filter(None, (s.strip() for s in support.split(";"))):
+        if condition.startswith("ascending "):
+            name = condition.split()[1]
+            size = sum(re.fullmatch(re.escape(name) + r"\.\d+", key) is not None for key in draws)
+            sides = [draws[f"{name}.{k + 1}"] for k in range(size)]
+        else:
+            sides = [columns(side, draws) for side in condition.split("<")]
+        for low, high in zip(sides, sides[1:]):
             keep &= low < high
     return {name: x[keep] for name, x in draws.items()}, 1 - keep.mean()
 
 
-def mapped(mapping, name):
-    """The column of the draws that is the parameter `name` of the reference."""
+def mapped(mapping, name, draws):
+    """The draws of the parameter `name` of the reference; None where the mapping has no such name."""
     for pair in (p.strip() for p in mapping.split(";")):
-        left, right = (side.strip() for side in pair.split("="))
+        left, right = (side.strip() for side in pair.split("=", 1))
         match = re.fullmatch(re.escape(left).replace(r"\#", r"(\d+)"), name)
         if match:
             for number in match.groups():
-                right = right.replace("#", number, 1)
-            return right
+                right = re.sub(r"\{#\+1\}|#", lambda m: str(int(number) + (m[0] != "#")), right, count=1)
+            return columns(right, draws)
     return None
 
 
@@ -97,11 +128,11 @@ def compare(draws, reference, mapping):
     """The largest |difference of means| in sds of the reference, the largest |ratio of sds - 1| in percent, and where."""
     means, sds = {}, {}
     for name, (mean, sd) in reference.items():
-        column = mapped(mapping, name)
-        if column is None or column not in draws:
-            raise RuntimeError(f"no column for {name}: {column}")
-        means[name] = (draws[column].mean() - mean) / sd
-        sds[name] = 100 * (draws[column].std(ddof=1) / sd - 1)
+        x = mapped(mapping, name, draws)
+        if x is None:
+            raise RuntimeError(f"the mapping has no {name}")
+        means[name] = (x.mean() - mean) / sd
+        sds[name] = 100 * (x.std(ddof=1) / sd - 1)
     worst = lambda d: max(d.items(), key=lambda item: abs(item[1]))
     return *worst(means), *worst(sds)
 
