@@ -105,7 +105,8 @@ TEST_CASE("deep nesting and wide substitution are errors, not crashes") {
   std::string wide = "plate n; let a0 = 1;";
   for (int i = 1; i < 60; ++i)
     wide += "let a" + std::to_string(i) + " = a" + std::to_string(i - 1) + " + a" + std::to_string(i - 1) + ";";
-  CHECK_THAT(errors_of(wide + "observe x[n] ~ Normal(mean = a59, sd = 1);"), Catch::Contains("more than 200000 operations"));
+  CHECK_THAT(errors_of(wide + "observe x[n] ~ Normal(mean = a59, sd = 1);"),
+             Catch::Contains("more than 200000 operations"));
 }
 
 TEST_CASE("numbers are drawn element by element over one plate of fixed size") {
