@@ -158,7 +158,11 @@ def threads(b):
 
 def processors(b):
     for name in ("x86-64-v2", "x86-64-v3"):
-        same(name, b.base, b.fit(name, "--max-iter", "3", env={"LEHR_CPU": name}), 1e-6)
+        fit = b.fit(name, "--max-iter", "3", env={"LEHR_CPU": name})
+        if fit[0] == 2:
+            return False  # this machine has not its instructions
+        same(name, b.base, fit, 1e-6)
+    return True
 
 
 def streamed(b):
