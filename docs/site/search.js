@@ -7,11 +7,11 @@ const kMostFound = 25, kExcerpt = 140;
 const pages = kPages.map(([address, page, heading, text]) => ({
   address, page, heading, text, lower: text.toLowerCase(), lowerPage: page.toLowerCase(), lowerHeading: heading.toLowerCase()}));
 
-// How often text has a word, or words that begin with it, which count less.
+// How often text has a word; words that begin with it count a little, for those who are still typing.
 function count(text, word) {
   const begins = "(?<![\\p{L}\\p{N}])" + word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const times = pattern => (text.match(new RegExp(pattern, "gu")) || []).length;
-  return times(begins + "(?![\\p{L}\\p{N}])") + times(begins) / 4;
+  return times(begins + "(?![\\p{L}\\p{N}])") + times(begins) / 30;
 }
 
 // Nothing where a word is missing.
