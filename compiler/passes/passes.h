@@ -15,7 +15,7 @@ struct Pass {
 
 std::span<const Pass> passes();
 
-/// All of them but those that the environment variable LEHR_NO_OPT names, with commas between.
+/// Runs all passes but those that the environment variable LEHR_NO_OPT names, with commas between; "all" names each.
 Program optimise(Program program);
 
 }  // namespace lehr::loops
