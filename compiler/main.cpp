@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/help_page.h"
 #include "compiler/commands/interface.h"
 #include "compiler/commands/settings.h"
 #include "runtime/cluster/cluster.h"
@@ -30,6 +31,7 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
   using namespace lehr::commands;
   CLI::App app{"Lehr: from a conjugate exponential-family model to native variational inference.", "lehr"};
   app.set_version_flag("--version", std::string("lehr ") + LEHR_VERSION);
+  app.formatter(std::make_shared<HelpPage>());
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done; 1 internal, or the output cannot be written; 2 usage; 3 model; 4 data; 5 "

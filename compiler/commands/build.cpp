@@ -218,32 +218,34 @@ ExitCode build(const BuildOptions& o) {
 void add_build(CLI::App& app, Action& action) {
   const auto o = std::make_shared<BuildOptions>();
   CLI::App* c = app.add_subcommand("build", "Compile a model for use in other programs: object file and headers");
-  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
-  c->add_option("-o,--out", o->prefix, "PREFIX of what is written: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
+  c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
+  c->add_option("-o,--out", o->prefix, "Prefix of the output files: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
       ->required();
   add_settings(*c, o->settings);
   add_no_opt(*c);
-  c->add_option("--missing", o->missing, "variables that may have missing values")->take_all()->delimiter(',');
+  c->add_option("--missing", o->missing, "Variables that may have missing values")->take_all()->delimiter(',');
   c->add_flag("--no-locals", o->no_locals,
-              "do not keep the posteriors of categories of single items where inference does without: less memory");
+              "Save memory: do not keep the posteriors of the items' categories where inference does not need them");
   c->add_flag("--item-temperatures", o->item_temperatures,
-              "every item has an inverse temperature of its own, given with the data (local tempering)");
+              "Read an inverse temperature for each item with the data (local tempering)");
   c->add_flag("--updates", o->updates,
-              "with NAME_update: the posterior becomes the prior of the next data, as by lehr update");
-  c->add_option("--method", o->method, "cavi: variational inference (svi too); gibbs: Gibbs sampling")
+              "Also generate NAME_update, which makes the posterior the prior of new data, like `lehr update`");
+  c->add_option("--method", o->method, "Inference method: variational inference (cavi, with svi) or Gibbs sampling")
       ->check(CLI::IsMember({"cavi", "gibbs"}))
       ->capture_default_str();
   c->add_option("--precision", o->precision,
-                "float: 32 bits where items are worked on, sums over them and the ELBO in 64")
+                "Floating-point type of the computations per item; sums and the ELBO are always double")
       ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();
-  c->add_option("--cpu", o->cpu, "native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
+  c->add_option(
+       "--cpu", o->cpu,
+       "Processor to generate code for: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
       ->capture_default_str();
-  c->add_option("--target", o->target, "other machine, as aarch64-linux-gnu (with --cpu generic or its name)");
-  auto* shared = c->add_flag("--shared", o->shared, "a shared library, linked by the system's C compiler");
-  c->add_flag("--static", o->is_static, "an object file (the default)")->excludes(shared);
+  c->add_option("--target", o->target, "Target triple of another machine, as aarch64-linux-gnu; needs --cpu");
+  auto* shared = c->add_flag("--shared", o->shared, "Write a shared library, linked by the system's C compiler");
+  c->add_flag("--static", o->is_static, "Write an object file (the default)")->excludes(shared);
   c->add_option("--linker", o->linker, "C compiler that links a shared library")->capture_default_str();
-  c->add_option("--depfile", o->depfile, "also write what the outputs depend on, for make and ninja");
+  c->add_option("--depfile", o->depfile, "Also write a dependency file for make or ninja");
   c->add_option("--sanitize", o->sanitizer, "instrument the object, to test programs with")
       ->check(CLI::IsMember({"none", "thread", "address"}))
       ->group("");

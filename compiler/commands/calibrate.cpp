@@ -142,17 +142,18 @@ ExitCode calibrate(const CalibrateOptions& o) {
 void add_calibrate(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CalibrateOptions>();
   CLI::App* c = app.add_subcommand("calibrate", "Test a method on data that the model made itself");
-  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
-  c->add_option("--data", o->data, "values of givens, and observations for their sizes, as for `lehr fit`")->take_all();
-  c->add_option("--out", o->out, "directory for ranks.csv and calibration.csv");
+  c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
+  c->add_option("--data", o->data, "Values of given data, and observations that set the sizes, as for `lehr fit`")
+      ->take_all();
+  c->add_option("--out", o->out, "Directory for ranks.csv and calibration.csv");
   add_settings(*c, o->settings);
   add_no_cache(*c);
-  CLI::Option* method = c->add_option("--method", o->method, "whose posterior")
+  CLI::Option* method = c->add_option("--method", o->method, "Method whose posteriors are tested")
                             ->check(CLI::IsMember({"gibbs", "cavi"}))
                             ->capture_default_str();
-  c->add_flag("--geweke", o->joint, "compare sweeps in turns with new data, with draws of the model (gibbs)")
+  c->add_flag("--geweke", o->joint, "Run Geweke's joint distribution test of the Gibbs sampler instead")
       ->excludes(method);
-  add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "data sets");
+  add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "Number of simulated data sets");
   for (const FitNumber& n : fit_numbers()) {
     const auto add = [&](auto member) {
       add_number(*c, "--" + std::string(n.option), o->fit.*member, n.range, std::string(n.help));

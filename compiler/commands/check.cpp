@@ -7,7 +7,7 @@ namespace lehr::commands {
 void add_check(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("check", "Parse, type-check and derive; print nothing when all is well");
   auto path = std::make_shared<std::string>();
-  command->add_option("MODEL", *path, "model file (*.lehr)")->required();
+  command->add_option("MODEL", *path, "Model file (*.lehr)")->required();
   command->footer("Example:\n  lehr check models/lda.lehr");
   command->callback([&action, path] {
     action = [path] {

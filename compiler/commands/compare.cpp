@@ -129,8 +129,8 @@ ExitCode compare(const CompareOptions& o) {
 void add_compare(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CompareOptions>();
   CLI::App* c = app.add_subcommand("compare", "Two fits of one model number by number; more of them in a table");
-  c->add_option("DIR", o->directories, "directories that `lehr fit` wrote, two or more")->required()->expected(2, -1);
-  add_number(*c, "--top", o->rows, kShownRange, "numbers shown of two fits, the farthest apart first");
+  c->add_option("DIR", o->directories, "Directories written by `lehr fit`, two or more")->required()->expected(2, -1);
+  add_number(*c, "--top", o->rows, kShownRange, "Numbers shown for two fits, largest difference first");
   c->footer(
       "Examples:\n"
       "  lehr compare out/vi out/gibbs\n"

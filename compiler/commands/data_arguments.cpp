@@ -1,13 +1,15 @@
 #include "compiler/commands/data_arguments.h"
 
 #include "compiler/model/drop_missing.h"
+#include "runtime/files/readers.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 
 CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help) {
   CLI::Option* const data = command.add_option("--data", to.bindings, help)->take_all();
-  command.add_flag("--drop-missing", to.drop_missing, "leave out items of the data of which a value is missing");
+  command.add_flag("--drop-missing", to.drop_missing,
+                   "Leave out items with a missing value instead of inferring the value");
   return data;
 }
 

@@ -14,8 +14,8 @@ void add_derive(CLI::App& app, Action& action) {
   };
   CLI::App* command = app.add_subcommand("derive", "Print the complete conditionals, the updates and the ELBO");
   auto o = std::make_shared<Options>();
-  command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
-  command->add_option("--format", o->format, "text, latex, html or json")
+  command->add_option("MODEL", o->path, "Model file (*.lehr)")->required();
+  command->add_option("--format", o->format, "Output format")
       ->check(CLI::IsMember({"text", "latex", "html", "json"}))
       ->capture_default_str();
   command->footer(

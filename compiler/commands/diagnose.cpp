@@ -112,16 +112,17 @@ ExitCode diagnose(DiagnoseOptions o) {
 void add_diagnose(CLI::App& app, Action& action) {
   const auto o = std::make_shared<DiagnoseOptions>();
   CLI::App* c = app.add_subcommand("diagnose", "Can a variational fit be trusted?");
-  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
   add_data(*c, o->data, "the data of the fit, as for `lehr fit`")->required();
-  add_number(*c, "--draws", o->draws, kRatiosRange, "draws from the factors, for k-hat");
-  add_number(*c, "--replicates", o->replicates, kDrawsRange, "data sets drawn for the posterior predictive checks");
+  add_number(*c, "--draws", o->draws, kRatiosRange, "Draws from the variational posterior, for k-hat");
+  add_number(*c, "--replicates", o->replicates, kDrawsRange, "Data sets drawn for posterior predictive checks");
   add_number(*c, "--most", o->response.most, kIterationsRange,
-             "numbers that have an sd by linear response, two fits each; 0: none");
-  add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange, "sweeps of each of these fits");
-  add_number(*c, "--seed", o->seed, kSeedRange, "seed of the draws");
-  c->add_option("--out", o->out, "file for every number (JSON); DIR/diagnosis.json unless given");
-  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+             "Maximum number of scalars with a standard deviation by linear response, two fits each; 0: none");
+  add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange,
+             "Maximum number of sweeps of each of these fits");
+  add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
+  c->add_option("--out", o->out, "File for all results (JSON); default: DIR/diagnosis.json");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   add_no_cache(*c);
   c->footer(
       "Examples:\n"

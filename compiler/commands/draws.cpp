@@ -76,10 +76,11 @@ ExitCode draws(DrawsOptions o) {
 void add_draws(CLI::App& app, Action& action) {
   const auto o = std::make_shared<DrawsOptions>();
   CLI::App* c = app.add_subcommand("draws", "Draw from a fit, for ArviZ and other programs");
-  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  add_number(*c, "-n,--draws", o->draws, kScheduleRange, "how many; of a sampler at most as many as it has stored");
-  add_number(*c, "--seed", o->seed, kSeedRange, "seed of draws from factors");
-  c->add_option("--out", o->out, "file for the draws (" + draw_extensions() + "); DIR/drawn.nc unless given");
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
+  add_number(*c, "-n,--draws", o->draws, kScheduleRange,
+             "Number of draws; from a sampler, at most as many as it has stored");
+  add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
+  c->add_option("--out", o->out, "File for the draws (" + draw_extensions() + "); default: DIR/drawn.nc");
   c->footer(
       "Examples:\n"
       "  lehr draws out/schools -n 1000 --out out/schools.nc\n"

@@ -17,8 +17,8 @@ void add_emit(CLI::App& app, Action& action) {
   std::vector<std::string> names;
   for (std::string_view rung : rungs())
     names.emplace_back(rung);
-  command->add_option("MODEL", o->path, "model file (*.lehr)")->required();
-  command->add_option("--as", o->rung, "which form")->required()->check(CLI::IsMember(names));
+  command->add_option("MODEL", o->path, "Model file (*.lehr)")->required();
+  command->add_option("--as", o->rung, "Intermediate form to print")->required()->check(CLI::IsMember(names));
   add_settings(*command, o->settings);
   add_no_opt(*command);
   command->footer(

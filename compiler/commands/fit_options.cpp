@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "compiler/commands/help_page.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
@@ -19,6 +20,25 @@ bool is_same_path(const std::string& a, const std::string& b) {
   return normal(a) == normal(b);
 }
 
+/// Where runs start, how many of them there are, and their temperatures.
+void add_starts(CLI::App& c, FitArguments& o) {
+  c.add_option("--search", o.fit.search,
+               "Fit from many starts, some of them annealed, and keep the best ELBO. Default: quick, or none if "
+               "another option chooses the method, starts, temperature or number of sweeps")
+      ->check(CLI::IsMember({"none", "quick", "full"}));
+  c.add_option("--anneal", o.fit.anneal,
+               "Annealing schedule: linear:from=10,over=100, exp:..., file:..., entropy:..., "
+               "stochastic:rho=0.25,over=50, or auto[:full]; see docs/annealing.md");
+  c.add_option(
+      "--temper", o.fit.temper,
+      "Variational tempering, with a latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior, or "
+      "local:max=1.5 for one per item. With gibbs, global:levels=24: parallel tempering between prior and posterior, "
+      "which also estimates the evidence");
+  c.add_option("--init", o.init,
+               "Start values: an .npz with the names of posterior.npz, the directory of a fit, or one of the rules "
+               "seeds (default), points, allocations, means, flat");
+}
+
 }  // namespace
 
 void add_fit_numbers(CLI::App& c, FitArguments& o) {
@@ -30,11 +50,26 @@ void add_fit_numbers(CLI::App& c, FitArguments& o) {
 }
 
 void add_results(CLI::App& c, FitArguments& o) {
-  c.add_option("--out", o.out, "directory for fit.json, posterior.npz, trace.csv; needed unless --resume names it");
+  c.add_option("--out", o.out, "Directory for the results: fit.json, posterior.npz, trace.csv");
   add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
-             "sweeps or steps between checkpoints, from which a fit that is killed goes on; 0: at an interrupt alone");
-  c.add_option("--resume", o.resume,
-               "directory of an interrupted or killed fit, which goes on there with the same bits; all else as before");
+             "Iterations between checkpoints, from which a killed fit can resume; 0: only on an interrupt");
+  c.add_option("--resume", o.resume, "Directory of an interrupted fit to finish; repeat all other options");
+}
+
+void group_fit_options(CLI::App& c) {
+  put_in_group(c, kDataOptions,
+               {"--data", "--drop-missing", "--set", "--sizes", "--labels", "--test", "--stream", "--spill"});
+  put_in_group(c, kMethodOptions,
+               {"--method", "--batch-size", "--epochs", "--tau0", "--kappa", "--rho", "--adaptive", "--replacement",
+                "--warmup", "--draws", "--thin", "--parts", "--forget"});
+  put_in_group(c, kStartOptions, {"--search", "--restarts", "--init", "--seed"});
+  put_in_group(c, kTemperatureOptions, {"--anneal", "--temper"});
+  put_in_group(c, kStoppingOptions, {"--max-iter", "--tol", "--leap-after", "--local-iters", "--local-tol"});
+  put_in_group(c, kResourceOptions, {"--threads", "--precision", "--no-cache"});
+  put_in_group(c, kOutputOptions,
+               {"--out", "--checkpoint-every", "--resume", "--save-locals", "--elbo-every", "--test-every",
+                "--predictive", "--quiet"});
+  put_in_group(c, kDeveloperOptions, {"--no-opt", "--profile", "--interpret"});
 }
 
 void settle_results(const CLI::App& c, FitArguments& o) {
@@ -46,59 +81,54 @@ void settle_results(const CLI::App& c, FitArguments& o) {
 }
 
 void add_fit_options(CLI::App& c, FitArguments& o) {
-  c.add_option("MODEL", o.model, "model file (*.lehr)")->required();
-  add_data(c, o.data, data_forms());
+  c.add_option("MODEL", o.model, "Model file (*.lehr)")->required();
+  add_data(c, o.data, kDataHelp);
   add_results(c, o);
   add_settings(c, o.settings);
   CLI::Option* stream =
       c.add_flag("--stream", o.stream,
-                 "read items from their files when they are worked on, --batch-size at a time, see docs/scale.md")
+                 "Read items from their files batch by batch instead of loading all data; see docs/scale.md")
           ->excludes(c.get_option("--drop-missing"));
-  c.add_option("--spill", o.spill,
-               "cavi: directory for the factors of the items that are read, as large as all of them")
+  c.add_option("--spill", o.spill, "Directory for the factors of streamed items (cavi); it needs space for all of them")
       ->type_name("DIR")
       ->needs(stream);
   std::vector<std::string> names;
   for (const MethodName& m : method_names())
     names.emplace_back(m.name);
-  c.add_option("--method", o.method, "inference method")->check(CLI::IsMember(names))->capture_default_str();
+  c.add_option("--method", o.method,
+               "Inference method: coordinate ascent, stochastic variational inference, Gibbs sampling, or exact draws "
+               "by coupling from the past")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
   add_fit_numbers(c, o);
-  c.add_flag("--adaptive", o.fit.adaptive, "svi: steps that follow the noise of the gradients instead")
+  c.add_flag("--adaptive", o.fit.adaptive, "Step sizes that adapt to the noise of the gradients (svi)")
       ->excludes(c.get_option("--rho"));
-  c.add_flag("--replacement", o.fit.replacement, "svi: draw items with replacement, not by passes");
-  c.add_option("--search", o.fit.search,
-               "none: one start; quick, full: the best of many starts, annealed; quick where nothing else is said of "
-               "method, starts, temperatures and sweeps")
-      ->check(CLI::IsMember({"none", "quick", "full"}));
-  c.add_option("--anneal", o.fit.anneal,
-               "linear:from=10,over=100, exp:..., file:..., entropy:..., stochastic:rho=0.25,over=50, auto[:full]");
-  c.add_option(
-      "--temper", o.fit.temper,
-      "latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior; one for each item: "
-      "local:max=1.5; gibbs: global:levels=24, states at temperatures up to that of the prior, and the evidence");
-  CLI::Option* test =
-      c.add_option("--test", o.test, "held-out data, bound as --data: their log predictive, see `lehr score`")
-          ->take_all();
+  c.add_flag("--replacement", o.fit.replacement, "Draw minibatches with replacement instead of in passes (svi)");
+  add_starts(c, o);
+  CLI::Option* test = c.add_option("--test", o.test,
+                                   "Held-out data, given like --data, for the log predictive density; see `lehr score`")
+                          ->take_all();
   add_number(c, "--test-every", o.test_every, kIterationsRange,
-             "sweeps or steps between held-out scores in trace.csv; 0: at the end")
+             "Iterations between held-out scores in trace.csv; 0: only at the end")
       ->needs(test);
-  add_number(c, "--predictive", o.predictive, kIterationsRange,
-             "gibbs, exact: most numbers in log_likelihood and in posterior_predictive of draws.nc; 0: neither");
+  add_number(
+      c, "--predictive", o.predictive, kIterationsRange,
+      "Largest log_likelihood and posterior_predictive to write to draws.nc, in numbers; 0: neither (gibbs, exact)");
   c.add_option(
-      "--init", o.init,
-      "start values: an .npz with names as in posterior.npz, the directory of a fit (chains begin near it), or "
-      "seeds (the default), points, allocations, means, flat");
-  c.add_option("--precision", o.fit.precision,
-               "float: 32 bits where items are worked on, sums over them and the ELBO in 64; not for gibbs and exact")
+       "--precision", o.fit.precision,
+       "Floating-point type of the computations per item; sums and the ELBO are always double. Samplers need double")
       ->check(CLI::IsMember(std::vector<std::string>(precision_names().begin(), precision_names().end())))
       ->capture_default_str();
-  c.add_flag("--save-locals", o.fit.save_locals, "write the factors of local variables too");
-  c.add_flag("--quiet", o.quiet, "no progress, no summary");
+  c.add_flag("--save-locals", o.fit.save_locals, "Also write the factors of local variables, those of single items");
+  c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);
   add_no_opt(c);
-  c.add_flag("--profile", o.profile, "how long each step took, on one thread; with --interpret, what it computed");
-  c.add_flag("--interpret", o.interpret,
-             "run the loops in the interpreter instead of native code (slow; for checking)");
+  c.add_flag("--profile", o.profile,
+             "Report the time of each step, on one thread; with --interpret, also what it computed");
+  c.add_flag("--interpret", o.interpret, "Run in the reference interpreter instead of native code (slow)");
+  group_fit_options(c);
+  add_short_help(c, {"--data", "--set", "--labels", "--method", "--search", "--restarts", "--max-iter", "--out",
+                     "--resume", "--test"});
   c.parse_complete_callback([&c, &o] {
     count_what_is_said(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
     settle_results(c, o);
@@ -117,7 +147,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "  lehr fit models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --anneal auto --out "
       "out/gmm\n"
       "  lehr show out/lda beta\n"
-      "Ctrl-C finishes the sweep, writes what was found by then and says how to go on. docs/fitting.md has the "
+      "Ctrl-C finishes the sweep, writes what was found by then and says how to go on. docs/data.md and docs/output.md "
+      "have the "
       "formats.");
 }
 

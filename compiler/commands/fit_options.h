@@ -31,6 +31,8 @@ struct FitArguments {
 void add_fit_options(CLI::App& command, FitArguments& o);
 /// Those of them that are numbers.
 void add_fit_numbers(CLI::App& command, FitArguments& o);
+/// Sorts the options of a fit into the groups of its help page.
+void group_fit_options(CLI::App& command);
 /// Where the results go, and what a fit that was interrupted goes on from.
 void add_results(CLI::App& command, FitArguments& o);
 /// When all is parsed: --resume names the directory, or --out does, or both the same. Throws CLI::Error.

@@ -34,8 +34,8 @@ void add_format(CLI::App& app, Action& action) {
   };
   CLI::App* command = app.add_subcommand("format", "Rewrite model files in the one formatting");
   auto o = std::make_shared<Options>();
-  command->add_option("MODEL", o->paths, "model files (*.lehr)")->required();
-  command->add_flag("--check", o->check, "only say which files would change; exit code 3 when there are any");
+  command->add_option("MODEL", o->paths, "Model files (*.lehr)")->required();
+  command->add_flag("--check", o->check, "Only list the files that would change; exit code 3 if there are any");
   command->footer("Examples:\n  lehr format models/*.lehr\n  lehr format --check models/*.lehr");
   command->callback([&action, o] {
     action = [o] {

@@ -14,8 +14,8 @@ void add_help(CLI::App& app, Action& action) {
   const auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("help", "Show the options of a command, or all commands");
   std::vector<std::string> names = names_of(commands_of(app));
-  c->add_option("COMMAND", o->command, "whose options to show")->check(one_of(std::move(names)));
-  c->add_flag("--man", o->manual, "the manual page of all commands, for man(1)");
+  c->add_option("COMMAND", o->command, "Command whose options to show")->check(one_of(std::move(names)));
+  c->add_flag("--man", o->manual, "Print the manual page of all commands, for man(1)");
   c->footer("Examples:\n  lehr help fit\n  lehr help --man > lehr.1");
   c->callback([o, &app, &action] {
     action = [o, &app] {
@@ -23,7 +23,7 @@ void add_help(CLI::App& app, Action& action) {
       // The command `help` has been parsed, and is what `app` would show.
       else if (o->command.empty())
         fmt::print("{}", app.get_formatter()->make_help(&app, "lehr", CLI::AppFormatMode::Normal));
-      else fmt::print("{}", app.get_subcommand(o->command)->help("lehr"));
+      else fmt::print("{}", app.get_subcommand(o->command)->help("lehr", CLI::AppFormatMode::All));
       return ExitCode::done;
     };
   });
@@ -32,7 +32,7 @@ void add_help(CLI::App& app, Action& action) {
 void add_completion(CLI::App& app, Action& action) {
   const auto shell = std::make_shared<std::string>();
   CLI::App* c = app.add_subcommand("completion", "Print a script that completes commands and options in a shell");
-  c->add_option("SHELL", *shell, "which shell")->required()->check(one_of(completion_shells()));
+  c->add_option("SHELL", *shell, "Shell to write a script for")->required()->check(one_of(completion_shells()));
   c->footer(
       "Examples:\n"
       "  lehr completion bash > ~/.local/share/bash-completion/completions/lehr\n"

@@ -10,8 +10,7 @@
 
 namespace lehr::commands {
 
-inline constexpr const char* kStartsHelp =
-    "starts of the local variables of an item that the fit was not made from; the best is taken";
+inline constexpr const char* kStartsHelp = "Starts for the local variables of a new item, of which the best is kept";
 
 /// Adds an option that takes the numbers of a range, whose default is what `to` is now. Anything else is a
 /// usage error that says what the range is.

@@ -161,7 +161,7 @@ ExitCode plan(const PlanOptions& o) {
 void add_plan(CLI::App& app, Action& action) {
   const auto o = std::make_shared<PlanOptions>();
   CLI::App* c = app.add_subcommand("plan", "Memory, operations and bytes to add up of a fit of these sizes");
-  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
+  c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
   add_settings(*c, o->settings);
   c->footer(
       "Examples:\n"

@@ -119,27 +119,26 @@ ExitCode predict(const PredictOptions& o) {
 void add_predict(CLI::App& app, Action& action) {
   const auto o = std::make_shared<PredictOptions>();
   CLI::App* c = app.add_subcommand("predict", "Predict new items and missing values from a variational fit");
-  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  c->add_option("--data", o->data, "what is known of the new items, as for `lehr fit`")->take_all();
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
+  c->add_option("--data", o->data, "Observed values of the new items, as for `lehr fit`")->take_all();
   c->add_option("--sizes", o->sizes,
-                "sizes of plates that the data do not show, PLATE=N,..., or PLATE=+N: so many more than there are")
+                "Sizes of plates that the data do not set: PLATE=N, or PLATE=+N for N more than in the fit")
       ->take_all()
       ->delimiter(',');
-  c->add_flag(
-       "--stream", o->stream,
-       "read items from their files some thousands at a time, and write the table as it comes, see docs/scale.md")
+  c->add_flag("--stream", o->stream,
+              "Read items from their files batch by batch and write the table on the way; see docs/scale.md")
       ->excludes(c->get_option("--sizes"));
   c->add_option(
       "--out", o->out,
-      fmt::format("file for the predictions ({} or {}); DIR/predicted.csv unless given", kTable, array_extensions()));
-  add_number(*c, "--draws", o->prediction.draws, kDrawsRange, "draws for what has no closed form");
-  add_number(*c, "--seed", o->prediction.seed, kSeedRange, "seed of the draws");
+      fmt::format("File for the predictions ({} or {}); default: DIR/predicted.csv", kTable, array_extensions()));
+  add_number(*c, "--draws", o->prediction.draws, kDrawsRange, "Draws for predictions without a closed form");
+  add_number(*c, "--seed", o->prediction.seed, kSeedRange, "Seed of the random numbers");
   add_number(*c, "--local-iters", o->prediction.local.local_iterations, kLocalIterationsRange,
-             "largest number of passes over the local variables of an item");
+             "Maximum number of passes over the local variables of an item");
   add_number(*c, "--local-tol", o->prediction.local.local_tolerance, kToleranceRange,
-             "an item is done when its parameters move by less than this, relatively");
+             "Relative change below which the local variables of an item have converged");
   add_number(*c, "--starts", o->prediction.starts, kStartsRange, kStartsHelp);
-  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   add_no_cache(*c);
   c->footer(
       "Examples:\n"

@@ -171,14 +171,14 @@ ExitCode report_on(const ReportOptions& o) {
 void add_report(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ReportOptions>();
   CLI::App* c = app.add_subcommand("report", "Write a fit as one HTML file with pictures");
-  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  c->add_option("-o,--out", o->out, "the file; DIR/report.html unless given");
-  c->add_option("--image", o->images, "a plate whose elements are the pixels of an image, row by row: pixel=28x28")
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
+  c->add_option("-o,--out", o->out, "Output file; default: DIR/report.html");
+  c->add_option("--image", o->images, "Plate whose elements are the pixels of an image, row by row, as pixel=28x28")
       ->take_all()
       ->type_name("PLATE=ROWSxCOLUMNS");
-  add_number(*c, "--top", o->top, kShownRange, "elements shown of a simplex that is labelled or large");
-  add_data(*c, o->data, "the data of the fit, if they are no longer where it found them");
-  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  add_number(*c, "--top", o->top, kShownRange, "Elements shown of a large or labelled simplex");
+  add_data(*c, o->data, "Data of the fit, if they have moved since");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   c->footer(
       "Examples:\n"
       "  lehr report out/gmm                                      writes out/gmm/report.html\n"

@@ -145,20 +145,20 @@ ExitCode score(ScoreOptions o) {
 void add_score(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ScoreOptions>();
   CLI::App* c = app.add_subcommand("score", "Log predictive density of held-out data under a fit");
-  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  add_data(*c, o->data, "data that the fit has not seen, as for `lehr fit`")->required();
-  CLI::Option* fraction =
-      add_number(*c, "--holdout", o->fraction, kPartRange,
-                 "part of each item's observations that is scored; the others tell what the item is like");
-  add_number(*c, "--seed", o->held_out.seed, kSeedRange, "seed of the split");
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
+  add_data(*c, o->data, "Data that the fit has not seen, as for `lehr fit`")->required();
+  CLI::Option* fraction = add_number(
+      *c, "--holdout", o->fraction, kPartRange,
+      "Fraction of each item's observations that is scored; the rest informs the local variables of the item");
+  add_number(*c, "--seed", o->held_out.seed, kSeedRange, "Seed of the split");
   add_number(*c, "--local-iters", o->held_out.local.local_iterations, kLocalIterationsRange,
-             "largest number of passes over the local variables of an item");
+             "Maximum number of passes over the local variables of an item");
   add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange,
-             "an item is done when its parameters move by less than this, relatively");
+             "Relative change below which the local variables of an item have converged");
   add_number(*c, "--starts", o->held_out.starts, kStartsRange, kStartsHelp);
-  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
-  CLI::Option* save = c->add_flag("--save", o->save, "write what was held out to DIR/heldout.npz");
-  c->add_flag("--stream", o->stream, "read items from their files some thousands at a time, see docs/scale.md")
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
+  CLI::Option* save = c->add_flag("--save", o->save, "Write the scored observations to DIR/heldout.npz");
+  c->add_flag("--stream", o->stream, "Read items from their files batch by batch; see docs/scale.md")
       ->excludes(save)
       ->excludes(c->get_option("--drop-missing"));
   add_no_cache(*c);
@@ -170,7 +170,7 @@ void add_score(CLI::App& app, Action& action) {
       "items\n"
       "are summed out; where items have continuous ones, such as the topics of a document, part of each item is held "
       "out\n"
-      "and they are inferred from the rest (document completion). docs/fitting.md has the formulas.");
+      "and they are inferred from the rest (document completion). docs/scoring.md has the formulas.");
   c->callback([o, fraction, &action] {
     o->fraction_given = fraction->count() > 0;
     action = [o] { return score(*o); };

@@ -34,24 +34,26 @@ Error twice(const char* option, const std::string& name) {
 }  // namespace
 
 void add_settings(CLI::App& c, SettingTexts& t) {
-  c.add_option("--set", t.set, "value of a constant: K=50")->take_all()->delimiter(',');
-  c.add_option("--sizes", t.sizes, "size of a plate: topic=100")->take_all()->delimiter(',');
-  c.add_option("--labels", t.labels, "names of a plate's elements, one a line: term=vocab.txt")->take_all();
+  c.add_option("--set", t.set, "Value of a constant of the model, as K=50")->take_all()->delimiter(',');
+  c.add_option("--sizes", t.sizes, "Number of elements of a plate, as topic=100")->take_all()->delimiter(',');
+  c.add_option("--labels", t.labels, "File with the names of a plate's elements, one per line, as term=vocab.txt")
+      ->take_all();
 }
 
 void add_no_cache(CLI::App& c) {
   c.add_flag_callback(
-      "--no-cache", [] { ::setenv("LEHR_CACHE", "off", 1); }, "compile, even if the same was compiled before");
+      "--no-cache", [] { ::setenv("LEHR_CACHE", "off", 1); }, "Compile again instead of using cached code");
 }
 
 void add_no_opt(CLI::App& c) {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"all"};
   for (const loops::Pass& p : loops::passes())
     names.emplace_back(p.name);
   const auto leave_out = [](const std::vector<std::string>& without) {
     ::setenv("LEHR_NO_OPT", fmt::format("{}", fmt::join(without, ",")).c_str(), 1);
   };
-  c.add_option_function<std::vector<std::string>>("--no-opt", leave_out, "leave out a pass over the code, to compare")
+  c.add_option_function<std::vector<std::string>>("--no-opt", leave_out,
+                                                  "Leave out an optimisation pass, or all of them, to look for errors")
       ->take_all()
       ->delimiter(',')
       ->check(CLI::IsMember(names));

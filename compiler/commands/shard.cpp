@@ -11,7 +11,6 @@
 #include "compiler/options/fit_settings.h"
 #include "runtime/bytes.h"
 #include "runtime/files/npz.h"
-#include "runtime/files/readers.h"
 #include "runtime/files/zip.h"
 #include "runtime/machine/items.h"
 #include "runtime/methods/sweep.h"
@@ -89,15 +88,16 @@ Result<Standing> stand(const ShardArguments& o, const Source& source, Bound boun
 }  // namespace
 
 void add_shard_options(CLI::App& c, ShardArguments& o) {
-  c.add_option("MODEL", o.fit.model, "model file (*.lehr)")->required();
-  add_data(c, o.fit.data, data_forms());
+  c.add_option("MODEL", o.fit.model, "Model file (*.lehr)")->required();
+  add_data(c, o.fit.data, kDataHelp);
   add_settings(c, o.fit.settings);
-  c.add_option("--globals", o.globals, "directory of the fit that goes on")->required();
+  c.add_option("--globals", o.globals, "Directory of the fit to continue")->required();
   add_number(c, "--local-iters", o.fit.fit.local_iterations, kLocalIterationsRange,
-             "largest number of passes over the local variables of an item");
+             "Maximum number of passes over the local variables of an item");
   add_number(c, "--local-tol", o.fit.fit.local_tolerance, kToleranceRange,
-             "an item is done when its parameters move by less than this, relatively");
-  add_number(c, "--threads", o.fit.fit.threads, kThreadsRange, "threads that share out the items; 0: one a processor");
+             "Relative change below which the local variables of an item have converged");
+  add_number(c, "--threads", o.fit.fit.threads, kThreadsRange,
+             "Worker threads; 0: one per processor. Results do not depend on it");
   add_no_cache(c);
 }
 

@@ -72,10 +72,11 @@ ExitCode show(const ShowOptions& o) {
 void add_show(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ShowOptions>();
   CLI::App* c = app.add_subcommand("show", "Show the posterior of a fit");
-  c->add_option("DIR", o->directory, "directory that `lehr fit` wrote")->required();
-  c->add_option("VARIABLE", o->variable, "show this variable only, with more of its rows");
-  add_number(*c, "--top", o->top, kShownRange, "elements shown of a simplex that is labelled or large");
-  c->add_option("--format", o->format, "text, or csv or json: every number, with its 5 %, 50 % and 95 % quantiles")
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
+  c->add_option("VARIABLE", o->variable, "Show only this variable, with more of its elements");
+  add_number(*c, "--top", o->top, kShownRange, "Elements shown of a large or labelled simplex");
+  c->add_option("--format", o->format,
+                "Output format; csv and json have all numbers, with their 5 %, 50 % and 95 % quantiles")
       ->check(CLI::IsMember({"text", "csv", "json"}))
       ->capture_default_str();
   c->footer(

@@ -65,11 +65,11 @@ ExitCode simulate(const SimulateOptions& o) {
 void add_simulate(CLI::App& app, Action& action) {
   const auto o = std::make_shared<SimulateOptions>();
   CLI::App* c = app.add_subcommand("simulate", "Draw latent variables and data from a model");
-  c->add_option("MODEL", o->model, "model file (*.lehr)")->required();
-  c->add_option("--data", o->data, "values of givens, and of variables that are to be fixed, by name")->take_all();
-  c->add_option("--out", o->out, "file for the draws (" + array_extensions() + ")")->required();
+  c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
+  c->add_option("--data", o->data, "Values of given data, and of variables to hold fixed, by name")->take_all();
+  c->add_option("--out", o->out, "File for the draws (" + array_extensions() + ")")->required();
   add_settings(*c, o->settings);
-  add_number(*c, "--seed", o->seed, kSeedRange, "seed of the draws");
+  add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
   c->footer(
       "Examples:\n"
       "  lehr simulate models/lda.lehr --sizes doc=200,token=100,term=50 --set K=5 --out out/lda.npz\n"

@@ -8,7 +8,6 @@
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/numbers.h"
 #include "compiler/options/fit_settings.h"
-#include "runtime/files/readers.h"
 
 namespace lehr::commands {
 
@@ -16,16 +15,17 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   const auto o = std::make_shared<FitArguments>();
   o->command = command;
   CLI::App* c = app.add_subcommand("update", "Fit new data, with the posterior of a fit as the prior");
-  c->add_option("DIR", o->prior, "directory of the fit that goes on")->required();
-  add_data(*c, o->data, data_forms())->required();
+  c->add_option("DIR", o->prior, "Directory of the fit whose posterior becomes the prior")->required();
+  add_data(*c, o->data, kDataHelp)->required();
   add_results(*c, *o);
-  c->add_option("--model", o->model, "model file, if it is no longer where the fit found it");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   add_number(*c, "--forget", o->keep, kPartOrAllRange,
-             "power of the posterior that is kept: 0.9 counts what was seen a batch ago as nine tenths of it");
+             "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
   add_fit_numbers(*c, *o);
-  c->add_flag("--save-locals", o->fit.save_locals, "write the factors of local variables too");
-  c->add_flag("--quiet", o->quiet, "no progress, no summary");
+  c->add_flag("--save-locals", o->fit.save_locals, "Also write the factors of local variables, those of single items");
+  c->add_flag("--quiet", o->quiet, "Print neither progress nor summary");
   add_no_cache(*c);
+  group_fit_options(*c);
   c->footer(
       "Examples:\n"
       "  lehr update out/monday --data x=tuesday.csv:a,b --out out/tuesday\n"

@@ -1,0 +1,119 @@
+#include "compiler/commands/help_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace lehr::commands {
+namespace {
+
+constexpr std::size_t kWidth = 100, kNames = 28;
+constexpr const char* kGroups[] = {kDataOptions,     kMethodOptions,   kStartOptions,  kTemperatureOptions,
+                                   kStoppingOptions, kResourceOptions, kOutputOptions, kDeveloperOptions};
+
+/// An option as it is typed: "--method {cavi,svi}", "-o,--out TEXT".
+std::string spelled(const CLI::Option& o) {
+  std::string out = o.get_positional() ? o.get_name(true) : o.get_name(false, true);
+  if (o.get_positional() || o.get_items_expected_max() == 0) return out;
+  std::string value = o.get_type_name();
+  // "TEXT:{a,b}" lists the values that there are.
+  if (const std::size_t colon = value.find(":{"); colon != std::string::npos) value = value.substr(colon + 1);
+  return fmt::format("{} {}", out, value);
+}
+
+std::string described(const CLI::Option& o) {
+  std::string out = o.get_description();
+  std::vector<std::string> extra;
+  if (!o.get_default_str().empty() && !o.get_positional()) extra.push_back("default: " + o.get_default_str());
+  if (o.get_required() && !o.get_positional()) extra.push_back("required");
+  for (const CLI::Option* other : o.get_needs())
+    extra.push_back("needs " + other->get_name());
+  for (const CLI::Option* other : o.get_excludes())
+    extra.push_back("not with " + other->get_name());
+  return extra.empty() ? out : fmt::format("{} ({})", out, fmt::join(extra, "; "));
+}
+
+/// Appends the words of a text to `page`, whose last line has `at` characters; lines begin at column kNames.
+void wrap(std::string& page, std::size_t at, std::string_view text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::string_view word = text.substr(begin, text.find(' ', begin) - begin);
+    if (begin > 0 && at + 1 + word.size() > kWidth) {
+      page += "\n" + std::string(kNames, ' ');
+      at = kNames;
+    } else if (begin > 0) {
+      page += ' ';
+      ++at;
+    }
+    page += word;
+    at += word.size();
+    begin += word.size() + 1;
+  }
+  page += '\n';
+}
+
+void add_entry(std::string& page, const CLI::Option& o) {
+  std::string name = "  " + spelled(o);
+  // Long lists of values go to the text.
+  std::string text = described(o);
+  if (const std::size_t brace = name.find(" {"); brace != std::string::npos && name.size() > 2 * kNames) {
+    const std::string list = name.substr(brace + 2, name.size() - brace - 3);
+    text += fmt::format("; one of {}", fmt::join(CLI::detail::split(list, ','), ", "));
+    name = name.substr(0, brace) + " NAME";
+  }
+  page += name;
+  if (name.size() + 2 > kNames) page += "\n" + std::string(kNames, ' ');
+  else page += std::string(kNames - name.size(), ' ');
+  wrap(page, kNames, text);
+}
+
+/// The groups of a command: those above in their order, the others behind them.
+std::vector<std::string> groups_of(const CLI::App& app) {
+  std::vector<std::string> out(std::begin(kGroups), std::end(kGroups));
+  for (const std::string& g : app.get_groups())
+    if (std::ranges::find(out, g) == out.end()) out.push_back(g);
+  return out;
+}
+
+}  // namespace
+
+std::string HelpPage::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  if (!app->get_subcommands([](const CLI::App*) { return true; }).empty())
+    return CLI::Formatter::make_help(app, std::move(name), mode);
+  const bool all = mode == CLI::AppFormatMode::All || common_.empty();
+  const auto is_shown = [&](const CLI::Option* o) {
+    const auto named = [&](const std::string& n) { return o->check_name(n); };
+    return !o->get_group().empty() && (all || o->get_positional() || std::ranges::any_of(common_, named));
+  };
+  std::string page = app->get_description() + "\n\n" + make_usage(app, name);
+  // The usage of CLI11 begins and ends with line ends.
+  while (page.ends_with("\n\n"))
+    page.pop_back();
+  std::string arguments;
+  for (const CLI::Option* o : app->get_options(is_shown))
+    if (o->get_positional()) add_entry(arguments, *o);
+  if (!arguments.empty()) page += "\nArguments:\n" + arguments;
+  for (const std::string& group : groups_of(*app)) {
+    std::string entries;
+    for (const CLI::Option* o : app->get_options(is_shown))
+      if (o->nonpositional() && o->get_group() == group) add_entry(entries, *o);
+    if (!entries.empty()) page += fmt::format("\n{}:\n{}", group, entries);
+  }
+  if (all) return app->get_footer().empty() ? page : page + "\n" + app->get_footer() + "\n";
+  const std::size_t count = app->get_options([](const CLI::Option* o) { return o->nonpositional(); }).size();
+  return page + fmt::format("\n{} --help lists all {} options, with examples.\n", name, count);
+}
+
+void put_in_group(CLI::App& command, const char* group, const std::vector<std::string>& options) {
+  for (const std::string& name : options)
+    if (CLI::Option* const o = command.get_option_no_throw(name)) o->group(group);
+}
+
+void add_short_help(CLI::App& command, std::vector<std::string> common) {
+  command.set_help_flag("-h", "Show the options that are used most");
+  command.set_help_all_flag("--help", "Show all options");
+  command.formatter(std::make_shared<HelpPage>(std::move(common)));
+}
+
+}  // namespace lehr::commands
