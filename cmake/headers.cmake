@@ -30,3 +30,8 @@ function(lehr_share_headers folder)
     lehr_share_headers(${subfolder})
   endforeach()
 endfunction()
+
+# Code that a command passes once is compiled for the time of the build: for all targets of a folder that are added later.
+macro(lehr_compile_quickly)
+  add_compile_options($<IF:$<CONFIG:Debug>,-O0,-O1>)
+endmacro()
