@@ -35,7 +35,7 @@ void set_option(llvm::StringRef name, T value) {
     static_cast<llvm::cl::opt<T>*>(found->second)->setValue(value);
 }
 
-/// What takes long and buys nothing where addresses are hoisted already: docs/performance.md, "Start and compile".
+/// What takes long and buys nothing where addresses are hoisted already: docs/passes.md, "How much LLVM optimises".
 void set_code_generation() {
   set_option<bool>("disable-lsr", true);
   set_option<unsigned>("grow-region-complexity-budget", 100);  // of a region in which a register could be split

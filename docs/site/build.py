@@ -4,6 +4,7 @@ no server. Called by scripts/docs.
 
 usage: build.py LEHR DIRECTORY, from the root of the repository
 """
+import csv
 import html
 import json
 import os
@@ -60,20 +61,26 @@ def body(source, fill):
     text = Path(source).read_text(encoding="utf-8")
     if source.endswith(".md"):
         return pages.from_markdown(fill(text))
-    return f"<h1>{html.escape(source)}</h1>\n<pre><code>{html.escape(text)}</code></pre>"
+    if source.startswith("docs/results/"):
+        return f"<h1>{html.escape(source)}</h1>\n{pages.table(list(csv.reader(text.splitlines())))}"
+    shown_text = pages.coloured(text) if source.endswith(".lehr") else html.escape(text)
+    return f"<h1>{html.escape(source)}</h1>\n<pre><code>{shown_text}</code></pre>"
 
 
-def contents(of_readme):
-    """The links of README.md's list of pages: the contents of every page."""
-    rows = re.findall(r"^\* \[([^\]]+)\]\((docs/[\w-]+\.md)\)", of_readme, re.M)
-    return [("README.md", "Lehr"), *((path, Path(path).stem.replace("_", " ")) for _, path in rows)]
+def contents(of_index):
+    """The groups of docs/README.md with their links, (group, [(path, title)]): the contents of every page."""
+    groups = [("", [("README.md", "Lehr")])]
+    for part in of_index.split("\n## ")[1:]:
+        links = re.findall(r"^\* \[([^\]]+)\]\(([\w/-]+\.md)\)", part, re.M)
+        groups.append((part.partition("\n")[0], [("docs/" + path, title) for title, path in links]))
+    return groups
 
 
 class Site:
     def __init__(self, out):
         self.out, self.index = Path(out), []
         self.template = Template((SITE / "page.html").read_text(encoding="utf-8"))
-        self.contents = contents(Path("README.md").read_text(encoding="utf-8"))
+        self.contents = contents(Path("docs/README.md").read_text(encoding="utf-8"))
 
     def relink(self, source, made, wanted):
         """Links between files as links between pages; what they lead to is wanted."""
@@ -102,8 +109,11 @@ class Site:
             return wanted
         inner = self.relink(source, body(source, fill), wanted)
         root = os.path.relpath(self.out, to.parent)
-        here = [f'<li><a href="{root}/{target(path)}"{" aria-current=page" if path == source else ""}>{name}</a></li>'
-                for path, name in self.contents]
+        here = []
+        for group, links in self.contents:
+            rows = [f'<li><a href="{root}/{target(path)}"{" aria-current=page" if path == source else ""}>{html.escape(name)}</a></li>'
+                    for path, name in links]
+            here.append((f"<h4>{html.escape(group)}</h4>" if group else "") + f'<ul class="contents">{"".join(rows)}</ul>')
         title = pages.title(inner) or source
         to.write_text(self.template.substitute(title=html.escape(title), root=root, contents="\n".join(here), body=inner),
                       encoding="utf-8")
@@ -123,7 +133,7 @@ class Site:
 def main():
     lehr, out = os.path.abspath(sys.argv[1]), sys.argv[2]
     site = Site(out)
-    queue = ["README.md", *sorted(str(p) for p in Path("docs").glob("*.md"))]
+    queue = ["README.md", *sorted(str(p) for p in Path("docs").rglob("*.md"))]
     done = set()
     with generated.Filler(lehr, site.out) as fill:
         while queue:

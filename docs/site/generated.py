@@ -1,4 +1,5 @@
-"""What pages have that is made by lehr: `<!-- families -->`, the table of distributions from its rows, and
+"""What pages have that is made by lehr: `<!-- families -->`, the table of distributions from its rows, `<!-- commands -->`, the help
+of every command that the page names, and
 `<!-- picture: DIR WHICH -->`, a part of the report of a fit of the same page, whose commands are run for it."""
 import copy
 import os
@@ -67,6 +68,11 @@ class Filler:
             rows.append(f"## {name}\n\n```\n{block}\n```\n")
         return first + "\n\n" + "\n".join(rows)
 
+    def _commands(self, match):
+        names = dict.fromkeys(re.findall(r"`lehr ([a-z-]+)", match.string[: match.start()].partition("|---|")[2]))
+        parts = [f"## lehr {name}\n\n```\n{self._run(name, '--help').strip()}\n```\n" for name in names]
+        return "\n".join(parts)
+
     def _picture(self, match):
         directory, which = match[1], match[2]
         report = os.path.join(self._folder.name, directory, "report.html")
@@ -80,4 +86,5 @@ class Filler:
         if _PICTURE.search(text):
             for words in commands(text):
                 self._run(*words, *(["--quiet"] if words[0] == "fit" else []))
-        return re.sub(r"<!-- families -->", self._families, _PICTURE.sub(self._picture, text))
+        text = re.sub(r"<!-- commands -->", self._commands, _PICTURE.sub(self._picture, text))
+        return re.sub(r"<!-- families -->", self._families, text)

@@ -30,7 +30,7 @@ def blocks(path):
 
 def commands(path, language, block):
     """The commands of a block, split into words."""
-    if language == "python" and path == "docs/fitting.md":
+    if language == "python" and path == "docs/output.md":
         yield ["python3", "-c", block]
     if language == "python" or block.startswith("#!"):
         return

@@ -19,7 +19,7 @@ PROGRAMS = {
     ("cmake", "docs/library.md"): "tests/install/install_test.py",
     ("cmake", "README.md"): "tests/install/install_test.py",
     ("python", "docs/python.md"): "tests/python/docs_test.py",
-    ("python", "docs/fitting.md"): "tests/cli/docs_test.py",
+    ("python", "docs/output.md"): "tests/cli/docs_test.py",
     ("python", "docs/scale.md"): "tests/cli/shards_test.py",
 }
 # What surrounds parts of models, by their first words.

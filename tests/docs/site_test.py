@@ -4,8 +4,10 @@ where Chromium is, its search finds what a reader looks for without a network. S
 
 usage: site_test.py LEHR, from the root of the repository
 """
+import html
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,8 +20,8 @@ from browser import CHROMIUM, Browser  # noqa: E402
 
 LEHR = os.path.abspath(sys.argv[1])
 # What somebody types, and a page that is to be among the first three found.
-QUERIES = {"csv missing values": "docs/fitting.html", "student": "docs/families.html", "stan": "docs/comparison.html",
-           "table to report": "docs/tutorial.html", "parquet": "docs/fitting.html"}
+QUERIES = {"csv missing values": "docs/data.html", "student": "docs/families.html", "stan": "docs/comparison.html",
+           "table to report": "docs/tutorial.html", "parquet": "docs/data.html"}
 
 
 class Links(HTMLParser):
@@ -63,13 +65,38 @@ def check(site):
                 assert anchor in pages[file].anchors, f"{path}: {link} leads to no heading"
     made = {p for p in site.rglob("*.html")}
     assert made == set(pages), f"not reached: {made - set(pages)}"
-    for source in Path("docs").glob("*.md"):
+    for source in Path("docs").rglob("*.md"):
         assert site / source.with_suffix(".html") in pages, source
     wanted = Path("docs/gallery.md").read_text(encoding="utf-8").count("<!-- picture:")
     assert pages[site / "docs/gallery.html"].pictures >= wanted > 5
     rows = json.loads((site / "index.js").read_text(encoding="utf-8").removeprefix("const kPages = ").rstrip(";\n"))
     assert any(address == "docs/families.html#gamma" and "lgamma(shape)" in text for address, _, _, text in rows)
+    assert "language-lehr" in text(site / "index.html") and '<nav class="toc"' in text(site / "docs/language.html")
+    assert all(heading in text(site / "index.html") for heading in ("<h4>How to</h4>", "<h4>Reference</h4>", "<h4>Results</h4>"))
+    assert any(address == "docs/commands.html#lehr-fit" and "--max-iter" in said for address, _, _, said in rows)
     return len(pages)
+
+
+def colours(site):
+    """Models are coloured where Pygments is installed, by every keyword of the grammar, and keep their text."""
+    try:
+        import pygments  # noqa: F401
+    except ImportError:
+        return
+    sys.path.insert(0, "docs/site")
+    import pages as making
+    assert '<span class="kd">model</span>' in text(site / "index.html")
+    grammar = Path("grammar/Lehr.g4").read_text(encoding="utf-8")
+    for word in re.findall(r"^[A-Z]\w* : '([a-z]+)' ;", grammar, re.M):
+        shown = making.coloured(f"x[n] : {word}")
+        assert '<span class="k' in shown, word
+    for model in Path("models").glob("*.lehr"):
+        source = model.read_text(encoding="utf-8")
+        assert html.unescape(re.sub("<[^>]*>", "", making.coloured(source))) == source, model
+
+
+def text(path):
+    return path.read_text(encoding="utf-8")
 
 
 def search(site, directory):
@@ -103,6 +130,7 @@ def main():
         site = Path(directory).resolve() / "site"
         subprocess.run([sys.executable, "docs/site/build.py", LEHR, site], check=True)
         print(f"{check(site)} pages")
+        colours(site)
         if CHROMIUM:
             search(site, directory)
 

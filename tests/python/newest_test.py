@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Beside the newest packages that pip has: scikit-learn's checks of the estimators, files of AnnData, Parquet by the conversion that
-docs/fitting.md gives, fits in xarray and ArviZ. Skipped where pip cannot have them.
+docs/data.md gives, fits in xarray and ArviZ. Skipped where pip cannot have them.
 
 usage: newest_test.py LEHR BUILD, from the root of the repository
 """
@@ -47,7 +47,7 @@ def from_parquet(folder):
     """By the command of the page, with the name of the table."""
     import pandas
 
-    with open("docs/fitting.md", encoding="utf-8") as page:
+    with open("docs/data.md", encoding="utf-8") as page:
         line = re.search(r'^python3 -c "import pandas.*"$', page.read(), re.M)[0]
     table = pandas.read_csv("models/data/penguins.csv")
     table.to_parquet(f"{folder}/table.parquet")
