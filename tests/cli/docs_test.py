@@ -6,6 +6,7 @@ what tests/docs/blocks_test.py names, run elsewhere.
 
 usage: docs_test.py LEHR, from the root of the repository
 """
+import glob
 import os
 import re
 import shlex
@@ -90,7 +91,7 @@ def is_shown(lines, printed):
 
 
 def main():
-    pages = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir("docs") if p.endswith(".md"))
+    pages = ["README.md"] + sorted(glob.glob("docs/**/*.md", recursive=True))
     failed = total = 0
     with tempfile.TemporaryDirectory() as directory:
         for name in ("models", "docs", "examples", "runtime", "compiler"):

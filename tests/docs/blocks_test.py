@@ -4,6 +4,7 @@ which test has the others. Blocks of `text` are what programs print.
 
 usage: blocks_test.py LEHR, from the root of the repository
 """
+import glob
 import os
 import re
 import subprocess
@@ -65,7 +66,7 @@ def wrong(lehr, page, language, block, folder):
 def main():
     lehr, failed, seen = os.path.abspath(sys.argv[1]), 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for page in ["README.md"] + sorted(f"docs/{name}" for name in os.listdir("docs") if name.endswith(".md")):
+        for page in ["README.md"] + sorted(glob.glob("docs/**/*.md", recursive=True)):
             with open(page, encoding="utf-8") as file:
                 blocks = re.findall(r"^```(\w*)\n(.*?)^```$", file.read(), re.S | re.M)
             for language, block in blocks:

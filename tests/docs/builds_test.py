@@ -53,7 +53,7 @@ def installed():
 
 def named_in_pages():
     out = set()
-    for page in ["README.md"] + glob.glob("docs/*.md") + glob.glob("examples/*/*.c"):
+    for page in ["README.md"] + glob.glob("docs/**/*.md", recursive=True) + glob.glob("examples/*/*.c"):
         with open(page, encoding="utf-8") as file:
             text = file.read()
         out |= set(re.findall(r"\bbuild/([\w/.-]+\.(?:a|so))\b", text))

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""No broken link: every link of a Markdown file leads to a file, and its anchor to a heading.
+"""No broken link: every link of a Markdown file leads to a file, and its anchor to a heading; and every path that docs/ and
+CONTRIBUTING.md name in the sources is there.
 
 usage: links_test.py, from the root of the repository
 """
+import glob
 import os
 import re
 import subprocess
@@ -40,6 +42,13 @@ def problems(path):
             yield f"{path}: {link}: {file} has no heading of that name"
 
 
+def missing_paths(path):
+    """Paths of the repository in code spans, such as `compiler/native/jit.cpp` or `compiler/math/families_*.cpp`."""
+    for name in re.findall(r"`((?:bench|compiler|docs|examples|grammar|models|python|runtime|scripts|tests)/[\w./*-]*)`", prose(path)):
+        if not glob.glob(name):
+            yield f"{path}: there is no {name}"
+
+
 def pages():
     listed = subprocess.run(["git", "ls-files", "*.md"], capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:
@@ -48,5 +57,6 @@ def pages():
 
 
 found = [p for path in pages() for p in problems(path)]
+found += [p for path in pages() if path.startswith(("docs/", "CONTRIBUTING")) for p in missing_paths(path)]
 print("\n".join(found) or f"{len(pages())} files, no broken link")
 sys.exit(1 if found or len(pages()) < 20 else 0)
