@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every block of code in README.md and docs/ is run by some test: this one checks what is in the language of models, and knows
-which test has the others. Blocks of `text` are what programs print.
+which test has the others. Blocks of `text` are what programs print. Every option that a page names is in the help of a command.
 
 usage: blocks_test.py LEHR, from the root of the repository
 """
@@ -37,6 +37,9 @@ AROUND = {
     "  theta[doc] ": """const alpha = 1; plate doc; plate token in doc; plate topic = 2; plate term;
         beta[topic] ~ Dirichlet(concentration = 1) over term;""",
 }
+# Options of other programs: cmake, ctest, pkg-config, Slurm, and scripts of bench/ and tests/.
+OTHERS = set("""--array --build --cells --cflags --checks --corpora --count --datasets --full --inits --install --kinds --levels --libs --man
+--methods --ntasks --prefix --preset --sets --step --test-dir --topics --wait --wrap""".split())
 COMMAND = re.compile(r"^(\$ |lehr [a-z]+ [a-z./]*\S|scripts/|cmake |mpirun |python3 )")
 
 
@@ -63,10 +66,27 @@ def wrong(lehr, page, language, block, folder):
     return f"no test runs `{language}` of this page"
 
 
+def unknown_options(lehr, pages):
+    """Options that a page names and no command of lehr, nor another program, has."""
+    with open("docs/commands.md", encoding="utf-8") as file:
+        names = re.findall(r"`lehr ([a-z-]+)", file.read().partition("|---|")[2])
+    calls = [["--help"], *([name, "--help"] for name in dict.fromkeys(names))]
+    helps = "".join(subprocess.run([lehr, *call], capture_output=True, text=True, check=True).stdout for call in calls)
+    options = set(re.findall(r"--[a-z][a-z-]*", helps)) | OTHERS
+    for page in pages:
+        with open(page, encoding="utf-8") as file:
+            for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", file.read())) - options):
+                yield f"{page}: no command has {option}"
+
+
 def main():
     lehr, failed, seen = os.path.abspath(sys.argv[1]), 0, 0
+    pages = ["README.md", "CONTRIBUTING.md"] + sorted(glob.glob("docs/**/*.md", recursive=True))
+    for message in unknown_options(lehr, pages):
+        failed += 1
+        print(message)
     with tempfile.TemporaryDirectory() as folder:
-        for page in ["README.md"] + sorted(glob.glob("docs/**/*.md", recursive=True)):
+        for page in pages:
             with open(page, encoding="utf-8") as file:
                 blocks = re.findall(r"^```(\w*)\n(.*?)^```$", file.read(), re.S | re.M)
             for language, block in blocks:
