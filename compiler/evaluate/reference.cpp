@@ -40,7 +40,7 @@ const VariableRef* plain(const Model& m, ExprId e) {
 /// A prior mean that is to be told from a reference.
 struct Moved {
   StatementId statement;
-  bool start = false;
+  std::size_t which = 0;  // of its distributions, in the order of distributions_of()
   Shift by;
 };
 
@@ -57,9 +57,11 @@ class Propagation {
       for (std::size_t k = 0; k < m_.statements.size(); ++k) {
         const Statement& s = m_.statements[k];
         const std::size_t before = assigned_;
-        if (s.part) continue;
-        if (!follow(StatementId(k), s.main, false) || (s.start && !follow(StatementId(k), *s.start, true)))
-          return false;
+        const std::vector<const Distribution*> all = distributions_of(s);
+        for (std::size_t which = 0; which < all.size(); ++which)
+          if (!follow(StatementId(k), *all[which], which)) return false;
+        // Limits are told from zero.
+        if (s.limits.any() && (of_[s.variable.index()] || mentions(roots_of(s)))) return false;
         again = again || assigned_ != before;
       }
     }
@@ -144,7 +146,7 @@ class Propagation {
   }
 
   /// One distribution of a statement: false where what moved stands in it as no plain summand of its mean.
-  bool follow(StatementId id, const Distribution& d, bool start) {
+  bool follow(StatementId id, const Distribution& d, std::size_t which) {
     const Statement& s = m_[id];
     const std::optional<Shift>& own = of_[s.variable.index()];
     std::vector<Summand> summands;
@@ -182,7 +184,7 @@ class Propagation {
     const auto is_random = [&](ExprId e) { return std::get_if<VariableRef>(&m_[e].node) != nullptr; };
     for (const Summand& x : summands)
       if (std::ranges::any_of(nodes_under(m_, {x.expr}), is_random)) return false;
-    moved_.push_back({id, start, std::move(rest)});
+    moved_.push_back({id, which, std::move(rest)});
     return true;
   }
 
@@ -257,6 +259,15 @@ ExprId less(AboutReferences& to, const Forward& forward, ExprId e, const Stateme
   return ExprId(to.model.exprs.size() - 1);
 }
 
+/// As distributions_of(), to change them.
+std::vector<Distribution*> distributions_in(Statement& s) {
+  std::vector<Distribution*> out{&s.main};
+  if (s.start) out.push_back(&*s.start);
+  for (Distribution& other : s.others)
+    out.push_back(&other);
+  return out;
+}
+
 AboutReferences moved_by(const Model& m, const BoundData& data, const Propagation& found) {
   AboutReferences out{m, data, References(m.variables.size())};
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -267,7 +278,7 @@ AboutReferences moved_by(const Model& m, const BoundData& data, const Propagatio
   const Forward forward(m, data);
   for (const Moved& x : found.moved()) {
     Statement& s = out.model.statements[x.statement.index()];
-    Distribution& d = x.start ? *s.start : s.main;
+    Distribution& d = *distributions_in(s)[x.which];
     for (Parameter& p : d.parameters)
       if (p.spelling->canonical == d.family->location[0]) p.value = less(out, forward, p.value, s, x.by);
   }

@@ -385,9 +385,31 @@ def steps_over_a_window():
     return f"within {float(max(moved)):.2f} standard deviations of the optimum"
 
 
+def parts_and_limits():
+    """Parts of a mixture and limits lie where they are written: far data, one observation among them, are near ones moved."""
+    prior = "plate n; mu ~ Normal(mean = %r, sd = 3); "
+    texts = {"parts": prior + "observe y[n] ~ mixture(0.8, Normal(mean = mu, sd = 2), Normal(mean = %r, sd = 9));",
+             "censored": prior + "observe y[n] ~ Normal(mean = mu, sd = 2) censored above %r;",
+             "between": prior + "u[n] ~ Normal(mean = mu, sd = 2) above %r; observe y[n] ~ Normal(mean = u[n], sd = 1);"}
+    worst = 0.0
+    for name, text in texts.items():
+        for y in (np.array([0.0, 1.5, -1, -1.75, 3, 0.25]), np.array([2.0])):
+            for c in (1e5, -2e6):
+                near, _ = run(model(text % (0.5, 1.0)), {"y": y}, *TIGHT)
+                far, complaint = run(model(text % (c + 0.5, c + 1.0)), {"y": y + c}, *TIGHT)
+                if far is None:  # limits are told from zero
+                    assert name != "parts", (c, complaint)
+                    refused(complaint)
+                    continue
+                worst = max(worst, abs(far["mu.mean"] - c - near["mu.mean"]), abs(far["mu.precision"] / near["mu.precision"] - 1))
+    assert worst < FEWER_DIGITS, worst
+    return f"within {worst:.0e}"
+
+
 if __name__ == "__main__":
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 18
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     # The second: twenty points of which the last bits move no sum.
     finish({f"{count} random trials": lambda: trials(first, count), "a sum rounded as a whole": lambda: trials(9305, 1),
-            "steps over a window": steps_over_a_window, "columns without spread": constant_columns})
+            "steps over a window": steps_over_a_window, "columns without spread": constant_columns,
+            "parts and limits": parts_and_limits})
