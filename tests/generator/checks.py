@@ -1,8 +1,11 @@
 """What must hold of every model: a list of checks, each of which raises Defect where it does not.
 
 A model that the compiler refuses (exit 3: no closed form) is no defect; nor is an option that it refuses with exit code 2,
-or data that are refused with 4. A signal, exit code 1, the words "internal error" and a time above the limit always are.
+or data that are refused with 4. A signal, exit code 1, the words "internal error" and a time above the limit always are, and so is
+a numerical failure (5) of a model without points: all priors here are proper.
 """
+import copy
+import ctypes
 import json
 import os
 import re
@@ -13,7 +16,12 @@ import time
 
 import numpy as np
 
+import exact
 import jags
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{ROOT}/tests/embedding")
+from built import Built  # noqa: E402
 
 PASSES = "dead within shares invariants settled sorted lanes steps short blocks narrow pad jam checks recompute unread".split()
 SECONDS = 120
@@ -39,10 +47,10 @@ class Bench:
         self.bound = case.write(folder)
         self.model = f"{folder}/model.lehr"
 
-    def run(self, check, *words, env=None, allowed=(0,)):
+    def run(self, check, *words, env=None, allowed=(0,), program=None):
         environment = {**os.environ, "LEHR_CACHE": "off", **(env or {})}
         try:
-            done = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=SECONDS, env=environment)
+            done = subprocess.run([program or self.program, *words], capture_output=True, text=True, timeout=SECONDS, env=environment)
         except subprocess.TimeoutExpired:
             raise Defect(check, f"no end after {SECONDS} s: {' '.join(words)}") from None
         if done.returncode not in allowed or "internal error" in done.stderr:
@@ -120,6 +128,8 @@ def base(b):
     code, arrays, written = b.base
     if code in (2, 4):
         raise Refused(written.get("stderr", ""))
+    if code == 5 and "guide point" not in b.case.text:
+        raise Defect("base", f"a numerical failure: {written.get('stderr', '')[-600:]}")
     for name, x in arrays.items():
         if x.dtype.kind == "f" and np.isinf(x).any():
             raise Defect("base", f"'{name}' is not finite")
@@ -146,6 +156,51 @@ def moved(b, which):
     """An environment with these thresholds moved."""
     r = np.random.default_rng(b.case.seed)
     return {"LEHR_THRESHOLDS": ",".join(f"{name}={RUNS[name][r.integers(2)]}" for name in RUNS if name.startswith(which))}
+
+
+def thresholds_of_code():
+    """Those of the compiler with values to try, as tests/passes/thresholds_test.cpp has them: (name, values, what goes with it)."""
+    with open(f"{ROOT}/tests/passes/thresholds_test.cpp") as f:
+        text = f.read()
+    texts = dict(re.findall(r'(k\w+) = "([^"]*)"', text))
+    rows = re.findall(r'\{"([\w.]+)", \{([^}]*)\}(?:, (?:"([^"]*)"|(k\w+)))?\}', text)
+    return [(name, values.split(", "), also or texts.get(by, "")) for name, values, also, by in rows]
+
+
+def thresholds(b):
+    """A few thresholds of the compiler moved at once; with shares of any size they decide on what is worked on in parallel."""
+    r = np.random.default_rng(b.case.seed)
+    rows = thresholds_of_code()
+    moved_ones = [f"shares.few_turns={r.choice([0, 1, 2])}"]
+    for k in r.permutation(len(rows))[:4]:
+        name, values, also = rows[k]
+        if name != "shares.few_turns":
+            moved_ones += [f"{name}={r.choice(values)}", also]
+    env = {"LEHR_THRESHOLDS": ",".join(filter(None, [*moved_ones, moved(b, "shares.")["LEHR_THRESHOLDS"]]))}
+    try:
+        same("thresholds", b.base, b.fit("thresholds", "--max-iter", "3", "--threads", "2", env=env), 1e-6)
+    except Defect as e:
+        raise Defect("thresholds", f"{e.text} with {env['LEHR_THRESHOLDS']}") from None
+
+
+def processes(b):
+    """Several processes write the bytes of one."""
+    words = ["--max-iter", "3", "--threads", "1"]
+    program, env = f"{b.program}-mpi", moved(b, "shares.")
+    launch = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2", program]
+    if not shutil.which("mpirun") or not os.path.exists(program):
+        return False
+    one = b.fit("processes", *words, env=env)
+    if one[0]:
+        return False
+    out = f"{b.folder}/many"
+    shutil.rmtree(out, ignore_errors=True)
+    many = Bench.run(copy.copy(b), "processes", *launch, "fit", b.model, *b.bound, *SHORT, *words, "--out", out, env=env,
+                     allowed=(0, 2, 3), program="mpirun")
+    if many.returncode:
+        return False  # not for this model
+    with np.load(f"{out}/posterior.npz") as q:
+        return same("processes", one, (0, {k: q[k] for k in q.files}, {}), 0)
 
 
 def threads(b):
@@ -260,19 +315,179 @@ def resumed(b):
 
 def in_python(b):
     """The package gives the arrays of the command line, bit for bit."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     library = f"{os.path.dirname(b.program)}/liblehr.so"
     if not os.path.exists(library):
         return False
-    done = subprocess.run([sys.executable, f"{root}/tests/generator/in_python.py", b.folder, json.dumps(b.case.sizes())],
+    done = subprocess.run([sys.executable, f"{ROOT}/tests/generator/in_python.py", b.folder, json.dumps(b.case.sizes())],
                           capture_output=True, text=True, timeout=SECONDS,
-                          env={**os.environ, "LEHR_CACHE": "off", "LEHR_LIBRARY": library, "PYTHONPATH": f"{root}/python"})
+                          env={**os.environ, "LEHR_CACHE": "off", "LEHR_LIBRARY": library, "PYTHONPATH": f"{ROOT}/python"})
     if done.returncode:
         raise Defect("in_python", done.stderr.strip()[-600:])
     if b.base[0] or not os.path.exists(f"{b.folder}/python.npz"):
         return False
     with np.load(f"{b.folder}/python.npz") as q:
         return same("in_python", b.base, (0, {k: q[k] for k in q.files}, {}), 0)
+
+
+def all_informed(case):
+    """Whether data depend on every element that depends on other latent variables, as far as the text shows it."""
+    statements = [m.groups() for m in re.finditer(r"^(observe )?(\w+)(?:\[[\w, ]+\])? ~ (.*);", "\n".join(case.lines), re.M)]
+    latent = [name for observe, name, _ in statements if not observe]
+    whole = [body for observe, name, body in statements if observe and not np.isnan(case.arrays[name].value.astype(float)).any()]
+    for observe, name, body in statements:
+        if observe or not any(re.search(rf"\b{other}\b", body) for other in latent):
+            continue
+        if not any(re.search(rf"\b{name}(\b(?!\[)|\[[a-z](, [a-z])*\])", text) for text in whole):
+            return False
+    return True
+
+
+def built(b):
+    """An object in this process makes the bits of the command line, where all of the model is informed: an object has no
+    data yet that could tell."""
+    if any(p.parent or p.size == 0 for p in b.case.plates.values()) or b.base[0] or not all_informed(b.case):
+        return False
+    sizes = b.case.sizes()
+    missing = [n for n, a in b.case.arrays.items() if np.isnan(np.asarray(a.value, dtype=float)).any()]
+    name = f"{b.folder}/random"
+    words = [w for n, s in sizes.items() for w in ("--sizes", f"{n}={s}")] + [w for n in missing for w in ("--missing", n)]
+    done = b.run("built", "build", b.model, "-o", name, "--shared", *words, allowed=(0, 2, 3))
+    if done.returncode:
+        return False
+    found = object_of(name, b.case, sizes)
+    plain = {k.replace(".", "_"): x for k, x in b.base[1].items()}
+    both = sorted(set(found) & set(plain))
+    return same("built", (0, {k: plain[k].ravel() for k in both}, {}), (0, {k: found[k] for k in both}, {}), 0 if not missing else 1e-6)
+
+
+def object_of(name, case, sizes):
+    """The parameters of three sweeps from the seed 1."""
+    folder = os.getcwd()
+    os.chdir(os.path.dirname(name))  # functions are called after the object
+    try:
+        o = Built("random", {**sizes})
+    finally:
+        os.chdir(folder)
+    data = o.structure("data", {**sizes, **{n: a.value for n, a in case.arrays.items()}})
+    status = o.init(data)
+    for _ in range(3):
+        status = status or o("step")(o.memory, None, ctypes.c_double(1))
+    if status:
+        raise Defect("built", f"status {status}: {o('error')(status).decode()}")
+    out = {}
+    for parameter in re.findall(r"random_get_(\w+)\(", o.header):
+        get, count = o(f"get_{parameter}"), ctypes.c_size_t()
+        get.restype = ctypes.POINTER(ctypes.c_double)
+        values = get(o.memory, ctypes.byref(count))
+        out[parameter] = np.array(values[:count.value])
+    return out
+
+
+def outside(case, arrays, plate):
+    """Arrays of a posterior that do not lie on a plate."""
+    axes = {m.group(1): (m.group(2) or "") for m in re.finditer(r"^(?:observe )?(\w+)(?:\[([\w, ]+)\])? ~", "\n".join(case.lines), re.M)}
+    return {k: x for k, x in arrays.items() if k.split(".")[0] in axes and plate not in axes[k.split(".")[0]].split(", ")}
+
+
+def with_rows(case, plate, keep, more):
+    """The elements `keep` of a plate, and `more` of which nothing was observed."""
+    out = copy.deepcopy(case)
+    nested = [p for p in out.plates.values() if p.parent == plate]
+    for name, array in out.arrays.items():
+        observed = any(line.startswith(f"observe {name}[") for line in case.lines)
+        if plate not in array.axes:
+            continue
+        axis = list(array.axes).index(plate)
+        if nested and nested[0].name in array.axes:
+            continue  # rows without elements
+        at = np.concatenate([keep, np.zeros(more, int)]).astype(int)
+        array.value = np.take(array.value, at, axis=axis)
+        if observed and more:
+            array.value = array.value.astype(float)
+            array.value[(slice(None),) * axis + (slice(len(keep), None),)] = np.nan
+    for p in nested:
+        p.lengths = np.concatenate([p.lengths, np.zeros(more, int)])
+    out.plates[plate].size = len(keep) + more
+    return out
+
+
+def settled(b, check, case, name):
+    """A fit to its end, of a case in a folder of its own."""
+    other = Bench(b.program, case, f"{b.folder}/{name}")
+    fit = other.fit(check, name=name, short=["--search", "none", "--init", "means", "--tol", "1e-11", "--max-iter", "300", "--quiet"])
+    return fit if fit[0] == 0 and fit[2]["status"] == "converged" else None
+
+
+def compare_rest(b, check, case, plate):
+    """What does not lie on the plate is as without the change, where one start leads to one end."""
+    fits = settled(b, check, b.case, "before"), settled(b, check, case, "after")
+    if None in fits:
+        return False
+    found = [(0, outside(b.case, f[1], plate), {"elbo": f[2]["elbo"]}) for f in fits]
+    if not found[0][1]:
+        return False
+    return same(check, *found, 1e-3)
+
+
+def rows_without_data(b):
+    """Items and groups of which nothing was observed narrow nothing."""
+    plate = "ng"[b.case.seed % 2]
+    p = b.case.plates[plate]
+    # What docs/language.md excepts: members of joint factors. Modes of points move with the prior; potentials are data.
+    if p.size == 0 or p.times or re.search(r"guide|potential|index|Multinomial", b.case.text) or "start" in b.case.text:
+        return False
+    if re.search(r"^z|^b|^s1|mixture|zero_inflated", "\n".join(b.case.lines), re.M):
+        return False  # another start may end elsewhere
+    return compare_rest(b, "rows_without_data", with_rows(b.case, plate, np.arange(p.size), 7), plate)
+
+
+def weights_of_zero(b):
+    """An item of weight 0 is not there."""
+    weight = b.case.arrays.get("weight")
+    if weight is None or not (weight.value == 0).any() or not (weight.value > 0).any():
+        return False
+    if re.search(r"^z|^b|^s1|mixture|zero_inflated", "\n".join(b.case.lines), re.M):
+        return False
+    return compare_rest(b, "weights_of_zero", with_rows(b.case, "n", np.flatnonzero(weight.value > 0), 0), "n")
+
+
+def evidence(b):
+    """The ELBO is below the log evidence, and draws have the means, of a sum over all values."""
+    try:
+        right = exact.Posterior(b.case)
+    except exact.Unknown:
+        return False
+    code, arrays, written = b.fit("evidence", "--threads", "1", short=["--search", "none", "--tol", "1e-11", "--max-iter", "300", "--quiet", "--save-locals"])
+    if code:
+        raise Defect("evidence", f"exit code {code}: {written.get('stderr', '')[-600:]}")
+    gap, allowed = right.log_evidence - written["elbo"], 1e-5 * (1 + abs(right.log_evidence))
+    if not -allowed < gap or (right.is_one_factor() and not gap < allowed):
+        raise Defect("evidence", f"ELBO {written['elbo']:.9g}, log evidence {right.log_evidence:.9g}")
+    means = right.means()
+    for name, mean in means.items():
+        found = re.fullmatch(r"(\w+?)((?:\.\d+)*)=(\d+)", name)
+        probabilities = arrays.get(f"{found.group(1)}.probs") if found else None
+        if probabilities is not None and mean == 0:
+            p = probabilities[tuple(int(k) for k in found.group(2).split(".")[1:]) + (int(found.group(3)),)]
+            if not p < 1e-9:
+                raise Defect("evidence", f"P({name}) is {p:.3g}, and it is impossible")
+    return compare_draws(b, means)
+
+
+def compare_draws(b, means):
+    done = b.fit("evidence", "--method", "gibbs", "--warmup", "500", "--draws", "2000", "--chains", "4", name="drawn", short=["--quiet"])
+    if done[0] or not os.path.exists(f"{b.folder}/drawn/summary.csv"):
+        return None
+    with open(f"{b.folder}/drawn/summary.csv") as f:
+        rows = [line.split(",") for line in f.read().splitlines()[1:]]
+    for name, mean, sd, error, *_, r_hat in rows:
+        first, *at = name.split(".")
+        wanted = means.get(".".join([first, *(str(int(k) - 1) if k.isdigit() else k for k in at)]))
+        if wanted is None or not float(r_hat) < 1.01:  # a heavy tail, or chains that are stuck
+            continue
+        if abs(float(mean) - wanted) > jags.FAR * float(error) + 0.01 * float(sd) + 1e-6:
+            raise Defect("evidence", f"E[{name}] is {wanted:.6g}, by draws {mean} ({error})")
+    return None
 
 
 def minibatches(b):
@@ -308,7 +523,8 @@ def used(b):
 FIRST = [well, formatted, base]
 OTHERS = {"interpreted": interpreted, "threads": threads, "processors": processors, "streamed": streamed, "single": single,
           "climbs": climbs, "sampled": sampled, "minibatches": minibatches, "used": used, "against_jags": against_jags,
-          "resumed": resumed, "in_python": in_python,
+          "resumed": resumed, "in_python": in_python, "thresholds": thresholds, "processes": processes, "built": built,
+          "rows_without_data": rows_without_data, "weights_of_zero": weights_of_zero, "evidence": evidence,
           **{f"without {p}": without(p) for p in PASSES}}
 
 

@@ -2,10 +2,11 @@
 
 A model is a list of declarations; each latent variable and each observation comes from a template, which refers to what was
 declared before. Every case switches a random half of the templates and features off, so that those that hide each other
-are seen alone (after YARPGen and swarm testing). Sizes of plates are drawn from nothing to a few hundred; data are random
-values of the right support, with gaps.
+are seen alone (after YARPGen and swarm testing). Sizes of plates are drawn from nothing to a few hundred, now and then to two
+thousand; data are random values of the right support, with gaps.
 
     case = generate(seed)
+    case = generate(seed, small=True)   # one whose posterior can be summed over all values (exact.py)
     case.text         # the model file
     case.write(folder)  # model.lehr and data.json
 """
@@ -19,7 +20,11 @@ FEATURES = ["nested", "chain", "times", "weight", "alias", "index_data", "covari
             "category_index", "dirichlet", "beta", "gamma", "variance", "scale", "joint", "point", "independent", "gaps",
             "student", "laplace", "logistic", "probit", "softmax", "poisson_sum", "binomial", "count", "categorical",
             "multinomial", "mvnormal", "mixture", "zero_inflated", "censored", "lognormal", "exponential", "geometric",
-            "negative_binomial", "hierarchy", "random_walk", "empty", "large", "multiplied_precision", "items_only"]
+            "negative_binomial", "hierarchy", "random_walk", "empty", "large", "multiplied_precision", "items_only", "wide", "partial",
+            "trials_of_category", "potential", "lag", "autoregression", "switched", "thousands"]
+# What a sum over all values of the latent variables does not know, or what would be too large for it (exact.py).
+NOT_SMALL = {"nested", "times", "weight", "vector", "matrix", "softmax", "multinomial", "mvnormal", "large", "empty", "thousands",
+             "point", "wide", "partial", "items_only"}
 
 
 @dataclass
@@ -114,9 +119,10 @@ class Case:
 
 
 class Writer:
-    def __init__(self, seed, without=()):
+    def __init__(self, seed, without=(), small=False):
         self.r = np.random.default_rng(seed)
-        on = {f for f in FEATURES if self.r.random() < 0.5} - set(without)
+        on = {f for f in FEATURES if self.r.random() < 0.5} - set(without) - (NOT_SMALL if small else set())
+        self.small, self.many = small, "thousands" in on and self.chance(0.3)
         self.case = Case(seed, on)
         self.variables, self.members, self.count = [], [], {}
 
@@ -142,6 +148,8 @@ class Writer:
     # Plates
 
     def size(self, most):
+        if self.small:
+            return self.pick([1, 1, 2, 2, 3])
         sizes = [1, 2, 3, 5, 7, 8, 13, 16, 17, 33]
         if self.on("large"):
             sizes += [64, 65, 130, 257, 300]
@@ -154,14 +162,18 @@ class Writer:
         self.say(text)
 
     def add_plates(self):
-        self.plate("n", self.size(300), "plate n times weight;" if self.on("weight") else "plate n;", times=self.on("weight"))
+        size = self.pick([300, 511, 700, 1024, 1500, 2000]) if self.many else self.size(300)
+        self.plate("n", size, "plate n times weight;" if self.on("weight") else "plate n;", times=self.on("weight"))
         if self.on("weight"):
             self.data("weight", ("n",), self.r.choice([0, 0.5, 1, 1, 2], self.case.rows(("n",))), "real", "weight")
         self.plate("g", self.size(40), "plate g;")
-        k = int(self.r.integers(1, 5))
+        k = int(self.r.integers(1, 3 if self.small else 5))
         self.plate("k", k, f"plate k = {k};")
-        d = int(self.r.integers(1, 4))
+        d = int(self.r.integers(1, 3 if self.small else 4))
         self.plate("d", d, f"plate d = {d};")
+        if self.on("wide"):
+            v = self.pick([5, 8, 12, 33, 60])
+            self.plate("v", v, f"plate v = {v};")
         if self.on("nested") and not self.on("items_only"):
             lengths = self.r.integers(0, 6, self.case.plates["g"].size)
             ordered = " ordered" if self.on("chain") and self.chance(0.5) else ""
@@ -174,6 +186,8 @@ class Writer:
             self.plate("t", max(1, self.size(60)), "plate t ordered;", ordered=True)
         if self.on("alias"):
             self.plate("h", k, "plate h = k;")
+            if self.on("lag"):
+                self.plate("j", k, "plate j = k;")
 
     def data(self, name, axes, value, type_, kind, over=""):
         self.say(f"data {name}[{', '.join(axes)}] : {type_};")
@@ -189,12 +203,12 @@ class Writer:
             if self.on("vector") and self.chance(0.5):
                 width = self.case.plates["d"].size
                 self.data(f"X{tag}", axes, self.r.normal(size=rows + (width,)).round(3), "vector over d", "vector", "d")
-            for over in ("g", "k"):
+            for over in ("g", "k") + ("v",) * self.on("wide"):
                 size = self.case.plates[over].size
                 if self.on("index_data") and size and self.chance(0.5) and over not in axes:
                     self.data(f"of{over}{tag}", axes, self.r.integers(0, size, rows), over, "index", over)
             if self.on("multiplied_precision") and self.chance(0.5):
-                self.data(f"s{tag}", axes, self.r.uniform(0.5, 2, rows).round(3), "real", "positive")
+                self.data(f"s{tag}", axes, self.r.choice([0.5, 0.8, 1, 1.3, 2] + [0] * self.chance(0.2), rows), "real", "positive")
 
     def contexts(self):
         if self.on("items_only"):
@@ -210,7 +224,7 @@ class Writer:
 
     def index_texts(self, plate, context):
         """Ways to index a plate in a context."""
-        same = {"h": "k"}
+        same = {"h": "k", "j": "k"}
         found = [c for c in context if same.get(c, c) == same.get(plate, plate)]
         for v in self.variables:
             if v.kind == "index" and v.over == plate and set(v.axes) <= set(context) and self.prefix(v.axes, context):
@@ -249,11 +263,17 @@ class Writer:
                 return text
         return None
 
+    def overs(self):
+        """Plates of the values of a category."""
+        return ["k", "d"] + ["v", "v"] * self.on("wide")
+
     def random_axes(self, last=()):
         """Plates of a parameter."""
         options = [(), (), ("k",), ("k",), ("k",) if self.on("items_only") else ("g",)]
         if "h" in self.case.plates:
             options.append(("h", "k"))
+        if "v" in self.case.plates:
+            options.append(("v",))
         if "i" in self.case.plates and not self.on("items_only") and self.chance(0.3):
             options.append(("g", "i"))
         axes = self.pick(options)
@@ -308,7 +328,7 @@ class Writer:
         self.latent("L", "matrix", self.random_axes(("d",)), f"Wishart(df = {df}, scale = {self.number(0.2, 1)})", "d")
 
     def add_simplex(self):
-        over = self.pick(["k", "k", "d"])
+        over = self.pick(["k"] + self.overs())
         axes = self.random_axes((over, "h"))
         self.latent("pi", "simplex", axes, f"Dirichlet(concentration = {self.number(1, 3)})", over)
 
@@ -321,7 +341,7 @@ class Writer:
 
     def add_category(self):
         context = self.pick(self.contexts())
-        over = self.pick(["k", "k", "d"])
+        over = self.pick(["k"] + self.overs())
         p = self.find("simplex", context, over)
         if self.on("softmax") and self.chance(0.2) and self.find("vector", context, over):
             p = f"softmax({self.find('vector', context, over)})"
@@ -342,14 +362,38 @@ class Writer:
         before = ", ".join(context[:-1] + (context[-1] + "-1",))
         if self.on("random_walk") and self.chance(0.5):
             name = f"mu{self.count.get('mu', 0) + 1}"
-            factor = self.pick(["", "0.8 * ", "0.5 * "])
-            self.latent("mu", "real", context, f"Normal(mean = {factor}{name}[{before}], {self.noise(context[:-1])})",
+            mean = f"{self.pick(['', '0.8 * ', '0.5 * '])}{name}[{before}]"
+            if self.on("lag") and self.chance(0.5):
+                mean = f"0.5 * {name}[{before}] + {self.pick(['0.3', '0.4'])} * {name}[{before.replace('-1', '-2')}]"
+            self.latent("mu", "real", context, f"Normal(mean = {mean}, {self.noise(context[:-1])})",
                         suffix=f" start Normal(mean = 0, sd = {self.number(1, 2)})")
             return
         name = self.name("A")
-        self.say(f"{name}[k] ~ Dirichlet(concentration = {self.number(1, 2)}) over k;")
         state = f"z{self.count.get('z', 0) + 1}"
-        self.latent("z", "index", context, f"Categorical({name}[{state}[{before}]])", "k", suffix=" start Uniform() over k")
+        far = "j" in self.case.plates and self.chance(0.5)
+        self.say(f"{name}[{'h, j' if far else 'k'}] ~ Dirichlet(concentration = {self.number(1, 2)}) over k;")
+        earlier = f"{state}[{before.replace('-1', '-2')}], " if far else ""
+        self.latent("z", "index", context, f"Categorical({name}[{earlier}{state}[{before}]])", "k", suffix=" start Uniform() over k")
+
+    def add_spins(self):
+        """Spins in a field and on pairs, and categories that like to be equal."""
+        g = self.case.plates["g"].size
+        if "e" in self.case.plates or g < 2:
+            return
+        count = int(self.r.integers(1, 2 if self.small else 2 * g))
+        self.plate("e", count, "plate e;")
+        first = self.r.integers(0, g, count)
+        self.data("one", ("e",), first, "g", "pair", "g")
+        self.data("other", ("e",), (first + self.r.integers(1, g, count)) % g, "g", "pair", "g")
+        spins = self.latent("s", "spin", ("g",), "Spin()")
+        self.say(f"potential[e] {self.number(-0.5, 0.5)} * {spins.name}[one[e]] * {spins.name}[other[e]];")
+        if self.chance(0.5):
+            self.say(f"potential[g] {self.number(-0.5, 0.5)} * {spins.name}[g];")
+        categories = [v for v in self.variables if v.kind == "index" and v.axes == ("g",) and v.over == "k" and not v.data]
+        if "h" in self.case.plates and categories:
+            self.data("J", ("h", "k"), self.r.normal(0, 0.5, self.case.rows(("h", "k"))).round(2), "real", "coupling")
+            z = categories[0].name
+            self.say(f"potential[e] J[{z}[one[e]], {z}[other[e]]];")
 
     def predictor(self, context, terms=3):
         """A sum that is linear in each location."""
@@ -365,19 +409,42 @@ class Writer:
                 continue
             x = self.find("real", context, data=True) if self.chance(0.4) else None
             bit = self.find("bit", context) if self.on("bit") and self.chance(0.2) else None
+            if self.on("potential") and self.chance(0.2):
+                bit = self.find("spin", context)
             parts.append(" * ".join(filter(None, [x, bit, found])))
         if not parts:
             return self.number(-1, 1)
         return self.pick([" + ", " + ", " - "]).join(parts)
 
+    def link(self, context):
+        """The predictor of a link, which a latent bit or category may choose."""
+        if self.on("switched") and self.chance(0.6):
+            bit, a, b = self.find("bit", context), self.find("real", context), self.find("real", context)
+            if bit and a and self.chance(0.6):
+                return f"{bit} * {a} + (1 - {bit}) * {b if b != a else self.number(-1, 1)}"
+            chosen = [v for v in self.variables if v.kind == "index" and not v.data]
+            self.r.shuffle(chosen)
+            for z in chosen:
+                at = self.reference(z, context)
+                if at:
+                    reals = [v for v in self.variables if v.kind == "real" and v.axes == (z.over,) and not v.data]
+                    return f"{reals[0].name if reals else self.apart(z.over)}[{at}]"
+        return self.predictor(context)
+
+    def apart(self, over):
+        """A location with an element for each value of a category."""
+        v = self.latent("mu", "real", (over,), f"Normal(mean = 0, sd = {self.number(1, 2)})")
+        self.members.append(v)
+        return v.name
+
     # Observations
 
-    def observe(self, context, distribution, value, suffix=""):
+    def observe(self, context, distribution, value, suffix="", entries=False):
         name = self.name("y")
         value = np.asarray(value, dtype=float)
-        gaps = self.on("gaps") and value.size and value.ndim == len(self.case.rows(context)) and self.chance(0.5)
+        gaps = self.on("gaps") and value.size and (entries or value.ndim == len(self.case.rows(context))) and self.chance(0.5)
         if gaps:
-            value = np.where(self.r.random(value.shape) < 0.2, np.nan, value)
+            value = np.where(self.r.random(value.shape) < (0.5 if entries else 0.2), np.nan, value)
         self.say(f"observe {name}[{', '.join(context)}] ~ {distribution}{suffix};")
         self.case.arrays[name] = Array(context, value if gaps or value.dtype.kind == "f" and np.any(value % 1) else value.astype(int))
 
@@ -389,10 +456,17 @@ class Writer:
             "student", "laplace", "logistic", "probit", "poisson_sum", "binomial", "count", "categorical", "multinomial",
             "mvnormal", "mixture", "zero_inflated", "censored", "lognormal", "exponential", "geometric", "negative_binomial",
             "softmax", "bit") if self.on(f)]
+        options += ["autoregression"] * (self.on("autoregression") and self.case.plates[context[-1]].ordered)
+        options += ["binomial"] * self.on("trials_of_category") + ["logistic", "probit"] * self.on("switched")
         getattr(self, "observe_" + self.pick(options))(context, rows, reals)
 
     def observe_normal(self, context, rows, reals):
         self.observe(context, f"Normal(mean = {self.predictor(context)}, {self.noise(context)})", reals)
+
+    def observe_autoregression(self, context, rows, reals):
+        name = f"y{self.count.get('y', 0) + 1}[{', '.join(context[:-1] + (context[-1] + '-1',))}]"
+        self.observe(context, f"Normal(mean = 0.5 * {name} + {self.predictor(context)}, {self.noise(context[:-1])})", reals,
+                     " start Normal(mean = 0, sd = 2)")
 
     def observe_student(self, context, rows, reals):
         self.observe(context, f"StudentT(df = 4, mean = {self.predictor(context)}, {self.noise(context)})", reals)
@@ -417,23 +491,31 @@ class Writer:
         self.observe(context, f"Bernoulli({p})", self.r.integers(0, 2, rows))
 
     def observe_logistic(self, context, rows, reals):
-        self.observe(context, f"Bernoulli(logistic({self.predictor(context)}))", self.r.integers(0, 2, rows))
+        self.observe(context, f"Bernoulli(logistic({self.link(context)}))", self.r.integers(0, 2, rows))
 
     def observe_probit(self, context, rows, reals):
-        self.observe(context, f"Bernoulli(probit({self.predictor(context)}))", self.r.integers(0, 2, rows))
+        self.observe(context, f"Bernoulli(probit({self.link(context)}))", self.r.integers(0, 2, rows))
 
     def observe_binomial(self, context, rows, reals):
         p = self.find("prob", context)
-        p = p if p and self.chance(0.5) else f"logistic({self.predictor(context)})"
+        p = p if p and self.chance(0.5) else f"logistic({self.link(context)})"
         trials = int(self.r.integers(1, 9))
+        chosen = [v for v in self.variables if v.kind == "index" and not v.data]
+        at = self.reference(self.pick(chosen), context) if chosen and self.on("trials_of_category") else None
+        if at:
+            over = next(v.over for v in chosen if at.startswith(v.name + "["))
+            if f"trials{over}" not in self.case.arrays:
+                self.data(f"trials{over}", (over,), self.r.integers(0, 9, self.case.rows((over,))), "count", "trials")
+            most = int(self.case.arrays[f"trials{over}"].value.max())
+            return self.observe(context, f"Binomial(trials{over}[{at}], {p})", self.r.integers(0, most + 1, rows))
         self.observe(context, f"Binomial({trials}, {p})", self.r.integers(0, trials + 1, rows))
 
     def observe_geometric(self, context, rows, reals):
-        p = self.find("prob", context) or f"logistic({self.predictor(context)})"
+        p = self.find("prob", context) or f"logistic({self.link(context)})"
         self.observe(context, f"Geometric({p})", self.r.poisson(1.5, rows))
 
     def observe_negative_binomial(self, context, rows, reals):
-        p = self.find("prob", context) or f"logistic({self.predictor(context)})"
+        p = self.find("prob", context) or f"logistic({self.link(context)})"
         self.observe(context, f"NegativeBinomial({self.number(1, 4)}, {p})", self.r.poisson(2, rows))
 
     def observe_exponential(self, context, rows, reals):
@@ -456,7 +538,7 @@ class Writer:
         self.observe(context, f"zero_inflated({p}, Poisson({rate}))", self.r.poisson(1.5, rows) * self.r.integers(0, 2, rows))
 
     def observe_categorical(self, context, rows, reals):
-        over = self.pick(["k", "d"])
+        over = self.pick(self.overs())
         p = self.find("simplex", context, over)
         if p and over not in context:
             self.observe(context, f"Categorical({p})", self.r.integers(0, self.case.plates[over].size, rows))
@@ -467,7 +549,7 @@ class Writer:
             self.observe(context, f"Categorical(softmax({scores}))", self.r.integers(0, self.case.plates["d"].size, rows))
 
     def observe_multinomial(self, context, rows, reals):
-        over = self.pick(["k", "d"])
+        over = self.pick(self.overs())
         p = self.find("simplex", context, over)
         if p and over not in context:
             self.observe(context, f"Multinomial({p})", self.r.poisson(2, rows + (self.case.plates[over].size,)))
@@ -476,7 +558,7 @@ class Writer:
         matrix = (self.find("matrix", context, "d") if self.on("matrix") else None) or self.number(0.5, 2)
         mean = self.find("vector", context, "d") or 0
         self.observe(context, f"MvNormal(mean = {mean}, precision = {matrix})",
-                     self.r.normal(size=rows + (self.case.plates["d"].size,)).round(3), " over d")
+                     self.r.normal(size=rows + (self.case.plates["d"].size,)).round(3), " over d", entries=self.on("partial"))
 
     # The guide
 
@@ -502,12 +584,12 @@ class Writer:
         steps = [self.add_spread, self.add_location, self.add_location]
         steps += [self.add_vector] * self.on("vector") + [self.add_simplex] * self.on("dirichlet") + [self.add_probability] * self.on("beta")
         steps += [self.add_matrix] * (self.on("matrix") and self.on("vector")) + [self.add_rate] * self.on("gamma")
-        for _ in range(int(self.r.integers(2, 8))):
+        for _ in range(int(self.r.integers(1, 3 if self.small else 4 if self.many else 8)) + (not self.small)):
             self.pick(steps)()
-        later = [self.add_category] * self.on("category") + [self.add_bit] * self.on("bit") + [self.add_chain] * 2 * self.on("chain")
-        for _ in range(int(self.r.integers(0, 3)) if later else 0):
+        later = [self.add_spins] * 2 * (self.on("potential") and not self.on("items_only")) + [self.add_category] * self.on("category") + [self.add_bit] * self.on("bit") + [self.add_chain] * 2 * self.on("chain")
+        for _ in range(int(self.r.integers(0, 2 if self.many else 3)) if later else 0):
             self.pick(later)()
-        for _ in range(int(self.r.integers(1, 4))):
+        for _ in range(int(self.r.integers(1, 2 if self.many else 4))):
             self.add_observation()
         if not any(line.startswith("observe") for line in self.case.lines):
             self.observe_normal(("n",), self.case.rows(("n",)), self.r.normal(size=self.case.rows(("n",))))
@@ -515,12 +597,12 @@ class Writer:
         return self.case
 
 
-def generate(seed, without=()):
+def generate(seed, without=(), small=False):
     """The case of a seed, of a random half of the features but these."""
-    return Writer(seed, without).run()
+    return Writer(seed, without, small).run()
 
 
 if __name__ == "__main__":
     import sys
 
-    print(generate(int(sys.argv[1])).text)
+    print(generate(int(sys.argv[1]), small=sys.argv[2:] == ["small"]).text)

@@ -120,7 +120,7 @@ def translate(case):
     for name, array in case.arrays.items():
         if re.search(rf"\b{name}\b", text):
             value = np.asarray(array.value, dtype=float)
-            if any(re.match(rf"data {name}\[.* : [gkd];$|observe {name}\[.* ~ Categorical", line) for line in case.lines):
+            if any(re.match(rf"data {name}\[.* : [gkdv];$|observe {name}\[.* ~ Categorical", line) for line in case.lines):
                 value = value + 1
             data[name] = value
     return f"model {{\n{text}\n}}\n", data, names
