@@ -335,8 +335,8 @@ def all_informed(case):
     latent = [name for observe, name, _ in statements if not observe]
     whole = [body for observe, name, body in statements if observe and not np.isnan(case.arrays[name].value.astype(float)).any()]
     for observe, name, body in statements:
-        if observe or not any(re.search(rf"\b{other}\b", body) for other in latent):
-            continue
+        if observe or not (body.startswith("Half") or any(re.search(rf"\b{other}\b", body) for other in latent)):
+            continue  # a half-Student distribution has a scale of its own
         if not any(re.search(rf"\b{name}(\b(?!\[)|\[[a-z](, [a-z])*\])", text) for text in whole):
             return False
     return True

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -38,8 +39,27 @@ TEST_CASE("keys tell apart what an object is made from") {
   CHECK(cache.key({"ab", "c"}).size() == 36);
   CHECK(cache.key({"ab", "c"}) == cache.key({"ab", "c"}));
   CHECK(cache.key({"ab", "c"}) != cache.key({"a", "bc"}));
+  CHECK(cache.key({"a:b"}) != cache.key({"a", "b"}));
   CHECK(none.key({"ab"}).empty());
   CHECK_FALSE(none.find(""));
+}
+
+TEST_CASE("keys tell apart what the environment has code made for") {
+  const ObjectCache cache("/nowhere", 1000);
+  for (const char* name : {"LEHR_CPU", "LEHR_THRESHOLDS"}) {
+    const char* const before = std::getenv(name);
+    const std::string as_it_was = before ? before : "";
+    std::set<std::string> keys;
+    for (const char* value : {"x86-64-v2", "jam.long=1"}) {
+      ::setenv(name, value, 1);
+      keys.insert(cache.key({"a"}));
+    }
+    ::unsetenv(name);
+    keys.insert(cache.key({"a"}));
+    if (before) ::setenv(name, as_it_was.c_str(), 1);
+    INFO(name);
+    CHECK(keys.size() == 3);
+  }
 }
 
 TEST_CASE("objects come back, and those not used for longest go when there are too many") {
@@ -60,8 +80,10 @@ TEST_CASE("objects come back, and those not used for longest go when there are t
     CHECK(cache.find(keys[k]).has_value() == (k == 0 || k >= 6));
   }
   const std::string large = cache.key({"large"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   cache.keep(large, std::string(2000, 'x'));
   CHECK_FALSE(cache.find(large));
+  CHECK(cache.find(keys[7]));  // and no other goes for it
 }
 
 TEST_CASE("files of others stay, however much there is") {

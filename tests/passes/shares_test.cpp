@@ -72,6 +72,19 @@ TEST_CASE("rows that other turns read begin a phase of their own") {
             0) == 2);
 }
 
+TEST_CASE("a loop joins no phase that is before what it reads") {
+  Rows x;
+  Builder& b = x.b;
+  const BufferId columns = b.buffer("c", Role::table, {x.k, x.n});
+  CHECK(x.phases(
+            [&] {
+              x.rows([&](ExprId n) { x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.from, {n, k})); }); });
+              x.each([&](ExprId k) { x.rows([&](ExprId n) { b.store(columns, {k, n}, b.load(x.to, {n, k})); }); });
+              x.rows([&](ExprId n) { x.each([&](ExprId k) { b.store(x.other, {n, k}, b.load(columns, {k, n})); }); });
+            },
+            0) == 3);
+}
+
 TEST_CASE("a turn that reads what another stores stays") {
   Rows x;
   Builder& b = x.b;
@@ -100,6 +113,23 @@ TEST_CASE("scratch of a turn is its own, unless something else has to do with it
               });
             },
             before ? 2 : 0) == (before ? 0 : 1));
+}
+
+TEST_CASE("scratch that is read after a loop, and a number of what the function stores, keep a loop where it is") {
+  Rows x;
+  Builder& b = x.b;
+  const bool scratch = GENERATE(true, false);
+  CHECK(x.phases(
+            [&] {
+              b.store(x.one, {b.i(0)}, b.load(x.from, {b.i(2), b.i(1)}));
+              const ExprId c = b.let("c", scratch ? b.f(2) : b.load(x.one, {b.i(0)}));
+              x.rows([&](ExprId n) {
+                x.each([&](ExprId k) { b.store(x.scratch, {k}, b.mul(c, b.load(x.from, {n, k}))); });
+                x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.scratch, {k})); });
+              });
+              if (scratch) b.store(x.one, {b.i(1)}, b.load(x.scratch, {b.i(1)}));
+            },
+            3) == 0);
 }
 
 TEST_CASE("scratch that a turn leaves to others stays") {
