@@ -131,8 +131,8 @@ m("b_.accumulate(«tempered ? data : prior», value);", "prior", "annealing_one_
 m("b_.accumulate(energy, b_.mul(b_.mul(«unweighted», natural),", "b_.f(1)", "annealing_one_sweep|annealing_built_steps")
 m("const ExprId log_total = b_.add(b_.log(b_.get(e.total)), «b_.get(e.shift)»);", "b_.f(0)")
 m("const ExprId copies = «updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element)»;", "b_.f(1)")
-m("energies_.add_item_energy(e.element[0], b_.mul(«copies», mean));", "b_.f(1)", "annealing_tempering_numbers|annealing_local_tempering")
-m("if (!s_.tempered[t.term.origin] «|| has_streamed_atom(t.term)») continue;", "|| (!SWITCH && has_streamed_atom(t.term))", "annealing_local_tempering|annealing_built_steps|annealing_tempering_numbers")
+m("energies_.add_item_energy(e.element[0], b_.mul(«copies», energies_.has_item_bounds()", "b_.f(1)", "annealing_tempering_numbers|annealing_local_tempering")
+m("if ((!s_.tempered[t.term.origin] && !has_item_bounds()) «|| has_streamed_atom(t.term)») continue;", "|| (!SWITCH && has_streamed_atom(t.term))", "annealing_local_tempering|annealing_built_steps|annealing_tempering_numbers")
 m("b_.accumulate(squares, «b_.mul(a, a)»);", "a", "posterior_multilinear|posterior_elementwise|residual_test|oracles")
 m("b_.add_to(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), «back ? a : b_.neg(a)»);", "a", "residual_test|posterior_multilinear|oracles")
 m("return b_.mul(b_.f(0.5), «b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]})))»);", "b_.add(x, x)",
@@ -279,7 +279,7 @@ m = area("convergence", "posterior_evidence|posterior_mackay_spins|oracles|annea
 m("return «tail_after(moved, ratio)»;", "0.0", "annealing_ends|oracles|posterior_faithful|posterior_soft_kmeans|annealing_stops")
 m("return still && moved <= root && «left <= root»;", "true", "annealing_ends|oracles|annealing_stops")
 m("const bool still = !first_ && std::abs(elbo - previous_) <= «tolerance_» * (1 + std::abs(elbo));", "1e3 * tolerance_", "annealing_stops")
-m("«comparable» && objective < previous - options.slack.elbo * (1 + std::abs(objective))) ++out.decreases;", "true", "annealing_mixture|annealing_stops|annealing_ends")
+m("if («comparable» && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;", "true", "annealing_mixture|annealing_stops|annealing_ends")
 
 m = area("what show prints", "posterior_shown")
 m("m.sd.push_back(std::sqrt(mean * (1 - mean) / («sum_of_p + 1»)));", "sum_of_p")
@@ -320,7 +320,7 @@ m("for (const double weight : weights) total += «weight»;", "1.0")
 
 m = area("held-out scores", "posterior_score")
 m("const double one = v.support == math::Support::spin ? «0.5 * (1 + x)» : x;", "0.5 * x")
-m("if (const auto* o = std::get_if<Observation>(&f)) return «o->copies» * log_sum({{o->statement, o->element}});", "1.0")
+m("if (const auto* o = std::get_if<Observation>(&f)) return «o->copies» * log_sum_of(*o);", "1.0")
 m("const double weight = rule.by == Summation::belief ? «std::log(rule.belief[u.position * n + k])» : 0;", "-0.5")
 m("kept_.givens[p->times->index()].values[e.position] -= «out[k]»;", "0.0")
 m("static_cast<std::size_t>(std::floor(«fraction_» * static_cast<double>(copies.size()) + 1e-9));", "0.5 * fraction_")
@@ -394,7 +394,7 @@ m = area("trust", "posterior_diagnose|posterior_far_from_zero")
 m("mean += «w * b[j]»;", "b[j] / static_cast<double>(grid)")
 m("return {(n * k + «10 * 0.5») / (n + 10), -k / mean};", "0.0")
 m("return difference / («2 * t»);", "t")
-m("if (!d.point) density += «log_q(d, e, joint.forward(), x)»;", "0.0")
+m("if (!d.point) density += «log_q(d, e, f, x)»;", "0.0")
 m("out.p += x > a.observed ? 1 : x == a.observed ? «0.5» : 0;", "1.0")
 m("sum[k] += «x.sign * part[part.size() == 1 ? 0 : k]»;", "0.0")
 m("add_reference(out.data.observed[k].values, out.references[k], «-1»);", "1")
@@ -403,7 +403,7 @@ m("if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr) ad
 m = area("moves of components", "annealing_components")
 m("if («value > elbo_ + margin()») return true;", "value > elbo_ - 1e4")
 m("if («c.ordered») {", "false")
-m("if (is_plate(a_[b].plate)) return «false»;", "true")
+m("told_apart_ = told_apart_ || «is_plate(a_[b].plate)»;", "false")
 m("if (masses_[k] < «kEmpty» && k != split) return Room{k};", "1e9")
 m = area("joint variables", "posterior_joint_blocks|posterior_spike_and_slab")
 m("natural_symbol(Stat::indicator, kFirst) + «0.5 * precision(kFirst) * square(mean(kFirst))» - 0.5 * log(precision(kFirst))",
@@ -437,7 +437,7 @@ m("total_[k] += «x - old[k]»;", "x")
 m("«old[k] = x»;", "old[k] = 0")
 m("for (double& x : m.view().reals(b)) body(x, «k++»);", "k")
 m("const ItemRange part{items * k / d.count, «items * (k + 1) / d.count»};", "items")
-m("const bool sweep = !known_ || «!are_total(m, stage)»;", "false")
+m("!std::ranges::all_of(sums_, as_total) || «!are_total(m, stage)»;", "false")
 
 m = area("loop-invariant code", "passes|passes_every_model")
 m("if («!once.insert(array).second») outside.insert(array);", "false")
@@ -616,3 +616,118 @@ m("for (const std::string& part : earlier_) out.seen += «part»;", "part.substr
 m = area("numbers that are known", "loops|math_test")
 m("if (const auto each = number(s.body)) return b_.mul(b_.f(*each), «b_.to_f64(b_.sub(end, begin))»);", "b_.f(2)")
 m("f.known_entropy = f.log_normaliser - sum(kA, «(c_a - 1.0)» * expected_symbol(Stat::log_comp, kA));", "c_a")
+
+m = area("parallel regions", "passes|native_shares|passes_every_model")
+m("if («conflict(x, before_)») return false; for (std::size_t k = drafts_.size()", "false")
+m("if («conflict(x, drafts_[k].effects)») break;", "false")
+m("if (!numbers_.contains(s) || x.reads.contains(s) || «before_.reads.contains(s)») return false;", "false")
+m("if («meet(x.loads, stored_)») return false;", "false")
+m("if (!local && «own_rows(b, d.loops)») continue;", "true")
+m("if (!is_scratch(p_[b]) || «mentions_.at(b) > 1») return false;", "false")
+m("return meet(a.stores, b.loads) || meet(a.loads, b.stores) || «meet(a.stores, b.stores)»;", "false")
+m("const auto turns = loop && «!stops_» ? turns_of(*loop)", "true")
+m("return !assign || «assign->scalar != to»;", "true")
+m("good = get && «get->scalar == std::get<For>(s.node).index»;", "true")
+m("if («!elsewhere») { p_.buffers[b.index()].role = Role::table;", "true")
+m("if (n || m) return n && m && «n->value == m->value»;", "true")
+m("(«stored» ? out.stores : out.loads).insert(b); }, [&](ScalarId x, Mention how)", "false")
+m("any_of(branch->then_block, leaves) || «std::ranges::any_of(branch->else_block, leaves)»);", "false")
+
+m = area("what is the same in every iteration", "passes|passes_every_model")
+m("«!depends_on_index(p_, loop_, slices_, loop_.body[k])»;", "true")
+m("const bool reads = «meet(x.loads, rest.stores)» || meet(x.reads, rest.assigns);", "false")
+m("const bool reads = meet(x.loads, rest.stores) || «meet(x.reads, rest.assigns)»;", "false")
+m("const bool writes = «meet(x.stores, rest.stores)» ||", "false")
+m("meet(x.stores, before.loads) || «meet(x.assigns, before.reads)»;", "false")
+m("if («std::ranges::any_of(loop.body, leaves)») return {}; Invariants", "false")
+m("const ExprId turns = make(p_, Type::boolean, Binary{BinaryOp::less, «loop->begin», loop->end});", "loop->end")
+m("if («random» || std::holds_alternative<BreakIf>(s.node)", "false")
+m("return with.declares.contains(s) || !(all.declares.contains(s) || «all.assigns.contains(s)»);", "false")
+m("return is_state(p_, b) || «!all.stores.contains(b)»;", "true")
+m("if («meet(run.stores, rest.stores)» || meet(run.declares, rest.reads)", "false")
+m("Binary{BinaryOp::equal, load(key, at), «load(last, at)»}", "load(key, at)")
+m("before.push_back(Stmt{Local{first, «i(1)»}});", "i(0)")
+m("store && store->accumulate) «run.loads.insert(store->buffer);»", "if (!SWITCH) run.loads.insert(store->buffer);")
+
+m = area("arrays that go", "passes|passes_every_model")
+m("if (slice.axis == 0 && «candidates.contains(b)») out[b] = slice;", "true")
+m("«elsewhere(Stmt{BreakIf{branch->condition}});»", "if (!SWITCH) elsewhere(Stmt{BreakIf{branch->condition}});")
+m("«own_ = {};» block(body);", "if (!SWITCH) own_ = {};")
+m("if (here.loads.contains(store.buffer) || «later.stores.contains(store.buffer)») return false;", "false")
+m("return «!meet(from.loads, here.stores)» && !meet(from.loads, later.stores)", "true")
+m("&& «!meet(from.loads, later.stores)» && !meet(from.reads, here.declares)", "true")
+m("!meet(from.reads, here.assigns) && «!meet(from.reads, later.assigns)»;", "true")
+m("if (!local_.contains(store.buffer) || array.axes.size() != 1 || «store.accumulate») return false;", "false")
+m("«literal(p_, loop.begin) == 0» && literal(p_, loop.end) == extent;", "true")
+m("if («!once» || from_here != mentions(p_, store.buffer, all_)", "false")
+m("if (!mark(loop->body)) return false; reads(loop->begin); «reads(loop->end);»", "if (!SWITCH) reads(loop->end);")
+m("if (const auto* x = std::get_if<Accumulate>(&s.node)) «changed.insert(x->scalar);»", "if (!SWITCH) changed.insert(x->scalar);")
+m("if (value && «value->value == 0») zeros.insert(x->scalar);", "true")
+m("Binary{BinaryOp::less, make(p_, Type::f64, ConstF{0}), «flag»}", "make(p_, Type::f64, ConstF{0})", "passes|passes_every_model")
+m("if (!branch || branch->then_block.size() != 1 || «!branch->else_block.empty()») return 0;", "false")
+m("const bool innermost = loop && !has_loop(loop->body) && «std::ranges::none_of(loop->body, leaves)»;", "true")
+
+m = area("compiled code on disk", "native_object_cache|cli_cache")
+m("digest({generator_digest(), machine, «chosen_processor()», set_thresholds(), digest(parts)})", "std::string()")
+m("digest({generator_digest(), machine, chosen_processor(), «set_thresholds()», digest(parts)})", "std::string()")
+m("all.append(«std::to_string(part.size())»).append(\":\").append(part);", "std::string()")
+m("return about.st_uid == ::geteuid() && «(about.st_mode & (S_IWGRP | S_IWOTH)) == 0»;", "true")
+m("if (!object || «digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest)»)", "false")
+m("if (!is_there || «!is_own(name)» || !S_ISREG(about.st_mode)", "false",
+  equivalent="the folder has entries alone: another is not used")
+m("«std::ranges::sort(files, {}, &File::used);»", "if (!SWITCH) std::ranges::sort(files, {}, &File::used);")
+m("if (key.empty() || «object.size() > most_») return;", "false")
+m("if (all <= most) return; std::ranges::sort(files, {}, &File::used); for (const File& file : files) { if («all <= most / 2») break;", "false")
+
+m = area("shares of items", "native_shares|cli_threads|cluster_mpi|cli_stream")
+m("if (to[0] == 0) «to[0] = from[0];»", "if (!SWITCH) to[0] = from[0];")
+m("lock.unlock(); «out.clear();» return out;", "if (!SWITCH) out.clear();")
+m("own.fail(«machine::work_on(w.machine, shares.begin[share], shares.of(share), work)»);",
+  "(machine::work_on(w.machine, shares.begin[share], shares.of(share), work), 0)")
+m("«table[b] = store.table()[b];»", "if (!SWITCH) table[b] = store.table()[b];")
+m("if (seen >= end_of_share() && «out.begin.size() < parts») out.begin.push_back(out.runs.size());", "true")
+
+m = area("what a fit goes on from", "cli_resume|python_model|library_test")
+m("return «it == found_.end()» ? Arrays() : std::move(it->second);", "true")
+m("«kept_.emplace_back(next_++, arrays);»", "kept_.emplace_back(SWITCH ? 0 : next_++, arrays);")
+m("if (arrived) «arrived(memory);»", "if (!SWITCH) arrived(memory);")
+m("if (const std::shared_ptr<Arrays> still = arrays.lock()) «out.kept.emplace(number, *still);»", "if (!SWITCH) out.kept.emplace(number, *still);")
+m('out["--method"] = «o.method»;', "std::string()")
+m('out["model"] = digest(«model_text»);', "std::string()")
+m('identity["data"] = «digest_of(data)»;', "std::string()")
+m('out["start in --init"] = «digest_of(settings)»;', "std::string()")
+m('out["temperatures of --anneal"] = «listed(settings.method)»;', "std::string()")
+m("if (!whole || «checksum(body) != crc») return wrong", "false")
+m("«std::ranges::for_each(runs_, check_run);»", "if (!SWITCH) std::ranges::for_each(runs_, check_run);")
+m("if (before != was.end() && «before->second == now») continue;", "true")
+m("«has->log_joint = std::move(had->log_joint);»", "if (!SWITCH) has->log_joint = std::move(had->log_joint);")
+m("std::ranges::copy(*from++, reals(b).begin()); «forget_parts();»", "if (!SWITCH) forget_parts();")
+
+# Defects that the program once had, put back for old_defects.py: (number, mutation). Several places may share a number.
+OLD_DEFECTS = []
+
+
+def defect(number, name, *places, tests=""):
+    OLD_DEFECTS.extend((number, Mutation(name, snippet, by, tests)) for snippet, by in places)
+
+
+defect(9001, "workers copy rows that the rest of a function reads",
+       ("for (const BufferId b : handed_over_) «make_table(b);»", "if (!SWITCH) make_table(b);"),
+       tests="passes_every_model|passes_thresholds")
+defect(9002, "rows without data narrow what they depend on",
+       ("const Masks masks = «find_barren(resolved, *data)»;", "Masks(resolved.variables.size())"), tests="posterior_barren")
+defect(9003, "a support moves with a latent choice",
+       ("if («!v.observed || (v.support != math::Support::count && v.support != math::Support::counts)») return {};", "true"),
+       tests="posterior_impossible")
+defect(9004, "predictions in pieces differ",
+       ("of_part.part.emplace((*streamed)->whole(), range.begin, «(*streamed)->with_barren_items()»);", "std::vector<model::VariableId>()"),
+       tests="posterior_barren")
+defect(9005, "a factor that is zero in the data",
+       ("if («!value || *value > 0 || (*value == 0 && v.support == Support::count)») continue;", "true"), tests="test_cli")
+defect(9006, "a resumed run goes on without its memory",
+       ("«from.raw(reals(b));»", "std::vector<double> other(reals(b).size()); from.raw(SWITCH ? std::span<double>(other) : reals(b));"),
+       tests="cli_resume")
+defect(9007, "a mixture, and limits, of data far from zero",
+       ("if («!follow(StatementId(k), *all[which], which)») return false;", "!s.part && !follow(StatementId(k), *all[which], which)"),
+       ("if («s.limits.any() && (of_[s.variable.index()] || mentions(roots_of(s)))») return false;", "false"),
+       tests="posterior_far_from_zero")

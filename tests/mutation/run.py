@@ -2,7 +2,7 @@
 """Puts every mutation of mutations.py behind a switch, in one build of a copy of the sources, and runs for each of them the
 tests that must notice. README.md says how and what came of it.
 
-usage: run.py [--dir DIR] [--check] [--no-build] [--jobs N] [NUMBER or AREA ...]
+usage: run.py [--dir DIR] [--check] [--chosen] [--no-build] [--jobs N] [NUMBER or AREA ...]
 """
 import argparse
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from mutations import MUTATIONS
+from mutations import MUTATIONS, OLD_DEFECTS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADER = """// Which mutation is at work: the number in the environment. The driver of built objects has no variables of its own.
@@ -32,7 +32,7 @@ inline bool lehr_mutation(int k) { return kLehrMutation == k; }
 """
 TARGETS = {"math_test", "single_updates_test", "over_temperatures_test", "adaptive_test", "minibatches_test", "residual_test",
            "native_special_functions", "native_lowering", "native_shares", "test_runtime_random", "test_runtime_rng", "embedding_steps_test",
-           "parts_test", "loops", "passes", "passes_every_model", "test_golden"}
+           "parts_test", "loops", "passes", "passes_every_model", "passes_thresholds", "native_object_cache", "test_golden"}
 
 
 def sources():
@@ -45,10 +45,10 @@ def pattern(snippet):
     return r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", snippet))
 
 
-def locate(texts):
+def locate(texts, numbered):
     """File -> (begin, end, replacement), and what is wrong with the table."""
     places, wrong = {}, []
-    for number, m in enumerate(MUTATIONS, 1):
+    for number, m in numbered:
         before, part, after = re.fullmatch(r"(?s)(.*)«(.*)»(.*)", m.snippet).groups()
         wanted = re.compile(f"{pattern(before)}\\s*(?P<part>{pattern(part)})\\s*{pattern(after)}")
         found = [(path, hit) for path, text in texts.items() for hit in wanted.finditer(text)]
@@ -78,14 +78,15 @@ def write(path, text):
         f.write(text)
 
 
-def copy(tree):
+def copy(tree, numbered):
+    """`numbered`: the mutations to put in, each with its number; several may share one."""
     paths = sources()
     code = {}
     for p in paths:
         if p.startswith(("compiler/", "runtime/")) and p.endswith((".cpp", ".h")):
             with open(os.path.join(ROOT, p)) as f:
                 code[p] = f.read()
-    places, wrong = locate(code)
+    places, wrong = locate(code, numbered)
     if wrong:
         sys.exit("\n".join(wrong))
     if tree is None:
@@ -104,12 +105,12 @@ def copy(tree):
     write(os.path.join(tree, "lehr_mutation.h"), HEADER.encode())
 
 
-def build(tree, jobs):
+def build(tree, jobs, tests):
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", "-DCMAKE_C_COMPILER_LAUNCHER=ccache",
                 "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"] if os.environ.get("CCACHE_DIR") else []
     subprocess.run(["cmake", "--preset", "release", "-DLEHR_WERROR=OFF", *launcher], cwd=tree, check=True,
                    stdout=subprocess.DEVNULL)
-    wanted = {name for m in MUTATIONS for name in m.tests.split("|")} & TARGETS
+    wanted = {name for each in tests for name in each.split("|")} & TARGETS
     subprocess.run(["nice", "cmake", "--build", "build", f"-j{jobs}", "--target", "lehr", *sorted(wanted), "--", "-k0"], cwd=tree, check=True)
 
 
@@ -142,18 +143,19 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--dir", default=os.path.join(ROOT, "build-mutation"))
     arguments.add_argument("--check", action="store_true", help="only look whether every snippet is found once")
+    arguments.add_argument("--chosen", action="store_true", help="build the chosen ones alone, and the old defects")
     arguments.add_argument("--no-build", action="store_true")
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("which", nargs="*")
     o = arguments.parse_args()
     chosen = [(k, m) for k, m in enumerate(MUTATIONS, 1) if not o.which or str(k) in o.which or m.area in o.which]
     if o.check:
-        copy(None)
+        copy(None, [*enumerate(MUTATIONS, 1), *OLD_DEFECTS])
         print(f"{len(MUTATIONS)} mutations, each found once")
         return
     if not o.no_build:
-        copy(o.dir)
-        build(o.dir, o.jobs)
+        copy(o.dir, [*(chosen if o.chosen else enumerate(MUTATIONS, 1)), *OLD_DEFECTS])
+        build(o.dir, o.jobs, [m.tests for _, m in (chosen if o.chosen else enumerate(MUTATIONS, 1))])
     seconds = durations(o.dir, sorted({name for _, m in chosen for name in m.tests.split("|")}), o.jobs)
     survived, explained = 0, 0
     with ThreadPoolExecutor(o.jobs) as pool:

@@ -72,6 +72,23 @@ TEST_CASE("rows that other turns read begin a phase of their own") {
             0) == 2);
 }
 
+TEST_CASE("a loop after a store to its array stays, and so does one that assigns a number") {
+  Rows x;
+  Builder& b = x.b;
+  const bool stored = GENERATE(true, false);
+  CHECK(x.phases(
+            [&] {
+              const loops::ScalarId last = b.local("last", b.f(0));
+              if (stored) b.store(x.to, {b.i(0), b.i(0)}, b.f(5));
+              x.rows([&](ExprId n) {
+                x.each([&](ExprId k) { b.store(x.to, {n, k}, b.load(x.from, {n, k})); });
+                if (!stored) b.assign(last, b.load(x.from, {n, b.i(0)}));
+              });
+              b.store(x.one, {b.i(0)}, b.get(last));
+            },
+            stored ? 4 : 3) == 0);
+}
+
 TEST_CASE("a loop joins no phase that is before what it reads") {
   Rows x;
   Builder& b = x.b;
