@@ -509,10 +509,32 @@ def used(b):
     b.run("score", "score", out, *data, allowed=refused)
     b.run("diagnose", "diagnose", out, *data, allowed=refused)
     b.run("draws", "draws", out, "--draws", "5", "--out", f"{b.folder}/draws.nc", allowed=refused)
+    predicted_in_pieces(b, out, b.case.write_arrays(b.folder) or b.bound)
+    if new := new_items(b):
+        predicted_in_pieces(b, out, new)
+
+
+def new_items(b):
+    """Files of some items that the fit has not seen, of which some have gaps and some nothing at all."""
+    n = b.case.plates["n"].size
+    if n < 2 or any(p.parent for p in b.case.plates.values()):
+        return None
+    r = np.random.default_rng(b.case.seed)
+    case = with_rows(b.case, "n", r.permutation(n)[:max(2, n // 2)], 3)
+    for name, array in case.arrays.items():
+        if any(line.startswith(f"observe {name}[n") for line in case.lines):
+            array.value = np.where(r.random(array.value.shape) < 0.3, np.nan, array.value)
+    os.makedirs(f"{b.folder}/new", exist_ok=True)
+    return case.write_arrays(f"{b.folder}/new")
+
+
+def predicted_in_pieces(b, out, data):
+    """Predictions of items that are read in pieces are the bytes of those in memory."""
     tables = []
     for more in ([], ["--stream"]):
         table = f"{b.folder}/predicted{len(more)}.csv"
-        done = b.run("predict", "predict", out, *data, *more, "--out", table, allowed=refused, env=moved(b, ""))
+        given = [w for w in data if w != "--sizes" and not re.fullmatch(r"\w=\d+", w)] if more else data  # pieces have their own
+        done = b.run("predict", "predict", out, *given, *more, "--out", table, allowed=(0, 2, 3, 4, 5), env=moved(b, ""))
         if done.returncode == 0:
             with open(table) as f:
                 tables.append(f.read())

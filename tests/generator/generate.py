@@ -591,6 +591,10 @@ class Writer:
             self.pick(later)()
         for _ in range(int(self.r.integers(1, 2 if self.many else 4))):
             self.add_observation()
+        if self.on("trials_of_category") and self.chance(0.5):
+            self.add_category()
+            axes = self.variables[-1].axes
+            self.observe_binomial(axes, self.case.rows(axes), None)
         if not any(line.startswith("observe") for line in self.case.lines):
             self.observe_normal(("n",), self.case.rows(("n",)), self.r.normal(size=self.case.rows(("n",))))
         self.add_guide()
