@@ -89,6 +89,21 @@ TEST_CASE("a loop after a store to its array stays, and so does one that assigns
             stored ? 4 : 3) == 0);
 }
 
+TEST_CASE("loops over two constant numbers of rows are two phases") {
+  Rows x;
+  Builder& b = x.b;
+  const loops::SizeId five = b.constant_size("J", 5);
+  const BufferId of_five = b.buffer("j", Role::table, {five, x.k}), columns = b.buffer("c", Role::table, {x.k, x.n});
+  CHECK(x.phases(
+            [&] {
+              x.each([&](ExprId k) { x.rows([&](ExprId n) { b.store(columns, {k, n}, b.load(x.from, {n, k})); }); });
+              b.for_each("j", five, [&](ExprId j) {
+                x.each([&](ExprId k) { b.store(of_five, {j, k}, b.mul(b.f(2), b.load(x.turned, {k, b.i(0)}))); });
+              });
+            },
+            0) == 2);
+}
+
 TEST_CASE("a loop joins no phase that is before what it reads") {
   Rows x;
   Builder& b = x.b;
