@@ -47,7 +47,8 @@ def first_error(text):
 def one(program, seed, asked, out, reduces=True):
     """(what became of it, and the checks that had something to compare, or a text)."""
     names = names_of(asked, seed)
-    case = generate(seed, jags.WITHOUT if "against_jags" in names else (), "evidence" in names)
+    without = jags.WITHOUT if "against_jags" in names else checks.NOT_COMPARED if "rows_without_data" in names else ()
+    case = generate(seed, without, "evidence" in names)
     with tempfile.TemporaryDirectory() as folder:
         try:
             return "right", checks.check(program, case, folder, names)
