@@ -535,6 +535,8 @@ def new_items(b):
 
 def predicted_in_pieces(b, out, data):
     """Predictions of items that are read in pieces are the bytes of those in memory."""
+    if b.case.plates["n"].size > 33:
+        return  # every piece is compiled, and there may be one for each item
     tables = []
     for more in ([], ["--stream"]):
         table = f"{b.folder}/predicted{len(more)}.csv"
