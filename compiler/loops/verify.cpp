@@ -30,8 +30,13 @@ class Verifier {
 
  private:
   template <class... Args>
+  void complain(fmt::format_string<Args...> text, Args&&... args) {
+    problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
+  }
+  /// Expressions are printed where something is wrong with them alone: shared parts make their text long.
+  template <class... Args>
   void check(bool condition, fmt::format_string<Args...> text, Args&&... args) {
-    if (!condition) problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
+    if (!condition) complain(text, std::forward<Args>(args)...);
   }
 
   void check_buffers() {
@@ -77,14 +82,14 @@ class Verifier {
   void expect(ExprId id, Type wanted, std::string_view what) {
     if (!id.valid() || id.index() >= program_.exprs.size()) return check(false, "{} is missing", what);
     const Type type = visit_expr(id);
-    check(type == wanted, "{} `{}` is {}, not {}", what, print(program_, id), name_of(type), name_of(wanted));
+    if (type != wanted) complain("{} `{}` is {}, not {}", what, print(program_, id), name_of(type), name_of(wanted));
   }
 
   Type visit_expr(ExprId id) {
     const Expr& e = program_[id];
     if (!seen_.insert(id).second) return e.type;
     const Type type = std::visit([&](const auto& node) { return type_of(e, node); }, e.node);
-    check(type == e.type, "`{}` says it is {} but is {}", print(program_, id), name_of(e.type), name_of(type));
+    if (type != e.type) complain("`{}` says it is {} but is {}", print(program_, id), name_of(e.type), name_of(type));
     return type;
   }
 
@@ -102,7 +107,7 @@ class Verifier {
   Type type_of(const Expr&, const Unary& n) {
     const UnaryRow& row = row_of(n.op);
     const Type in = visit_expr(n.operand);
-    check(accepts(row.takes, in), "{} of the {} `{}`", row.name, name_of(in), print(program_, n.operand));
+    if (!accepts(row.takes, in)) complain("{} of the {} `{}`", row.name, name_of(in), print(program_, n.operand));
     return result_type(row.gives, in);
   }
   Type type_of(const Expr&, const Binary& n) {

@@ -148,6 +148,19 @@ TEST_CASE("The verifier names what is wrong") {
   }
 }
 
+TEST_CASE("The verifier visits what is shared once") {
+  Builder b;
+  const auto x = b.buffer("x", Role::data, {b.constant_size("K", 1)});
+  const auto y = b.buffer("y", Role::statistic, {b.constant_size("K", 1)});
+  b.function("f", [&] {
+    ExprId sum = b.load(x, {b.i(0)});
+    for (int doublings = 0; doublings < 64; ++doublings)  // the text would not fit into any memory
+      sum = b.add(sum, b.exp(sum));
+    b.store(y, {b.i(0)}, sum);
+  });
+  CHECK(loops::verify(b.program()).empty());
+}
+
 TEST_CASE("The interpreter checks every index") {
   Builder b;
   const auto docs = b.constant_size("docs", 2), tokens = b.runtime_size("tokens");
