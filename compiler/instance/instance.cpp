@@ -13,6 +13,7 @@
 #include "compiler/evaluate/footprint.h"
 #include "compiler/instance/members.h"
 #include "compiler/machine/minibatch.h"
+#include "compiler/model/matrix_axes.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 #include "runtime/machine/random.h"
@@ -207,7 +208,7 @@ void Instance::place_data(const BoundData& data) {
 std::optional<Error> Instance::asymmetric_matrix() const {
   for (model::GivenId id : lowered_.definite) {
     const model::Given& g = model_[id];
-    const auto n = static_cast<std::size_t>(plate_sizes_[model_[g.event[0]].set.index()]);
+    const auto n = static_cast<std::size_t>(plate_sizes_[model_[model::matrix_axes(g).side].set.index()]);
     const std::span<double> x = engine().reals(position(lowered_.data.givens[id.index()]));
     for (std::size_t i = 0; n > 0 && i < x.size(); ++i) {
       const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compiler/model/matrix_axes.h"
 #include "compiler/model/roles.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"
@@ -64,14 +65,11 @@ void Lowering::emit_prepare() {
   for (const Term& t : s_.conditionals.density.terms)
     data_matrices(a_, t.coef, matrices);
   for (const density::DataSource& source : matrices) {
-    const auto declare = [&](const std::string& name, const std::vector<model::PlateId>& axes,
-                             const std::vector<model::PlateId>& event) {
-      std::vector<model::PlateId> all = axes;
-      all.insert(all.end(), event.begin(), event.end());
-      at_.data_inverse[name] = {b_.buffer("inverse." + name, Role::table, packed(all)),
-                                b_.buffer("logdet." + name, Role::table, packed(axes))};
+    const auto declare = [&](const std::string& name, const model::MatrixAxes& axes) {
+      at_.data_inverse[name] = {b_.buffer("inverse." + name, Role::table, packed(axes.all)),
+                                b_.buffer("logdet." + name, Role::table, packed(axes.lead))};
     };
-    std::visit([&](auto id) { declare(m_[id].name, m_[id].axes, m_[id].event); }, source);
+    std::visit([&](auto id) { declare(m_[id].name, model::matrix_axes(m_[id])); }, source);
     if (const auto* given = std::get_if<model::GivenId>(&source)) at_.definite.push_back(*given);
   }
   interface_.prepare = b_.function("prepare", [&] {
@@ -88,9 +86,10 @@ void Lowering::emit_prepare() {
             } else {
               data = at_.data.observed[id.index()];
             }
-            const SizeId extent = at_.size[m_[x.event[0]].set.index()];
-            terms_.for_elements(x.axes, [&](std::vector<ExprId> lead) {
-              const std::vector<ExprId> at = terms_.address(x.axes, lead);
+            const model::MatrixAxes axes = model::matrix_axes(x);
+            const SizeId extent = at_.size[m_[axes.side].set.index()];
+            terms_.for_elements(axes.lead, [&](std::vector<ExprId> lead) {
+              const std::vector<ExprId> at = terms_.address(axes.lead, lead);
               const auto entry = [&](const std::vector<ExprId>& jl) {
                 std::vector<ExprId> all = at;
                 all.insert(all.end(), jl.begin(), jl.end());

@@ -6,6 +6,7 @@
 
 #include "compiler/conditionals/neighbours.h"
 #include "compiler/loops/functions.h"
+#include "compiler/model/matrix_axes.h"
 #include "compiler/model/walk.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/threshold.h"
@@ -181,7 +182,7 @@ ExprId Terms::coef(CoefId c, const Env& env) {
     return at_.data_inverse.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
   };
   const auto lead_plates = [&](const density::DataSource& source) {
-    return source.index() == 0 ? m_[std::get<0>(source)].axes : m_[std::get<1>(source)].axes;
+    return std::visit([&](auto id) { return model::matrix_axes(m_[id]).lead; }, source);
   };
   return std::visit(
       Overloaded{[&](const density::CoefNumber& n) { return b_.f(n.value); },

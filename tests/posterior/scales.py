@@ -117,9 +117,12 @@ def covariances():
     """An inverse Wishart covariance of a known mean: exact, and the same as the Wishart precision; draws of it."""
     x = RNG.multivariate_normal([0, 0, 0], [[2, 1, 0], [1, 1, 0.2], [0, 0.2, 0.5]], size=15)
     psi = np.array([[3, 0.5, 0], [0.5, 2, 0], [0, 0, 1]])
-    model = """model m { plate n; plate d; const psi[d, e]; plate e = d; S ~ InverseWishart(df = 6, scale = psi) over d;
-      observe x[n] ~ MvNormal(mean = 0, covariance = S) over d; }""".replace("const psi[d, e]; plate e = d;", "data psi : matrix over d, d;")
+    model = """model m { plate n; plate d; data psi : matrix over d, d; S ~ InverseWishart(df = 6, scale = psi) over d;
+      observe x[n] ~ MvNormal(mean = 0, covariance = S) over d; }"""
     got = fit(model, {"x": x, "psi": psi}, *TIGHT)
+    numbers = fit(model.replace("data psi : matrix over d, d;", "plate e = d; const psi[d, e];"), {"x": x, "psi": psi}, *TIGHT)
+    if not (close(numbers.elbo, got.elbo) and close(numbers.posterior["S.scale"], got.posterior["S.scale"])):
+        return False
     posterior = psi + x.T @ x
     at = np.eye(3)
     evidence = (invwishart.logpdf(at, 6, psi) + multivariate_normal.logpdf(x, np.zeros(3), at).sum()
