@@ -358,13 +358,14 @@ ExitCode fit(FitArguments o, Group* group) {
     summary["profile"] = profile_json(steps, of);
     if (!o.quiet) fmt::print("{}", profile_table(steps, of));
   }
-  Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, summary);
+  FitFiles files(o.out);
+  Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, files, summary);
   if (!mixed) return complain(mixed.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
   if (group) summary["processes"] = to_json(traffic_of(*group));
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
-  if (Result<bool> r = o.out.empty() ? true : write_results(o.out, best.posterior, best.items, summary); !r)
+  if (Result<bool> r = o.out.empty() ? true : files.finish(best.posterior, best.items, summary); !r)
     return complain(r.error());
   return conclude(recording, m, remarks_on(fitting), *mixed, *runs, !fitting.instance().engine().spills());
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/fitting/chains.h"
-#include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/labelled_draws.h"
 #include "runtime/files/netcdf.h"
 #include "runtime/files/stan_csv.h"
@@ -24,13 +23,13 @@ std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
 
 }  // namespace
 
-Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs,
+Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
                                           nlohmann::json& summary) {
   const std::vector<const GibbsReport*> chains = whole_chains(runs.all);
   if (chains.empty()) return std::vector<Caution>();
   for (std::size_t k = 0; k < chains.size(); ++k) {
     const std::string text = format_stan_csv(chains[k]->draws, chains[k]->log_joint, {"model = " + printable(o.model)});
-    if (Result<bool> r = write_sealed(o.out, summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
+    if (Result<bool> r = files.add(summary, fmt::format("draws_{}.csv", k + 1), text); !r) return r.error();
   }
   LabelledArrays draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
   const std::string extent = extent_of(fitting, *chains[0]);
@@ -41,10 +40,10 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
                       {"log_likelihood_and_posterior_predictive", extent}};
   const Result<std::string> bytes = format_netcdf(draws);
   if (!bytes) return bytes.error();
-  if (Result<bool> r = write_sealed(o.out, summary, "draws.nc", *bytes); !r) return r.error();
+  if (Result<bool> r = files.add(summary, "draws.nc", *bytes); !r) return r.error();
   if (!o.quiet && extent != "every draw") tell("draws.nc: log_likelihood and posterior_predictive: {}\n", extent);
   const ChainSummary drawn = summarise(chains);
-  if (Result<bool> r = write_sealed(o.out, summary, "summary.csv", format_csv(drawn)); !r) return r.error();
+  if (Result<bool> r = files.add(summary, "summary.csv", format_csv(drawn)); !r) return r.error();
   summary.merge_patch(to_json(drawn));
   runs.all[runs.best].posterior = drawn.moments;
   if (const auto& e = drawn.evidence; e && !o.quiet)

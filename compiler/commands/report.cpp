@@ -56,18 +56,14 @@ Result<std::pair<std::string, report::ImageShape>> read_image(const std::string&
   return std::pair(plate, shape);
 }
 
-/// A JSON file of the fit's directory, or null.
-nlohmann::json read_json(const std::filesystem::path& path) {
-  const Result<std::string> text = read_file(path.string());
-  return text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-}
-
-/// Unless it was made before the fit.
+/// Null where there is none, or it was made before the fit.
 nlohmann::json read_diagnosis(const std::filesystem::path& directory) {
   std::error_code missing;
   const auto made = std::filesystem::last_write_time(directory / "diagnosis.json", missing);
   if (missing || made < std::filesystem::last_write_time(directory / "fit.json", missing)) return {};
-  return read_json(directory / "diagnosis.json");
+  const Result<std::string> text = read_file((directory / "diagnosis.json").string());
+  nlohmann::json out = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  return out.is_object() ? out : nlohmann::json();
 }
 
 /// What a fit was made from.
@@ -152,7 +148,7 @@ ExitCode report_on(const ReportOptions& o) {
   const std::filesystem::path directory(o.directory);
   report::Contents contents;
   contents.fit = std::move(*fit);
-  contents.summary = read_json(directory / "fit.json");
+  contents.summary = nlohmann::json::parse(contents.fit.summary);
   contents.locals_cure = "A fit with --save-locals writes the factors of items too.";
   contents.diagnosis = read_diagnosis(directory);
   add_model(o, contents);

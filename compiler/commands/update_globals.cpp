@@ -103,7 +103,7 @@ Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& el
       fit_summary({o.fit.model, now.model_text, o.fit.command, "cavi", "", "", now.fit.seed}, m,
                   now.fitting->schedule().conditionals, now.fitting->data(), run, {run}, false, {});
   if (Result<bool> r = write_shard(o.fit.out + "/state.npz", state_of(now), now.digest); !r) return r;
-  return write_results(o.fit.out, run.posterior, {}, summary);
+  return FitFiles(o.fit.out).finish(run.posterior, {}, summary);
 }
 
 ExitCode update_globals(const UpdateArguments& o) {

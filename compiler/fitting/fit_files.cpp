@@ -9,7 +9,6 @@
 #include <iterator>
 
 #include "compiler/fitting/method.h"
-#include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/saved_fit.h"
 
@@ -42,15 +41,22 @@ std::string text_of(const nlohmann::json& summary) {
   return summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-Result<bool> write_sealed(const std::string& directory, nlohmann::json& summary, const std::string& name,
-                          const std::string& bytes) {
-  seal(summary, name, seal_of(bytes));
-  return write_member(directory + "/" + name, bytes);
+Result<bool> FitFiles::put_beside(const std::string& name, std::string_view bytes) {
+  Result<NewFile> file = NewFile::begin(directory_ + "/" + name, 0666, Existing::replaced);
+  if (!file) return file.error();
+  if (Result<bool> r = file->append(bytes); !r) return r;
+  if (Result<bool> r = file->sync(); !r) return r;
+  files_.push_back(std::move(*file));
+  return true;
 }
 
-Result<bool> write_results(const std::string& directory, const std::vector<NamedArray>& posterior,
-                           const std::vector<NamedArray>& items, nlohmann::json& summary) {
-  const Locked together(directory);
+Result<bool> FitFiles::add(nlohmann::json& summary, const std::string& name, std::string_view bytes) {
+  seal(summary, name, seal_of(bytes));
+  return put_beside(name, bytes);
+}
+
+Result<bool> FitFiles::finish(const std::vector<NamedArray>& posterior, const std::vector<NamedArray>& items,
+                              nlohmann::json& summary) {
   // A fit that failed may have numbers that are none: they are no posterior to be read.
   std::vector<NamedArray> numbers;
   const bool failed = summary.value("status", "") == name_of(Status::numerical_failure);
@@ -60,16 +66,19 @@ Result<bool> write_results(const std::string& directory, const std::vector<Named
   const bool has_items = !failed && !items.empty();
   const Result<std::string> bytes = format_npz(numbers),
                             of_items = has_items ? format_npz(items) : Result<std::string>(std::string());
-  const Result<FileSeal> trace = seal_of_file(directory + "/trace.csv");
   if (!bytes) return bytes.error();
   if (!of_items) return of_items.error();
+  if (Result<bool> r = add(summary, "posterior.npz", *bytes); !r) return r;
+  if (Result<bool> r = has_items ? add(summary, "items.npz", *of_items) : true; !r) return r;
+  const Locked together(directory_);
+  const Result<FileSeal> trace = seal_of_file(directory_ + "/trace.csv");
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
-  if (Result<bool> r = write_sealed(directory, summary, "posterior.npz", *bytes); !r) return r;
-  if (has_items) {
-    if (Result<bool> r = write_sealed(directory, summary, "items.npz", *of_items); !r) return r;
-  }
-  return write_member(directory + "/fit.json", text_of(summary));
+  if (Result<bool> r = put_beside("fit.json", text_of(summary)); !r) return r;
+  for (NewFile& file : files_)
+    if (Result<bool> r = file.finish(); !r) return r;
+  files_.clear();
+  return true;
 }
 
 }  // namespace lehr

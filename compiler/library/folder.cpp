@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/saved_draws.h"
 #include "compiler/library/impl.h"
-#include "runtime/files/atomic_file.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/trace.h"
 
@@ -41,12 +39,10 @@ bool has_objective(const nlohmann::json& summary) { return summary.contains("ann
 
 /// Nothing where the trace is of another fit.
 void read_trace(const SavedFit& fit, bool with_objective, Fit::Impl& to) {
-  const std::string path = (std::filesystem::path(fit.directory) / "trace.csv").string();
-  const Result<std::string> text = read_file(path);
-  if (!text || fit.other_trace) return;
+  if (fit.trace.empty()) return;
   std::vector<std::string> names{"iteration", "seconds", "elbo", "temperature"};
   if (with_objective) names.emplace_back("objective");
-  const Result<Dataset> columns = parse_csv(*text, path, "", names);
+  const Result<Dataset> columns = parse_csv(fit.trace, "trace.csv", "", names);
   if (!columns) return;
   const auto column = [&](const char* name) -> const std::vector<double>& { return columns->at(name).values; };
   for (std::size_t i = 0; i < column("elbo").size(); ++i) {
@@ -71,7 +67,7 @@ Result<bool> Fit::write(const std::string& directory) const {
     if (Result<bool> r = trace->append(s.iteration, impl_->seconds[i], s.elbo, s.temperature, extra); !r) return r;
   }
   if (Result<bool> r = trace->write(); !r) return r;
-  return write_results(directory, impl_->run.posterior, impl_->run.items, summary);
+  return FitFiles(directory).finish(impl_->run.posterior, impl_->run.items, summary);
 }
 
 Result<Fit> Program::load(const std::string& directory) const {
@@ -84,9 +80,7 @@ Result<Fit> Program::load(const std::string& directory) const {
                  directory,
                  "a fit by sampling is not loaded",
                  {fmt::format("its draws are in {}, which ArviZ and xarray read", kStoredDraws)}};
-  const Result<std::string> text = read_file((std::filesystem::path(directory) / "fit.json").string());
-  if (!text) return text.error();
-  nlohmann::json summary = nlohmann::json::parse(*text);
+  nlohmann::json summary = nlohmann::json::parse(saved->summary);
   auto out = std::make_shared<Fit::Impl>();
   for (const auto& caveat : summary.value("elbo_caveats", nlohmann::json::array()))
     out->caveats.push_back(caveat.get<std::string>());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
@@ -13,7 +12,6 @@
 #include "compiler/report/page.h"
 #include "compiler/report/pictures.h"
 #include "compiler/report/plot.h"
-#include "runtime/files/atomic_file.h"
 #include "runtime/files/readers.h"
 
 namespace lehr::report {
@@ -72,9 +70,8 @@ Markup drawn(const Trace& t, const std::vector<double>& values, const Scale& y, 
 
 Trace read_trace(const SavedFit& fit) {
   Trace out;
-  const Result<std::string> bytes = read_file((std::filesystem::path(fit.directory) / "trace.csv").string());
-  if (!bytes || fit.other_trace) return out;
-  const Result<Dataset> columns = parse_csv(*bytes, "trace.csv", "", {});
+  if (fit.trace.empty()) return out;
+  const Result<Dataset> columns = parse_csv(fit.trace, "trace.csv", "", {});
   if (!columns || !columns->contains("iteration") || !columns->contains("elbo") || !columns->contains("temperature"))
     return out;
   out.iteration = columns->at("iteration").values;

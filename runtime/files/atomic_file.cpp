@@ -96,6 +96,7 @@ bool is_removed(int descriptor) {
 struct NewFile::Open {
   std::string path, target, beside;  // beside: empty for a pipe or a device, which has no place to rename into
   Descriptor out;
+  bool is_on_disk = false;
 
   ~Open() {
     if (out.ok() && !beside.empty()) ::unlink(beside.c_str());
@@ -142,10 +143,17 @@ Result<bool> NewFile::append(std::string_view bytes) {
   return true;
 }
 
+Result<bool> NewFile::sync() {
+  if (!open_->beside.empty() && !open_->is_on_disk && ::fsync(open_->out.number()) != 0)
+    return write_failure(open_->path);
+  open_->is_on_disk = true;
+  return true;
+}
+
 Result<bool> NewFile::finish() {
   Descriptor& out = open_->out;
-  const bool renames = !open_->beside.empty();
-  if (renames && (::fsync(out.number()) != 0 || ::rename(open_->beside.c_str(), open_->target.c_str()) != 0))
+  if (Result<bool> r = sync(); !r) return r;
+  if (!open_->beside.empty() && ::rename(open_->beside.c_str(), open_->target.c_str()) != 0)
     return write_failure(open_->path);
   if (!out.close()) return write_failure(open_->path);
   return true;

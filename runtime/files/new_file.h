@@ -19,6 +19,8 @@ class NewFile {
   ~NewFile();
 
   Result<bool> append(std::string_view bytes);
+  /// Everything is on disk, beside its place: what is left to finish() takes no room.
+  Result<bool> sync();
   /// Nothing can be appended any more.
   Result<bool> finish();
 

@@ -108,6 +108,21 @@ void distribute(std::vector<NamedArray> arrays, SavedFit& fit) {
   fit.variables = std::move(ordered);
 }
 
+/// What there is of it: a trace of another fit is not this one's.
+std::optional<Error> read_trace(const std::string& path, SavedFit& fit) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  Result<std::string> text = read_file(path);
+  if (!text) return text.error();
+  const auto seal = fit.files.find("trace.csv");
+  fit.other_trace = seal != fit.files.end() && seal->second != seal_of(*text);
+  if (fit.other_trace) return std::nullopt;
+  fit.trace = std::move(*text);
+  if (const Result<Dataset> rows = parse_csv(fit.trace, "trace.csv", "elbo", {"elbo"}))
+    fit.elbo_trace = rows->at("elbo").values;
+  return std::nullopt;
+}
+
 template <class Named>
 const Named* named(const std::vector<Named>& all, const std::string& name) {
   const auto found = std::ranges::find(all, name, &Named::name);
@@ -179,6 +194,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
     return Error{ExitCode::data, path, fmt::format("not what `lehr fit` writes: {}", printable(e.what(), 200)), {}};
   }
   fit.directory = directory;
+  fit.summary = *text;
   if (std::isnan(fit.held_out)) fit.held_out = read_score(base, data);
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = fit.files.find(name);
@@ -208,11 +224,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
     if (!of_items) return of_items.error();
     fit.items = std::move(*of_items);
   }
-  if (const Result<std::string> trace = read_file((base / "trace.csv").string())) {
-    fit.other_trace = is_another("trace.csv", *trace);
-    const Result<Dataset> rows = parse_csv(*trace, "trace.csv", "elbo", {"elbo"});
-    if (rows && !fit.other_trace) fit.elbo_trace = rows->at("elbo").values;
-  }
+  if (std::optional<Error> failed = read_trace((base / "trace.csv").string(), fit)) return *failed;
   return fit;
 }
 

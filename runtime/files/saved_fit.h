@@ -62,8 +62,9 @@ struct SavedFit {
   std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
   std::map<std::string, std::vector<std::string>> words;   // that are 0 and 1, by Bernoulli variable
   std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
-  std::vector<double> elbo_trace;                          // empty when there is no trace.csv, or one of another fit
-  bool searched = false;                                   // the trace has many arms, one after another
+  std::string summary, trace;                              // fit.json and trace.csv as they were when they were read
+  std::vector<double> elbo_trace;         // empty, as `trace` is, when there is no trace.csv, or one of another fit
+  bool searched = false;                  // the trace has many arms, one after another
   bool other_trace = false;               // there is one of another fit, which is running or was killed
   std::vector<NamedArray> posterior;      // posterior.npz as it is
   std::vector<NamedArray> items;          // items.npz: what the fit found of its items; empty: it says nothing of them

@@ -69,6 +69,15 @@ def one_set(d):
     done = lehr("show", f"{d}/begun")
     assert b"trace.csv is of another fit" in done.stderr and b"sweep by sweep" not in done.stdout
     assert b"sweep by sweep" in lehr("show", f"{d}/old").stdout
+    for text in ("{", "[1]", ""):  # what is no diagnosis is none
+        with open(f"{d}/old/diagnosis.json", "w") as f:
+            f.write(text)
+        lehr("report", f"{d}/old")
+    shutil.copytree(f"{d}/old", f"{d}/unread")
+    os.remove(f"{d}/unread/trace.csv")
+    lehr("show", f"{d}/unread")
+    os.mkdir(f"{d}/unread/trace.csv")
+    assert b"trace.csv: error: cannot read" in lehr("show", f"{d}/unread", code=4).stderr
     fit = json.load(open(f"{d}/old/fit.json"))
     del fit["files"]  # of an earlier version
     json.dump(fit, open(f"{d}/mixed/fit.json", "w"))
