@@ -6,11 +6,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "compiler/commands/commands.h"
@@ -18,6 +20,7 @@
 #include "compiler/commands/interface.h"
 #include "compiler/commands/settings.h"
 #include "runtime/cluster/cluster.h"
+#include "runtime/plugin.h"
 #include "runtime/terminal/printable.h"
 
 namespace {
@@ -89,23 +92,51 @@ int finish(lehr::ExitCode code) {
   return static_cast<int>(code == lehr::ExitCode::done ? lehr::ExitCode::internal : code);
 }
 
-/// The exit code, whatever happens.
-int guarded(int argc, char** argv, lehr::Group* group) {
+/// Said without asking for memory.
+int without_memory() {
+  constexpr std::string_view kText = "lehr: error: there is not enough memory\n";
+  [[maybe_unused]] const ssize_t heard = ::write(STDERR_FILENO, kText.data(), kText.size());
+  return static_cast<int>(lehr::ExitCode::data);
+}
+
+/// Where no exception can pass, memory that is refused ends the program, as one that is killed, with the same words.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    ::_exit(without_memory());
+  } catch (...) {
+  }
+  std::abort();
+}
+
+/// The exit code, whatever is thrown but std::bad_alloc.
+int without_exceptions(int argc, char** argv, lehr::Group* group) {
   try {
     return finish(run(argc, argv, group));
   } catch (const std::bad_alloc&) {
-    lehr::tell("lehr: error: there is not enough memory\n");
-    return static_cast<int>(lehr::ExitCode::data);
+    throw;
   } catch (const std::exception& e) {
     if (std::ferror(stdout) != 0) return finish(lehr::ExitCode::internal);
-    lehr::tell("lehr: internal error: {}\n", e.what());
+    // What the system refuses is no fault of the program.
+    const bool refused = dynamic_cast<const std::system_error*>(&e) || dynamic_cast<const lehr::NoPlugin*>(&e);
+    lehr::tell("lehr: {}error: {}\n", refused ? "" : "internal ", e.what());
     return static_cast<int>(lehr::ExitCode::internal);
+  }
+}
+
+int guarded(int argc, char** argv, lehr::Group* group) {
+  try {
+    return without_exceptions(argc, argv, group);
+  } catch (const std::bad_alloc&) {
+    return without_memory();
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_terminate(&end_without_memory);
   occupy_standard_streams();
   std::unique_ptr<lehr::Group> group;
   try {

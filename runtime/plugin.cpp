@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <filesystem>
-#include <stdexcept>
 #include <vector>
 
 namespace lehr {
@@ -35,7 +34,7 @@ const void* load_plugin(const std::string& name) {
     if (const void* const found = library ? ::dlsym(library, "lehr_plugin") : nullptr) return found;
     why += std::string("\n  ") + ::dlerror();
   }
-  throw std::runtime_error("a part of this installation cannot be loaded:" + why);
+  throw NoPlugin("a part of this installation cannot be loaded:" + why);
 }
 
 }  // namespace lehr

@@ -9,6 +9,7 @@
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -16,6 +17,7 @@
 #include <llvm/TargetParser/SubtargetFeature.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 #include "compiler/native/lower.h"
@@ -45,6 +47,7 @@ void set_code_generation() {
 
 void initialise_llvm(bool all) {
   static const bool native = [] {
+    llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     set_code_generation();
