@@ -50,8 +50,6 @@ void fields(Archive& a, TracedRun& run) {
 namespace commands {
 namespace {
 
-constexpr std::string_view kMagic = "lehr checkpoint\n";
-
 std::string_view bytes_of(const std::vector<double>& x) {
   return {reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double)};
 }
@@ -185,6 +183,37 @@ Result<bool> look_for_checkpoint(const FitArguments& o) {
   return true;
 }
 
+std::string format_checkpoint(const Identity& identity, const std::string& command, const Journal::Past& past,
+                              const std::vector<const TracedRun*>& runs) {
+  std::string bytes(kCheckpointMagic);
+  Writer to(bytes);
+  to(identity, command, past, runs.size());
+  for (const TracedRun* const run : runs)
+    to(*run);
+  const std::uint32_t crc = checksum(bytes);
+  bytes.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+  return bytes;
+}
+
+Result<SavedRuns> parse_checkpoint(std::string_view bytes, const std::string& path) {
+  const auto wrong = [&](std::string text) { return Error{ExitCode::data, path, std::move(text), {}}; };
+  std::uint32_t crc = 0;
+  const bool whole = bytes.starts_with(kCheckpointMagic) && bytes.size() >= kCheckpointMagic.size() + sizeof crc;
+  if (whole) {
+    Reader(bytes.substr(bytes.size() - sizeof crc))(crc);
+    bytes.remove_suffix(sizeof crc);
+  }
+  if (!whole || checksum(bytes) != crc) return wrong("not a checkpoint, or a damaged one");
+  SavedRuns out;
+  try {
+    Reader(bytes.substr(kCheckpointMagic.size()))(out.identity, out.command, out.past, out.runs);
+    std::ranges::for_each(out.runs, check_run);
+  } catch (const std::out_of_range&) {
+    return wrong("a checkpoint of another program, or a damaged one");
+  }
+  return out;
+}
+
 Checkpoints::Checkpoints(const FitArguments& options, Identity identity, const BoundData& data)
     : options_(options), identity_(std::move(identity)), data_(data) {}
 
@@ -217,32 +246,17 @@ const Identity& Checkpoints::identity() const {
 }
 
 Result<bool> Checkpoints::resume() {
-  const auto wrong = [&](std::string text, std::vector<std::string> notes) {
-    return Error{ExitCode::data, path(), std::move(text), std::move(notes)};
-  };
   const Result<std::string> bytes = read_file(path());
   if (!bytes) return bytes.error();
-  std::string_view body = *bytes;
-  std::uint32_t crc = 0;
-  const bool whole = body.starts_with(kMagic) && body.size() >= kMagic.size() + sizeof crc;
-  if (whole) {
-    Reader(body.substr(body.size() - sizeof crc))(crc);
-    body.remove_suffix(sizeof crc);
-  }
-  if (!whole || checksum(body) != crc) return wrong("not a checkpoint, or a damaged one", {});
-  try {
-    Reader from(body.substr(kMagic.size()));
-    const auto was = from.take<Identity>();
-    const auto command = from.take<std::string>();
-    if (const std::string other = differences(was, identity()); !other.empty())
-      return wrong("the checkpoint is of another fit: " + other, {"what goes on from it is `" + command + "`"});
-    Journal::Past past;
-    from(past, runs_);
-    std::ranges::for_each(runs_, check_run);
-    journal_ = Journal(std::move(past));
-  } catch (const std::out_of_range&) {
-    return wrong("a checkpoint of another program, or a damaged one", {});
-  }
+  Result<SavedRuns> saved = parse_checkpoint(*bytes, path());
+  if (!saved) return saved.error();
+  if (const std::string other = differences(saved->identity, identity()); !other.empty())
+    return Error{ExitCode::data,
+                 path(),
+                 "the checkpoint is of another fit: " + other,
+                 {"what goes on from it is `" + saved->command + "`"}};
+  runs_ = std::move(saved->runs);
+  journal_ = Journal(std::move(saved->past));
   return true;
 }
 
@@ -280,15 +294,11 @@ Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRu
                                 const TracedRun& now) const {
   std::string memory = engine.memory();
   if (options_.out.empty()) return true;
-  std::string bytes(kMagic);
-  Writer to(bytes);
-  to(identity(), command(), journal_.past(std::move(memory)), finished.size() + 1);
+  std::vector<const TracedRun*> runs;
   for (const TracedRun& run : finished)
-    to(run);
-  to(now);
-  const std::uint32_t crc = checksum(bytes);
-  bytes.append(reinterpret_cast<const char*>(&crc), sizeof crc);
-  return write_member(path(), bytes);
+    runs.push_back(&run);
+  runs.push_back(&now);
+  return write_member(path(), format_checkpoint(identity(), command(), journal_.past(std::move(memory)), runs));
 }
 
 void Checkpoints::remove() const {

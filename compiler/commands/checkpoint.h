@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/commands/fit_options.h"
@@ -19,6 +20,23 @@ Identity identity_of(const FitArguments& options, const std::string& model_text,
 Identity with_data(Identity identity, const BoundData& data);
 /// By which of them two are not the same, in words; empty: by none.
 std::string differences(const Identity& was, const Identity& is);
+
+/// What checkpoints begin with.
+inline constexpr std::string_view kCheckpointMagic = "lehr checkpoint\n";
+
+/// What a checkpoint holds.
+struct SavedRuns {
+  Identity identity;
+  std::string command;  // that goes on from it
+  Journal::Past past;
+  std::vector<TracedRun> runs;
+};
+
+/// With a checksum at its end.
+std::string format_checkpoint(const Identity& identity, const std::string& command, const Journal::Past& past,
+                              const std::vector<const TracedRun*>& runs);
+/// ExitCode::data where the bytes are none, or damaged; `path` is for messages.
+Result<SavedRuns> parse_checkpoint(std::string_view bytes, const std::string& path);
 
 /// Before anything is written: ExitCode::data where --resume names a directory without a checkpoint. A fit that begins
 /// where another one was interrupted says so.

@@ -1,0 +1,30 @@
+// Entries of the cache of compiled code, and files with their names: an entry is what was kept there, byte for byte, or
+// it is not there. The first byte chooses whether the file is the input, or an entry with the input in it.
+#include <sys/stat.h>
+
+#include "compiler/native/object_cache.h"
+#include "tests/fuzz/input.h"
+
+using namespace lehr;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const std::filesystem::path folder = fuzz::own_folder() / "cache";
+  static const native::ObjectCache cache(folder.string(), std::uintmax_t{1} << 16);
+  static const std::string key = cache.key({"a program"}), kept = "code of a program";
+  static const std::filesystem::path entry = folder / (key + ".code");
+  cache.keep(key, kept);
+  fuzz::require(cache.find(key) == kept, "what was kept is not there");
+  fuzz::Input input(bytes, size);
+  const std::uint8_t kind = input.byte();
+  if (kind % 2 == 0) {
+    fuzz::write(entry, input.rest());
+    fuzz::require(!cache.find(key), "a damaged entry is taken for one");
+  } else {
+    cache.keep(key, input.rest());
+    const std::optional<std::string> found = cache.find(key);
+    fuzz::require(found == std::string(input.rest()) || input.rest().empty() || size > (1 << 15), "another entry");
+    std::filesystem::resize_file(entry, std::filesystem::file_size(entry) - 1);
+    fuzz::require(!cache.find(key), "half an entry is taken for one");
+  }
+  return 0;
+}

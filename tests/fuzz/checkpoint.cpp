@@ -1,0 +1,92 @@
+// Checkpoints with a right checksum and any content: read or refused, and what was read is gone through as a run does.
+// The first byte chooses whether the input is the whole file, or what stands between its beginning and its checksum.
+#include "compiler/commands/checkpoint.h"
+#include "runtime/files/zip.h"
+#include "tests/fuzz/input.h"
+
+using namespace lehr;
+
+namespace {
+
+std::string formatted(const commands::SavedRuns& saved) {
+  std::vector<const TracedRun*> runs;
+  for (const TracedRun& run : saved.runs)
+    runs.push_back(&run);
+  return commands::format_checkpoint(saved.identity, saved.command, saved.past, runs);
+}
+
+commands::SavedRuns an_example() {
+  Journal journal;
+  journal.seen([] { return 1.5; });
+  const auto kept = journal.held([] { return Arrays{{1, 2}, {3}}; });
+  journal.seen([] { return std::vector<double>{1, 2, 3}; });
+  TracedRun run;
+  run.posterior = {{"mu.mean", {2}, {0, 1}, false}};
+  TracedRun sampled;
+  GibbsReport report;
+  report.draws = {{"mu", {2, 1}, {0, 1}, false}};
+  report.log_joint = {-1, -2};
+  sampled.report = report;
+  return {{{"model", "1 bytes"}}, "lehr fit", journal.past("memory"), {run, sampled}};
+}
+
+std::string with_checksum(std::string body) {
+  const std::uint32_t crc = checksum(body);
+  body.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+  return body;
+}
+
+/// As methods ask: until the past has ended, or is one of another run.
+void replay(Journal journal, fuzz::Input choices) {
+  try {
+    std::vector<std::shared_ptr<Arrays>> kept;
+    while (journal.replays()) {
+      switch (choices.below(5)) {
+        case 0:
+          journal.seen([] { return 0.0; });
+          break;
+        case 1:
+          journal.seen([] { return std::vector<double>(); });
+          break;
+        case 2:
+          journal.seen([] { return std::int32_t{0}; });
+          break;
+        case 3:
+          kept.push_back(journal.held([] { return Arrays(); }));
+          break;
+        default:
+          journal.seen([] { return std::string(); });
+      }
+    }
+  } catch (const OtherRun&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  if (const char* const seeds = std::getenv("LEHR_FUZZ_SEEDS")) {
+    const std::string bytes = formatted(an_example());
+    fuzz::write(std::filesystem::path(seeds) / "whole", std::string(1, 0) + bytes);
+    const std::size_t begin = commands::kCheckpointMagic.size();
+    fuzz::write(std::filesystem::path(seeds) / "body",
+                std::string(1, 1) + bytes.substr(begin, bytes.size() - begin - 4));
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  fuzz::Input input(bytes, size);
+  const bool is_body = input.below(2) == 1;
+  const std::string file =
+      is_body ? with_checksum(std::string(commands::kCheckpointMagic).append(input.rest())) : std::string(input.rest());
+  Result<commands::SavedRuns> saved = commands::parse_checkpoint(file, "checkpoint.bin");
+  if (!saved) {
+    fuzz::require(saved.error().code == ExitCode::data, "an error of another kind");
+    return 0;
+  }
+  const std::string again = formatted(*saved);
+  fuzz::require(static_cast<bool>(commands::parse_checkpoint(again, "checkpoint.bin")), "not read as it is written");
+  replay(Journal(std::move(saved->past)), fuzz::Input(bytes, size));
+  return 0;
+}
