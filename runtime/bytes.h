@@ -82,6 +82,7 @@ class Reader {
     if constexpr (Plain<T>) {
       std::array<std::byte, sizeof(T)> raw;
       copy(raw.data(), sizeof(T));
+      if constexpr (std::is_same_v<T, bool>) check_truth(raw[0]);
       return std::bit_cast<T>(raw);
     } else {
       T out;
@@ -111,8 +112,12 @@ class Reader {
 
   template <class T>
   void get(T& x) {
-    if constexpr (Plain<T>) copy(&x, sizeof x);
+    if constexpr (std::is_same_v<T, bool>) x = take<bool>();
+    else if constexpr (Plain<T>) copy(&x, sizeof x);
     else fields(*this, x);
+  }
+  static void check_truth(std::byte b) {
+    if (b > std::byte{1}) throw std::out_of_range("neither true nor false");
   }
   void get(std::string& x) {
     x.resize(count());

@@ -115,3 +115,10 @@ TEST_CASE("values are bytes and back, and bytes that are missing are noticed") {
     REQUIRE_THROWS_AS(read(), std::out_of_range);
   }
 }
+
+TEST_CASE("a truth that is neither true nor false is not read") {
+  bool truth = false;
+  CHECK(Reader(std::string_view("\1", 1)).take<bool>());
+  CHECK_THROWS_AS(Reader(std::string_view("\xf0", 1)).take<bool>(), std::out_of_range);
+  CHECK_THROWS_AS(Reader(std::string_view("\2", 1))(truth), std::out_of_range);
+}
