@@ -100,7 +100,8 @@ namespace lehr {
 
 /// The members of each `guide joint`, but a mean and its precision, in the place of one variable of all their numbers
 /// (Auxiliary::joint), in every term: Normal variables are one vector, in which x is comp(x) and x * y comp2(x, y); a
-/// category or bit and a Normal variable are a `switched` pair. What has no such statistic is reported.
+/// category or bit and a Normal variable are a `switched` pair; Normal variables and their precision tau are `scaled`,
+/// in which tau * x is weighted(x). What has no such statistic is reported.
 std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics);
 
 /// Density -> Conditionals; a block that is not conjugate is explained in `diagnostics`, and nothing returned.

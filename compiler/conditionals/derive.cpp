@@ -9,6 +9,7 @@
 #include "compiler/conditionals/neighbours.h"
 #include "compiler/conditionals/vanishing_point.h"
 #include "compiler/density/poly.h"
+#include "compiler/math/member_families.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -172,8 +173,9 @@ std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(dens
                "they are neither a mean and its precision on the same plates, nor Normal, nor a category and a number")
           .note(
               "joint blocks are NormalGamma (Normal and Gamma), NormalWishart (MvNormal and Wishart), one MvNormal of "
-              "Normal "
-              "and MvNormal variables, and a Bernoulli or Categorical variable with a Normal one that it switches");
+              "Normal and MvNormal variables, these with the one Gamma variable that is their precision, and a "
+              "Bernoulli "
+              "or Categorical variable with a Normal one that it switches");
       return std::nullopt;
     }
     contract_joint(d, m, mean, precision);
@@ -242,8 +244,8 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
       b.family = m[v].auxiliary->bound;
       b.point = true;
     } else {
-      const bool switched = m[v].support == math::Support::switched;
-      b.family = switched ? &math::switched_normal() : factor_family(prior, m[v].support, out.density, b.uses, b.point);
+      b.family = model::is_joint(m[v]) ? &math::joint_family(m[v].support)
+                                       : factor_family(prior, m[v].support, out.density, b.uses, b.point);
       if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);

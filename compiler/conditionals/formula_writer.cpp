@@ -177,6 +177,32 @@ Formula FormulaWriter::switched(const density::Atom& x) {
   return {FormulaMultiply{{std::move(chosen), std::move(number)}}};
 }
 
+/// Of a mean and its precision.
+Formula FormulaWriter::weighted(const density::Atom& x, const FormulaSymbol& precision, const Formulas& event) {
+  const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;
+  return {FormulaQuadratic{
+      {{precision}}, {{FormulaSymbol{m_[mean].name, precision.axes, {}}}}, event, x.stat == Stat::weighted_square}};
+}
+
+/// Of a vector and its precision: products of the members that they are.
+Formula FormulaWriter::scaled(const density::Atom& x) {
+  const model::Member& precision = m_[x.variable].auxiliary->members.back();
+  FormulaSymbol scale{m_[precision.variable].name, Formulas(x.axes.size()), {}};
+  for (std::size_t axis = 0; axis < x.axes.size(); ++axis)
+    scale.axes[precision.shared[axis]] = index(x.axes[axis]);
+  if (x.stat == Stat::log) return {FormulaApply{math::Function::log, {{scale}}}};
+  Formulas factors{{scale}}, numbers;
+  const FormulaSymbol v{m_[x.variable].name, elements(m_[x.variable].axes, x.axes), {}};
+  for (const IndexId i : x.event) {
+    const auto* c = std::get_if<density::IndexCoordinate>(&a_[i]);
+    numbers.push_back(c ? Formula{entry(v.axes, *c)} : Formula{FormulaSymbol{v.name, v.axes, {index(i)}}});
+  }
+  if (numbers.size() == 2 && text(numbers[1]) < text(numbers[0])) std::swap(numbers[0], numbers[1]);
+  if (numbers.size() == 2 && x.event[0] == x.event[1]) factors.push_back({FormulaSquare{{numbers[0]}}});
+  else factors.insert(factors.end(), numbers.begin(), numbers.end());
+  return factors.size() == 1 ? factors[0] : Formula{FormulaMultiply{std::move(factors)}};
+}
+
 namespace {
 
 /// log(1 - exp(-x)).
@@ -212,6 +238,7 @@ Formula FormulaWriter::atom(const density::Atom& x) {
     return c ? Formula{entry(v.axes, *c)} : with_event(event[k]);
   };
   const auto statistic = [&]() -> Formula {
+    if (m_[x.variable].support == math::Support::scaled) return scaled(x);
     switch (x.stat) {
       case Stat::value:
         return {v};
@@ -266,12 +293,11 @@ Formula FormulaWriter::atom(const density::Atom& x) {
       case Stat::switched:
       case Stat::switched_square:
         return switched(x);
+      case Stat::weighted2:
+        return scaled(x);
       case Stat::weighted:
-      case Stat::weighted_square: {
-        const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;
-        return {FormulaQuadratic{
-            {{v}}, {{FormulaSymbol{m_[mean].name, v.axes, {}}}}, event, x.stat == Stat::weighted_square}};
-      }
+      case Stat::weighted_square:
+        return weighted(x, v, event);
     }
     return {v};
   };

@@ -36,6 +36,8 @@ class FormulaWriter {
   FormulaSymbol entry(const Formulas& axes, const density::IndexCoordinate& c);
   /// A statistic of a category and the number that it switches.
   Formula switched(const density::Atom& x);
+  Formula scaled(const density::Atom& x);
+  Formula weighted(const density::Atom& x, const FormulaSymbol& precision, const Formulas& event);
   Formula source(const density::DataSource& s, const std::vector<density::IndexId>& list);
   Formula extent(model::PlateId plate, std::optional<density::IndexId> row);
   Formula term_with(const density::Term& t, Formulas extra);

@@ -92,15 +92,41 @@ std::optional<std::vector<Term>> rewritten(density::Algebra& a, const Model& m, 
     x = *other;
   }
   std::vector<Term> out = density::normalise(a, m, std::move(t));
+  const math::Factor& factor = *math::joint_family(m[joint].support).factor;
+  const auto is_statistic = [&](const Atom& x) {
+    return x.opaque.empty() &&
+           std::ranges::find(factor.statistics, x.stat, &math::StatisticRow::stat) != factor.statistics.end();
+  };
   for (const Term& n : out) {
-    if (std::ranges::any_of(n.atoms, [&](const Atom& x) { return x.variable == joint && !x.opaque.empty(); }))
+    if (std::ranges::any_of(n.atoms, [&](const Atom& x) { return x.variable == joint && !is_statistic(x); }))
       return std::nullopt;
   }
   return out;
 }
 
+/// A member is no multiple of the precision that shares its factor.
+void report_scale(const Model& m, const density::Density& d, const Term& t, const std::vector<VariableId>& members,
+                  Diagnostics& diagnostics) {
+  std::vector<VariableId> normal;
+  std::ranges::copy_if(members, std::back_inserter(normal), [&](VariableId v) { return is_normal(m, v); });
+  const auto scale = std::ranges::find_if_not(members, [&](VariableId v) { return is_normal(m, v); });
+  const std::string& tau = m[*scale].name;
+  Diagnostic& out = diagnostics.add(DiagnosticKind::not_conjugate, d.origins[t.origin].span,
+                                    "one factor of " + named(m, members, "'"),
+                                    fmt::format("the term {} is not '{}' times what is quadratic in {}",
+                                                density::print(m, d.algebra, t), tau, named(m, normal, "'")));
+  out.note(
+      fmt::format("`guide joint({})` is a Normal factor in units of '{}': write every precision of {}, and of what "
+                  "they are means of, as a known multiple, `precision = c * {}`",
+                  named(m, members), tau, named(m, normal, "'"), tau));
+  if (normal.size() > 1)
+    out.note(fmt::format("`guide joint({})` is one factor of them for any precisions", named(m, normal)));
+  else out.note("take it out of the guide: the factors are then independent of each other");
+}
+
 void report(const Model& m, const density::Density& d, const Term& t, const std::vector<VariableId>& members,
             Diagnostics& diagnostics) {
+  if (are_scaled(m, members)) return report_scale(m, d, t, members, diagnostics);
   const bool normal = are_normal(m, members);
   diagnostics
       .add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "one factor of " + named(m, members, "'"),
@@ -150,30 +176,52 @@ std::vector<model::StatementId> statements_of(const Model& m, const Block& b) {
 const math::FamilyRow& family_of(const Model& m, const Conditionals& c, VariableId v) {
   const math::FamilyRow& whole = *c[c.block_of[v.index()]].family;
   if (!m[v].joint || m[v].support == whole.support) return whole;
-  return math::member_family(m[v].support);
+  return math::member_family(m[v].support, m[*m[v].joint].support);
 }
 
 }  // namespace lehr::conditionals
 
 namespace lehr {
+namespace {
+
+using namespace conditionals;
+using Members = std::vector<model::VariableId>;
+
+/// A kind of joint variable: whose members they are, why they are none, how it is made and what its statistics are.
+struct JointKind {
+  bool (*are)(const model::Model&, const Members&);
+  std::optional<std::string> (*why_not)(const model::Model&, const Members&);
+  model::VariableId (*add)(model::Model&, Members);
+  Counterpart (*counterpart)(density::Algebra&, const model::Model&, model::VariableId);
+  const char* note;
+};
+
+constexpr const char* kPlates =
+    "members of one Normal factor lie on the same plates; a plate that only some have numbers coordinates, as many in "
+    "each element of the factor";
+
+const JointKind kKinds[] = {{are_normal, why_not_one_normal, add_one_normal, in_vector, kPlates},
+                            {are_scaled, why_not_scaled, add_scaled, in_scaled, kPlates},
+                            {are_switched, why_not_switched, add_switched, in_components,
+                             "a category or bit and the number that it switches lie on the same plates"}};
+
+}  // namespace
 
 std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics) {
-  using namespace conditionals;
   model::Model& m = expanded.model;
-  const std::vector<std::vector<model::VariableId>> blocks = m.guide.joint;
-  for (const std::vector<model::VariableId>& members : blocks) {
-    const bool normal = are_normal(m, members);
-    if (!normal && !are_switched(m, members)) continue;
-    if (const std::optional<std::string> why = normal ? why_not_one_normal(m, members) : why_not_switched(m, members)) {
-      diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, named(m, members, "'"), *why)
-          .note(normal ? "members of one Normal factor lie on the same plates; a plate that only some have numbers "
-                         "coordinates, as many in each element of the factor"
-                       : "a category or bit and the number that it switches lie on the same plates");
+  const std::vector<Members> blocks = m.guide.joint;
+  for (std::size_t k = 0; k < blocks.size(); ++k) {
+    const Members& members = blocks[k];
+    const auto kind = std::ranges::find_if(kKinds, [&](const JointKind& x) { return x.are(m, members); });
+    if (kind == std::end(kKinds)) continue;
+    if (const std::optional<std::string> why = kind->why_not(m, members)) {
+      diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, named(m, members, "'"), *why).note(kind->note);
       return std::nullopt;
     }
-    const model::VariableId joint = normal ? add_one_normal(m, members) : add_switched(m, members);
-    density::Algebra& a = expanded.density.algebra;
-    const Counterpart counterpart = normal ? in_vector(a, m, joint) : in_components(a, m, joint);
+    const model::VariableId joint = kind->add(m, members);
+    for (const model::JointPrior& prior : std::vector(m.joint_priors))
+      if (prior.guide == k) put_joint_prior(m, expanded.density, joint, prior);
+    const Counterpart counterpart = kind->counterpart(expanded.density.algebra, m, joint);
     if (!rewrite(expanded.density, m, joint, members, counterpart, diagnostics)) return std::nullopt;
   }
   return expanded;

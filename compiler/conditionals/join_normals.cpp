@@ -28,14 +28,15 @@ bool is_quadratic(const Atom& x) { return x.stat == Stat::square || x.stat == St
 
 }  // namespace
 
-bool are_normal(const Model& m, const std::vector<VariableId>& members) {
-  return std::ranges::all_of(members, [&](VariableId v) {
-    return m[v].support == math::Support::real || m[v].support == math::Support::vector;
-  });
+bool is_normal(const Model& m, VariableId v) {
+  return m[v].support == math::Support::real || m[v].support == math::Support::vector;
 }
 
-std::optional<std::string> why_not_one_normal(const Model& m, const std::vector<VariableId>& members) {
-  if (!are_normal(m, members)) return "they are not all Normal or MvNormal";
+bool are_normal(const Model& m, const std::vector<VariableId>& members) {
+  return std::ranges::all_of(members, [&](VariableId v) { return is_normal(m, v); });
+}
+
+std::optional<std::string> why_not_coordinates(const Model& m, const std::vector<VariableId>& members) {
   for (const Member& member : laid_out(m, members)) {
     const model::Variable& v = m[member.variable];
     for (const std::size_t axis : member.own) {
@@ -51,11 +52,18 @@ std::optional<std::string> why_not_one_normal(const Model& m, const std::vector<
   return std::nullopt;
 }
 
-VariableId add_one_normal(Model& m, const std::vector<VariableId>& members) {
-  const Span span = m[members[0]].span;
-  const VariableId joint = add_joint(m, math::Support::vector, laid_out(m, members));
+std::optional<std::string> why_not_one_normal(const Model& m, const std::vector<VariableId>& members) {
+  if (!are_normal(m, members)) return "they are not all Normal or MvNormal";
+  return why_not_coordinates(m, members);
+}
+
+PlateId add_coordinates(Model& m, VariableId joint) {
+  const Span span = m[joint].span;
+  std::vector<VariableId> members;
   std::optional<model::ExprId> size;
   for (const Member& member : m[joint].auxiliary->members) {
+    if (!is_normal(m, member.variable)) continue;
+    members.push_back(member.variable);
     model::ExprId part = add_expr(m, model::Number{1}, span);
     for (const PlateId p : model::coordinate_plates(m, member)) {
       const model::ExprId of_plate = add_expr(m, model::SizeOf{p, {}}, span);
@@ -63,7 +71,12 @@ VariableId add_one_normal(Model& m, const std::vector<VariableId>& members) {
     }
     size = size ? add_expr(m, model::Binary{model::BinaryOp::add, *size, part}, span) : part;
   }
-  m.variables[joint.index()].event = {add_plate(m, fmt::format("coordinate({})", named(m, members)), span, *size)};
+  return add_plate(m, fmt::format("coordinate({})", named(m, members)), span, *size);
+}
+
+VariableId add_one_normal(Model& m, std::vector<VariableId> members) {
+  const VariableId joint = add_joint(m, math::Support::vector, laid_out(m, members));
+  m.variables[joint.index()].event = {add_coordinates(m, joint)};
   return joint;
 }
 

@@ -43,6 +43,7 @@ Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
     case math::Support::category:
       return fail("'" + var.name + "' is a latent category and cannot be used as a number");
     case math::Support::switched:
+    case math::Support::scaled:
     case math::Support::real:
     case math::Support::positive:
     case math::Support::unit:

@@ -58,8 +58,8 @@ class KeyBuilder {
 };
 
 bool symmetric(const Atom& atom) {
-  return atom.event.size() == 2 &&
-         (atom.stat == math::Stat::comp2 || atom.stat == math::Stat::entry || atom.stat == math::Stat::inverse_entry);
+  return atom.event.size() == 2 && (atom.stat == math::Stat::comp2 || atom.stat == math::Stat::entry ||
+                                    atom.stat == math::Stat::inverse_entry || atom.stat == math::Stat::weighted2);
 }
 
 std::string sort_key(const Atom& atom) {

@@ -228,6 +228,22 @@ bool merge_switched(Term& t, Atom& out, const Atom& l, const Atom& r) {
   return true;
 }
 
+/// Statistics of a vector and its precision: the precision once at most, and two numbers of the vector.
+bool merge_scaled(Atom& out, const Atom& l, const Atom& r) {
+  constexpr Stat kProducts[2][3] = {{Stat::value, Stat::comp, Stat::comp2},
+                                    {Stat::value, Stat::weighted, Stat::weighted2}};
+  const auto scales = [](const Atom& x) {
+    return x.stat == Stat::value || x.stat == Stat::weighted || x.stat == Stat::weighted2;
+  };
+  const auto is_known = [&](const Atom& x) { return scales(x) || x.stat == Stat::comp || x.stat == Stat::comp2; };
+  const std::size_t numbers = l.event.size() + r.event.size();
+  if (!is_known(l) || !is_known(r) || (scales(l) && scales(r)) || numbers > 2) return false;
+  out.stat = kProducts[scales(l) || scales(r)][numbers];
+  out.event = l.event;
+  out.event.insert(out.event.end(), r.event.begin(), r.event.end());
+  return true;
+}
+
 /// The product of two statistics of one element, replacing both.
 void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
   const Atom l = t.atoms[i], r = t.atoms[j];
@@ -240,6 +256,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
       t.guards.push_back({Relation::equal, l.event[0], r.event[0], std::nullopt, {}});
       return;
     }
+    if (support == math::Support::scaled && merge_scaled(out, l, r)) return;
     if (is(Stat::value, Stat::value)) {
       if (support == math::Support::bit) return;
       if (support == math::Support::spin) {

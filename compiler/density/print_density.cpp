@@ -228,6 +228,8 @@ std::string print(Names& names, const Atom& atom) {
       return fmt::format("({} * mean){}", v, bracketed(listed(event)));
     case math::Stat::weighted_square:
       return fmt::format("(mean' * {} * mean)", v);
+    case math::Stat::weighted2:
+      return fmt::format("({} * mean)[{}] * mean[{}]", v, event[0], event[1]);
     case math::Stat::curvature:
       return fmt::format("lambda({})", v);
     case math::Stat::offset:

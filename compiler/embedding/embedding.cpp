@@ -201,7 +201,8 @@ class Maker {
     if (!model::is_joint(v) || v.event.empty()) return "";
     std::vector<std::string> members;
     for (const model::Member& x : v.auxiliary->members)
-      members.push_back(m_[x.variable].name + shape(model::coordinate_plates(m_, x)));
+      if (m_[x.variable].support != math::Support::positive)
+        members.push_back(m_[x.variable].name + shape(model::coordinate_plates(m_, x)));
     return fmt::format(", whose coordinates are {}", fmt::join(members, ", "));
   }
 

@@ -155,6 +155,7 @@ TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Sched
 
 std::string TemperedNormaliser::refusal() const {
   if (!model_.potentials.empty()) return "its potentials have no density per item";
+  if (!model_.joint_priors.empty()) return "the prior of variables that share a factor is of all of them together";
   for (const Variable& v : model_.variables) {
     if (v.auxiliary && !is_joint(v)) return fmt::format("'{}' is a bound, and not the density, of the data", v.name);
     if (v.clamped && !is_discrete(v.support))

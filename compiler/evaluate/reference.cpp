@@ -299,12 +299,15 @@ void add_reference(std::span<double> values, const std::vector<double>& referenc
 
 std::optional<AboutReferences> about_references(const Model& m, const BoundData& data) {
   // Locations of joint variables are told from zero: of the blocks of the guide only means and their precisions move.
-  const auto has_precision = [&](const std::vector<VariableId>& block) {
-    return std::ranges::any_of(block, [&](VariableId v) {
-      return m[v].support == math::Support::positive || m[v].support == math::Support::spd_matrix;
-    });
+  const auto are_a_pair = [&](const std::vector<VariableId>& block) {
+    const auto has = [&](math::Support s) {
+      return std::ranges::any_of(block, [&](VariableId v) { return m[v].support == s; });
+    };
+    using math::Support;
+    return block.size() == 2 && m[block[0]].axes.size() == m[block[1]].axes.size() &&
+           ((has(Support::real) && has(Support::positive)) || (has(Support::vector) && has(Support::spd_matrix)));
   };
-  if (!std::ranges::all_of(m.guide.joint, has_precision)) return std::nullopt;
+  if (!std::ranges::all_of(m.guide.joint, are_a_pair) || !m.joint_priors.empty()) return std::nullopt;
   if (std::ranges::count(data.clamped, true) > 0) return std::nullopt;
   std::optional<Propagation> found;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -113,10 +113,10 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
   }
   for (const auto& [a, by_a] : tied) {
     for (const auto& [b, by_b] : tied) {
-      if (laws_.element(a) != laws_.element(b)) continue;
-      const std::optional<Atom> inverse = laws_.tied_inverse(laws_.element(a), laws_.component(a), laws_.component(b));
-      if (!inverse) return std::nullopt;
-      all.push_back({by_a * by_b * laws_.find(a)->spread().tie, {*inverse}});
+      std::optional<Monomial> together = laws_.tied(a, b);
+      if (!together) return std::nullopt;
+      together->coefficient *= by_a * by_b;
+      if (together->coefficient != 0) all.push_back(std::move(*together));
     }
   }
   all = with_points(all);

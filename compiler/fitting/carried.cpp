@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
+#include "compiler/fitting/factor_source.h"
 #include "compiler/math/evaluate.h"
 
 namespace lehr {
@@ -32,6 +34,23 @@ struct Numbers {
   auto element(std::size_t i) { return array.values.begin() + static_cast<std::ptrdiff_t>(i * width()); }
 };
 
+/// The parameters of one element whose natural ones are those of `now` times the power; nothing where they are those of
+/// no distribution.
+std::optional<math::Environment> kept(const math::Factor& factor, const math::Environment& now, double power) {
+  if (power == 1) return now;
+  math::Environment natural{now.extent, math::natural_from_parameters(factor, now)};
+  for (auto& [name, q] : natural.symbols) {
+    for (double& x : q.values)
+      x *= power;
+  }
+  math::Environment then{now.extent, math::parameters_from_natural(factor, natural)};
+  return math::is_proper(factor, then) ? std::optional(std::move(then)) : std::nullopt;
+}
+
+Error nothing_left(const std::string& parameter, std::size_t element) {
+  return refused(parameter, fmt::format("so little of it is kept that nothing is left of element {}", element));
+}
+
 /// Natural parameters of one factor times the power.
 std::optional<Error> forget(const math::Factor& factor, std::span<Numbers> numbers, double power) {
   std::size_t extent = 1;
@@ -46,16 +65,39 @@ std::optional<Error> forget(const math::Factor& factor, std::span<Numbers> numbe
       now.symbols[n.of->parameter->name] = {n.of->parameter->event_rank,
                                             {first, first + static_cast<std::ptrdiff_t>(n.width())}};
     }
-    math::Environment natural{extent, math::natural_from_parameters(factor, now)};
-    for (auto& [name, q] : natural.symbols) {
-      for (double& x : q.values)
-        x *= power;
-    }
-    const math::Environment then{extent, math::parameters_from_natural(factor, natural)};
-    if (!math::is_proper(factor, then))
-      return refused(numbers[0].of->name, fmt::format("so little of it is kept that nothing is left of element {}", i));
+    const std::optional<math::Environment> then = kept(factor, now, power);
+    if (!then) return nothing_left(numbers[0].of->name, i);
     for (Numbers& n : numbers)
-      std::ranges::copy(then.symbols.at(n.of->parameter->name).values, n.element(i));
+      std::ranges::copy(then->symbols.at(n.of->parameter->name).values, n.element(i));
+  }
+  return std::nullopt;
+}
+
+/// The prior of a joint variable: natural parameters of its factor in the fit, and minus the log normaliser.
+std::optional<Error> carry_joint(const CarriedJoint& joint, const Analysed& complete, const SavedFit& fit, double power,
+                                 const Model& model, Dataset& to) {
+  const conditionals::Block& b = complete.schedule.conditionals[joint.block];
+  const SavedVariable* saved = fit.find(joint.name);
+  const std::optional<FactorSource> source = saved ? factor_source(*b.family, *saved, nullptr) : std::nullopt;
+  const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
+  if (!layout || &source->factor != &*b.family->factor) return refused(joint.name + ".", "the fit does not have it");
+  const JointPrior& prior = model.joint_priors[joint.prior];
+  const auto array = [&](GivenId given, int rank) -> DataArray& {
+    DataArray& out = to[model[given].name];
+    out.name = model[given].name;
+    out.shape = layout->elements;
+    out.shape.insert(out.shape.end(), static_cast<std::size_t>(rank), static_cast<std::int64_t>(layout->extent));
+    out.source = fmt::format("the fit in {}", fit.directory);
+    return out;
+  };
+  for (std::size_t e = 0; e < layout->count; ++e) {
+    const std::optional<math::Environment> now = kept(*b.factor, parameters_of(*source, *layout, e), power);
+    if (!now) return nothing_left(joint.name + ".", e);
+    const math::Environment natural{now->extent, math::natural_from_parameters(*b.factor, *now)};
+    for (const auto& [stat, given] : prior.naturals)
+      std::ranges::copy(natural.symbols.at(math::natural_name(stat)).values,
+                        std::back_inserter(array(given, math::event_rank(stat)).values));
+    array(prior.constant, 0).values.push_back(-math::log_normaliser(*b.factor, natural));
   }
   return std::nullopt;
 }
@@ -101,6 +143,8 @@ Result<Carried> carry(const Model& resolved, const Analysed& complete, const Sav
     if (std::optional<Error> e = forget(factor, std::span(numbers).subspan(first, end - first), power)) return *e;
   }
   Carried out{carried->model, {}};
+  for (const CarriedJoint& joint : carried->joint)
+    if (std::optional<Error> e = carry_joint(joint, complete, fit, power, out.model, out.parameters)) return *e;
   for (Numbers& n : numbers) {
     DataArray& data = out.parameters[out.model[n.of->given].name];
     data.name = out.model[n.of->given].name;

@@ -31,6 +31,10 @@ class Carrier {
 
   std::optional<Error> run() {
     if (const char* why = why_not()) return refused(variable_, why);
+    if (is_joint(variable_)) {
+      give_joint();
+      return std::nullopt;
+    }
     if (block_.mean) {
       if (std::optional<Error> e = give_mean()) return e;
     }
@@ -42,7 +46,9 @@ class Carrier {
 
   const char* why_not() const {
     const Statement& s = out_.model[variable_.statement];
-    if (variable_.auxiliary) return "several variables share its factor, and no statement draws them together";
+    if (variable_.auxiliary && own_ == OwnPriors::kept)
+      return "several variables share its factor, and no statement draws them together";
+    if (variable_.support == math::Support::switched) return "a category and a number share its factor";
     if (variable_.clamped) return "some of its values are data";
     if (block_.point) return "it is a point";
     if (block_.chain || s.lagged) return "it is a chain, whose elements depend on each other";
@@ -87,6 +93,31 @@ class Carrier {
     s.main = std::move(now);
     s.start.reset();
     return std::nullopt;
+  }
+
+  /// Its axes and event are those of a variable that the model has once it is expanded.
+  void give_joint() {
+    Model& m = out_.model;
+    constexpr GivenType kTypes[] = {GivenType::real, GivenType::vector, GivenType::matrix};
+    const auto add = [&](const std::string& name, int rank) {
+      m.givens.push_back({fmt::format("{}{}.{}", kCarried, variable_.name, name),
+                          variable_.span,
+                          {},
+                          {},
+                          kTypes[rank],
+                          std::nullopt,
+                          true});
+      return GivenId(m.givens.size() - 1);
+    };
+    JointPrior prior;
+    while (std::ranges::find(m.guide.joint[prior.guide], variable_.auxiliary->members[0].variable) ==
+           m.guide.joint[prior.guide].end())
+      ++prior.guide;
+    for (const math::StatisticRow& row : block_.factor->statistics)
+      prior.naturals.emplace_back(row.stat, add(math::natural_name(row.stat), math::event_rank(row.stat)));
+    prior.constant = add("constant", 0);
+    out_.joint.push_back({id_, variable_.name, m.joint_priors.size()});
+    m.joint_priors.push_back(std::move(prior));
   }
 
   std::optional<Error> give_itself() {
@@ -142,7 +173,7 @@ GivenId add_number(Model& m, const char* name) {
 bool is_carried(const Given& given) { return given.name.starts_with(kCarried); }
 
 Result<CarriedModel> carry(const Model& resolved, const Analysed& complete, OwnPriors own) {
-  CarriedModel out{resolved, {}};
+  CarriedModel out{resolved, {}, {}};
   if (!resolved.potentials.empty())
     return Error{ExitCode::model, "", "potentials are of no variable: they would count again with every batch", {}};
   const schedule::Schedule& s = complete.schedule;
@@ -152,7 +183,7 @@ Result<CarriedModel> carry(const Model& resolved, const Analysed& complete, OwnP
     if (s.stage_of[k] || s.local[k] || (v.auxiliary && v.auxiliary->kind != Auxiliary::Kind::joint)) continue;
     if (std::optional<Error> e = Carrier(out, complete, own, block).run()) return *e;
   }
-  if (out.parameters.empty())
+  if (out.parameters.empty() && out.joint.empty())
     return Error{ExitCode::model, "", "all that is inferred belongs to the items: nothing is carried on", {}};
   return out;
 }

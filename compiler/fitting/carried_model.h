@@ -1,5 +1,6 @@
 // The posterior of a fit as the prior of the next, in the model: a statement of each variable outside the items says
-// that it comes from the family of its factor, with the factor's parameters as givens.
+// that it comes from the family of its factor, with the factor's parameters as givens. Members of a joint variable keep
+// their statements; its prior stands in the place of what these say.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,9 +18,17 @@ struct CarriedParameter {
   model::GivenId given;
 };
 
+/// The factor of a joint variable, whose natural parameters and normaliser are givens (model::JointPrior).
+struct CarriedJoint {
+  conditionals::BlockId block;
+  std::string name;   // of the joint variable
+  std::size_t prior;  // of Model::joint_priors
+};
+
 struct CarriedModel {
   model::Model model;
   std::vector<CarriedParameter> parameters;  // one block after another
+  std::vector<CarriedJoint> joint;
 };
 
 /// Whether the model's own statements make room for those of the factors, or stay beside them.

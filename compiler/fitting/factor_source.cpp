@@ -65,8 +65,8 @@ math::Environment parameters_of(const FactorSource& s, const FactorLayout& layou
 std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::VariableId joint,
                                            const std::map<std::string, SavedVariable>& posterior) {
   std::vector<std::int64_t> out(m.plates.size(), -1);
-  const auto read = [&](const model::Variable& v) {
-    const math::RoleNames names = math::role_names(math::member_family(v.support));
+  const auto read = [&](const model::Variable& v, const math::FamilyRow& family) {
+    const math::RoleNames names = math::role_names(family);
     const auto saved = posterior.find(v.name);
     const NamedArray* a = saved == posterior.end()
                               ? nullptr
@@ -76,8 +76,8 @@ std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::Variabl
       out[m[axes[k]].set.index()] = a->shape[k];
   };
   for (const model::Member& member : m[joint].auxiliary->members)
-    read(m[member.variable]);
-  read(m[joint]);
+    read(m[member.variable], math::member_family(m[member.variable].support, m[joint].support));
+  read(m[joint], math::joint_family(m[joint].support));
   return out;
 }
 

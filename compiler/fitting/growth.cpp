@@ -12,6 +12,7 @@
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/instance/members.h"
+#include "compiler/math/member_families.h"
 #include "compiler/model/table_rows.h"
 #include "compiler/model/walk.h"
 #include "runtime/abi.h"
@@ -381,15 +382,25 @@ std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableI
                                                        const std::vector<std::int64_t>& larger,
                                                        std::vector<std::vector<bool>>& seen) {
   const std::vector<MemberNumbers> before = members_of(m, joint, smaller), now = members_of(m, joint, larger);
+  const auto extent = [&](const std::vector<std::int64_t>& sizes) {
+    return static_cast<std::size_t>(sizes[m[joint].event[0].index()]);
+  };
+  /// Among the numbers of the vector, without a precision that scales it.
+  const auto of_vector = [&](std::size_t at, std::size_t n) {
+    const std::size_t coordinates = coordinates_of(m[joint].support, n);
+    return at / coordinates * n + at % coordinates;
+  };
   std::size_t count = 0;
   for (const MemberNumbers& x : now)
-    count += x.at.size();
+    if (x.support != math::Support::positive) count += x.at.size();
   std::vector<std::optional<std::size_t>> out(count);
   for (std::size_t k = 0; k < now.size(); ++k) {
     const std::vector<std::optional<std::size_t>> at = places(before[k].shape, now[k].shape);
     std::vector<bool>& there = seen[m[joint].auxiliary->members[k].variable.index()];
     for (std::size_t i = 0; i < at.size(); ++i) {
-      if (at[i]) out[now[k].at[i]] = before[k].at[*at[i]];
+      const bool number = now[k].support != math::Support::positive;
+      if (at[i] && number)
+        out[of_vector(now[k].at[i], extent(larger))] = of_vector(before[k].at[*at[i]], extent(smaller));
       if (i % now[k].width == 0) there.push_back(at[i].has_value());
     }
   }
@@ -465,6 +476,7 @@ std::vector<std::int64_t> with_coordinates(const Model& m, VariableId joint, std
   sizes.resize(m.plates.size(), 0);
   std::int64_t all = 0;
   for (const Member& member : m[joint].auxiliary->members) {
+    if (m[member.variable].support == math::Support::positive) continue;
     std::int64_t own = 1;
     for (const PlateId p : coordinate_plates(m, member))
       own *= sizes[p.index()];
@@ -490,9 +502,11 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
   const auto n = static_cast<std::size_t>(larger[numbers]);
   for (const NamedArray& a : fit.posterior) {
     const std::size_t dot = a.name.rfind('.');
-    if (a.name.substr(0, dot) == m[joint].name)
-      out.arrays.push_back(
-          joint_laid_out(a, at, packed_shape(m, data, m[joint].axes, {}), n, a.name.substr(dot) == ".precision"));
+    if (a.name.substr(0, dot) != m[joint].name) continue;
+    const auto& parameters = math::joint_family(m[joint].support).factor->parameters;
+    const auto p = std::ranges::find(parameters, a.name.substr(dot + 1), &math::FactorParameter::name);
+    if (p != parameters.end() && p->event_rank > 0)
+      out.arrays.push_back(joint_laid_out(a, at, packed_shape(m, data, m[joint].axes, {}), n, p->event_rank == 2));
   }
   for (std::size_t k = 0; k < seen.size(); ++k)
     if (!seen[k].empty()) out.seen[k] = std::move(seen[k]);

@@ -8,12 +8,13 @@ namespace lehr {
 std::optional<JointCovariance> JointCovariance::make(const model::Model& m, const conditionals::Block& b,
                                                      const std::map<std::string, SavedVariable>& posterior) {
   const auto saved = posterior.find(m[b.variable].name);
-  if (saved == posterior.end() || m[b.variable].support != math::Support::vector) return std::nullopt;
+  const math::Support support = m[b.variable].support;
+  if (saved == posterior.end() || support == math::Support::switched) return std::nullopt;
   const std::optional<FactorSource> source = factor_source(*b.family, saved->second, nullptr);
   const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
   if (!layout) return std::nullopt;
   JointCovariance out;
-  out.extent_ = layout->extent;
+  out.extent_ = coordinates_of(support, layout->extent);
   out.chain_ = b.chain.has_value();
   for (std::size_t e = 0; e < layout->count; ++e) {
     const math::Environment parameters = parameters_of(*source, *layout, e);
@@ -26,16 +27,30 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
       spread = source->row.spread(flat, layout->extent);
       out.mean_.push_back(source->factor.moments(flat, layout->extent).mean);
     }
-    const std::size_t numbers = layout->extent * layout->extent;
+    const std::size_t numbers = out.extent_ * out.extent_;
     if (spread.covariance.size() != numbers || spread.root.size() != numbers) return std::nullopt;
     out.covariance_.push_back(std::move(spread.covariance));
     out.root_.push_back(std::move(spread.root));
+    if (support == math::Support::scaled) out.tied_.push_back(std::move(spread.tied));
   }
   const std::vector<MemberNumbers> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   const std::vector<model::Member>& members = m[b.variable].auxiliary->members;
   for (std::size_t k = 0; k < members.size(); ++k)
     out.members_[members[k].variable] = numbers[k].at;
+  if (support != math::Support::scaled) return out;
+  out.inverse_.resize(layout->count);
+  for (std::size_t i = 0; i < numbers.back().at.size(); ++i)
+    out.inverse_[numbers.back().at[i] / out.extent_] = {members.back().variable, i, Atom::Kind::inverse};
   return out;
+}
+
+std::optional<Monomial> JointCovariance::tied(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                              std::size_t number_of_b) const {
+  const auto [element, j] = place(a, number_of_a);
+  const auto [other, l] = place(b, number_of_b);
+  if (tied_.empty() || j + 1 == extent_ || l + 1 == extent_) return std::nullopt;
+  if (element != other) return Monomial{0, {}};
+  return Monomial{tied_[element][j * (extent_ - 1) + l], {inverse_[element]}};
 }
 
 std::optional<double> JointCovariance::between(model::VariableId a, std::size_t number_of_a, model::VariableId b,

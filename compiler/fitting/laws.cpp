@@ -91,13 +91,24 @@ FactorKey Laws::key(const Atom& a) const {
   return {b.index(), whole && is_informed(e) ? kWhole : e.position};
 }
 
-std::optional<Atom> Laws::tied_inverse(Element mean, std::size_t j, std::size_t l) const {
+std::optional<Monomial> Laws::tied(const Atom& a, const Atom& b) {
+  if (key(a) != key(b)) return Monomial{0, {}};
+  const Element mean = element(a), other = element(b);
+  if (!is_informed(mean) || !is_informed(other)) return std::nullopt;
+  if (model_[a.variable].joint) {
+    const JointCovariance* joint = joint_of(block_of(a));
+    return joint ? joint->tied(a.variable, a.number, b.variable, b.number) : std::nullopt;
+  }
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
-  const conditionals::Block& b = c[c.block_of[mean.variable.index()]];
-  if (b.mean != mean.variable || !informed_[mean.variable.index()][mean.position]) return std::nullopt;
+  const conditionals::Block& block = c[c.block_of[mean.variable.index()]];
+  const Law* law = find(mean);
+  if (mean != other || block.mean != mean.variable || !law) return std::nullopt;
   const std::size_t extent = symbolic_.forward().width(mean.variable);
-  if (model_[b.variable].event.empty()) return Atom{b.variable, mean.position, Kind::inverse};
-  return Atom{b.variable, (mean.position * extent + j) * extent + l, Kind::matrix_inverse};
+  const Atom inverse =
+      model_[block.variable].event.empty()
+          ? Atom{block.variable, mean.position, Kind::inverse}
+          : Atom{block.variable, (mean.position * extent + component(a)) * extent + component(b), Kind::matrix_inverse};
+  return Monomial{law->spread().tie, {inverse}};
 }
 
 const Law* Laws::find(Element e) {
@@ -129,7 +140,7 @@ std::optional<Law> Laws::of_member(Element e) const {
   const Model& m = analysed_.model;
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
   const auto saved = posterior_.find(m[e.variable].name);
-  if (saved == posterior_.end() || c[c.block_of[e.variable.index()]].family->support != math::Support::vector)
+  if (saved == posterior_.end() || c[c.block_of[e.variable.index()]].family->support == math::Support::switched)
     return std::nullopt;
   const math::FamilyRow& row = conditionals::family_of(m, c, e.variable);
   const std::optional<FactorSource> source = factor_source(row, saved->second, nullptr);

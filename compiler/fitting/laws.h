@@ -64,8 +64,9 @@ class Laws {
   /// Which of the element's numbers it is.
   std::size_t component(const Atom& a) const;
   FactorKey key(const Atom& a) const;
-  /// The inverse of the precision that a mean is tied to (Spread::tie), at its numbers j and l; nothing elsewhere.
-  std::optional<Atom> tied_inverse(Element mean, std::size_t j, std::size_t l) const;
+  /// The covariance of two numbers given the precision that a joint factor has of them (Spread::tie, Spread::tied): so
+  /// many of its inverse, 0 of different factors; nothing elsewhere.
+  std::optional<Monomial> tied(const Atom& a, const Atom& b);
 
   /// The steps of a chain of numbers that reaches back one step, or null: their covariances are not to be had.
   const StepCovariance* steps_of(conditionals::BlockId b);

@@ -46,6 +46,7 @@ std::string unpullable(const Block& b, const math::FamilyRow& family) {
   if (is_discrete(family.support)) return "its values are discrete";
   if (b.point) return "its factor is a point";
   if (b.chain) return "its factor is a chain's";
+  if (b.family->support == math::Support::scaled) return "its factor is a joint one with its precision";
   if (b.mean) return "its factor is a joint one of a mean and its precision";
   const std::vector<math::StatisticRow>& all = family.factor->statistics;
   if (std::ranges::none_of(all, is_value) && !std::ranges::all_of(all, can_be_written))

@@ -77,7 +77,9 @@ LostDigits lost_squares(const model::Model& m, const schedule::Schedule& s, cons
   for (const conditionals::Block& b : s.conditionals.blocks) {
     const model::Variable& v = m[b.mean ? *b.mean : b.variable];
     const auto factor = factors.find(v.name);
-    if (factor == factors.end() || (v.support != math::Support::real && v.support != math::Support::vector)) continue;
+    const bool scaled = v.support == math::Support::scaled;
+    const bool numbers = scaled || v.support == math::Support::real || v.support == math::Support::vector;
+    if (factor == factors.end() || !numbers) continue;
     const auto joint = b.mean ? factors.find(m[b.variable].name) : factors.end();
     const auto found = moments(*b.family, factor->second, joint == factors.end() ? nullptr : &joint->second);
     if (!found || found->sd.size() != found->mean.size()) continue;

@@ -116,7 +116,9 @@ std::vector<Read> read_by_users(const Analysed& a) {
   for (const conditionals::Block& b : a.schedule.conditionals.blocks) {
     const std::string name = a.model[b.variable].name;
     const std::string mean = b.mean ? a.model[*b.mean].name : "";
-    if (a.model[b.variable].auxiliary || is_discrete(a.model[b.variable].support)) continue;
+    const model::Variable& v = a.model[b.variable];
+    if ((v.auxiliary && !model::is_joint(v)) || v.support == math::Support::switched || is_discrete(v.support))
+      continue;
     out.push_back({name, mean, b.family});
     if (b.mean) out.push_back({mean, name, b.family});
   }

@@ -86,6 +86,7 @@ Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVar
       out.push_back({plates[k], shape[k]});
     return out;
   };
+  const JointShape joint{s.row.support, axes_of(v, layout->elements), coordinates_of(s.row.support, layout->extent)};
   std::vector<MemberNumbers> members;
   std::vector<NamedArray> out;
   std::size_t first = 0;
@@ -94,9 +95,8 @@ Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVar
     const std::optional<Moments> m = x ? moments_of(fit, *x) : std::nullopt;
     if (!m) return not_of_family(fit, v);
     const bool category = m->simplex;
-    members.push_back(member_numbers(name, math::find_factor_family(x->family)->support, axes_of(v, layout->elements),
-                                     axes_of(*x, m->elements), category ? Shape() : m->event, first,
-                                     switched ? 2 : layout->extent));
+    members.push_back(member_numbers(name, math::find_factor_family(x->family)->support, joint,
+                                     axes_of(*x, m->elements), category ? Shape() : m->event, first));
     first += members.back().at.size() / layout->count;
     NamedArray& to = out.emplace_back(NamedArray{name, {n}, {}, switched && members.size() == 1});
     to.shape.insert(to.shape.end(), members.back().shape.begin(), members.back().shape.end());

@@ -36,8 +36,8 @@ struct JointArrays {
   Array *location, *precision, *probabilities, *value, *number;
 
   template <class Named, class Arrays>
-  JointArrays(const Named& joint, Arrays& from) {
-    const math::RoleNames names = math::role_names(math::member_family(joint.support));
+  JointArrays(const Named& joint, const math::FamilyRow& family, Arrays& from) {
+    const math::RoleNames names = math::role_names(family);
     location = parameter(from, joint.name, names.location);
     precision = parameter(from, joint.name, names.precision);
     probabilities = parameter(from, joint.name, names.probabilities);
@@ -46,7 +46,8 @@ struct JointArrays {
   }
 };
 
-math::RoleNames names_of(const MemberNumbers& x) { return math::role_names(math::member_family(x.support)); }
+const math::FamilyRow& family_of(const MemberNumbers& x) { return math::member_family(x.support, x.joint); }
+math::RoleNames names_of(const MemberNumbers& x) { return math::role_names(family_of(x)); }
 
 Eigen::Index index(std::size_t k) { return static_cast<Eigen::Index>(k); }
 
@@ -56,7 +57,8 @@ struct Place {
   std::vector<std::size_t> coordinates;
 };
 
-Place place_of(const MemberNumbers& x, std::size_t k, std::size_t coordinates) {
+Place place_of(const MemberNumbers& x, std::size_t k, std::size_t extent) {
+  const std::size_t coordinates = coordinates_of(x.joint, extent);
   Place out{x.at[k * x.width] / coordinates, {}};
   for (std::size_t j = 0; j < x.width; ++j)
     out.coordinates.push_back(x.at[k * x.width + j] % coordinates);
@@ -84,10 +86,10 @@ std::vector<NamedArray> normal_marginals(const std::vector<MemberNumbers>& membe
     const math::RoleNames names = names_of(x);
     NamedArray location{x.name + "." + names.location, x.shape, {}}, own{x.name + "." + names.precision, x.shape, {}};
     if (x.support == math::Support::vector) own.shape.push_back(x.shape.back());
-    for (const std::size_t at : x.at)
-      location.values.push_back(mean.values[at]);
     for (std::size_t k = 0; k < x.at.size() / x.width; ++k) {
       const Place p = place_of(x, k, n);
+      for (const std::size_t c : p.coordinates)
+        location.values.push_back(mean.values[p.element * n + c]);
       const Matrix q = marginal_precision(covariance[p.element], p.coordinates);
       own.values.insert(own.values.end(), q.data(), q.data() + q.size());
     }
@@ -126,16 +128,57 @@ std::vector<NamedArray> switched_marginals(const std::vector<MemberNumbers>& mem
   return {std::move(q), std::move(location), std::move(own)};
 }
 
+/// Student's t for the numbers of the vector, the Gamma for their precision.
+std::vector<NamedArray> scaled_marginals(const std::vector<MemberNumbers>& members, const std::string& joint,
+                                         const std::vector<NamedArray>& factor, const NamedArray& mean) {
+  const NamedArray &scale = *parameter(factor, joint, math::kScaledNames.scale),
+                   &shape = *parameter(factor, joint, math::kScaledNames.shape),
+                   &rate = *parameter(factor, joint, math::kScaledNames.rate);
+  // Of the numbers of the vector, in units of 1 / tau.
+  std::vector<NamedArray> out =
+      normal_marginals(std::vector<MemberNumbers>(members.begin(), members.end() - 1), mean, scale);
+  const auto n = static_cast<std::size_t>(mean.shape.back());
+  for (const MemberNumbers& x : members) {
+    if (x.support == math::Support::positive) {
+      for (const NamedArray* of : {&shape, &rate}) {
+        NamedArray& to =
+            out.emplace_back(NamedArray{x.name + "." + of->name.substr(of->name.rfind('.') + 1), x.shape, {}});
+        for (const std::size_t at : x.at)
+          to.values.push_back(of->values[at / (n + 1)]);
+      }
+      continue;
+    }
+    const NamedArray* location = parameter(out, x.name, names_of(x).location);
+    NamedArray& own = *parameter(out, x.name, names_of(x).precision);
+    const std::size_t elements = x.at.size() / x.width,
+                      numbers = own.values.size() / std::max<std::size_t>(elements, 1);
+    NamedArray freedom{x.name + "." + math::kScaledNames.freedom, location->shape, {}};
+    if (x.support == math::Support::vector) freedom.shape.pop_back();
+    for (std::size_t k = 0; k < elements; ++k) {
+      const std::size_t e = x.at[k * x.width] / (n + 1);
+      freedom.values.push_back(2 * shape.values[e]);
+      for (std::size_t i = 0; i < numbers; ++i)
+        own.values[k * numbers + i] *= shape.values[e] / rate.values[e];
+    }
+    out.push_back(std::move(freedom));
+  }
+  return out;
+}
+
 constexpr const char* kDrawn = ".value";
 
 /// Values of the members from those of a drawn factor.
-std::vector<NamedArray> values_at_draw(bool switched, const std::vector<MemberNumbers>& members,
+std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<MemberNumbers>& members,
                                        const NamedArray& value, const NamedArray* number) {
   std::vector<NamedArray> out;
   for (const MemberNumbers& x : members) {
     NamedArray& to = out.emplace_back(NamedArray{x.name + kDrawn, x.shape, {}});
     for (const std::size_t at : x.at) {
-      if (!switched) {
+      if (joint == math::Support::scaled) {
+        const auto n = static_cast<std::size_t>(number->shape.back());
+        to.values.push_back(at % (n + 1) == n ? value.values[at / (n + 1)]
+                                              : number->values[at / (n + 1) * n + at % (n + 1)]);
+      } else if (joint != math::Support::switched) {
         to.values.push_back(value.values[at]);
       } else if (at % 2 == 1) {
         to.values.push_back(number->values[at / 2]);
@@ -150,10 +193,14 @@ std::vector<NamedArray> values_at_draw(bool switched, const std::vector<MemberNu
 }
 
 void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, const JointArrays<NamedArray>& to) {
-  const JointArrays<const NamedArray> own_arrays(x, given);
-  for (const NamedArray* from : {own_arrays.location, own_arrays.value})
-    for (std::size_t i = 0; from && i < x.at.size(); ++i)
-      (to.value ? to.value : to.location)->values[x.at[i]] = from->values[i];
+  const JointArrays<const NamedArray> own_arrays(x, family_of(x), given);
+  NamedArray& numbers = to.number ? *to.number : to.value ? *to.value : *to.location;
+  const auto extent = static_cast<std::size_t>(numbers.shape.back());
+  for (const NamedArray* from : {own_arrays.location, parameter(given, x.name, kDrawn + 1)})
+    for (std::size_t i = 0; from && i < x.at.size(); ++i) {
+      const Place p = place_of(x, i / x.width, extent);
+      numbers.values[p.element * extent + p.coordinates[i % x.width]] = from->values[i];
+    }
   const NamedArray* own = own_arrays.precision;
   NamedArray* precision = to.precision;
   if (!own || !precision) return;
@@ -172,6 +219,38 @@ void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, co
   }
 }
 
+/// A value of the precision becomes its mean; precisions of the vector's numbers are put in its units.
+void put_scaled(const std::vector<MemberNumbers>& members, const std::string& joint, std::vector<NamedArray> given,
+                JointArrays<NamedArray> to, std::vector<NamedArray>& factor) {
+  const MemberNumbers& precision = members.back();
+  NamedArray& numbers = to.number ? *to.number : *to.location;
+  const std::size_t coordinates = coordinates_of(precision.joint, static_cast<std::size_t>(numbers.shape.back()));
+  NamedArray *shape = parameter(factor, joint, math::kScaledNames.shape),
+             *rate = parameter(factor, joint, math::kScaledNames.rate);
+  for (std::size_t i = 0; i < precision.at.size(); ++i) {
+    const std::size_t e = precision.at[i] / coordinates;
+    const NamedArray* value = parameter(given, precision.name, kDrawn + 1);
+    if (to.value) {
+      if (value) to.value->values[e] = value->values[i];
+      continue;
+    }
+    if (const NamedArray* x = parameter(given, precision.name, math::kScaledNames.shape))
+      shape->values[e] = x->values[i];
+    if (const NamedArray* x = parameter(given, precision.name, math::kScaledNames.rate)) rate->values[e] = x->values[i];
+    if (value) rate->values[e] = shape->values[e] / value->values[i];
+  }
+  to.precision = parameter(factor, joint, math::kScaledNames.scale);
+  for (const MemberNumbers& x : members) {
+    if (&x == &precision) break;
+    NamedArray* own = parameter(given, x.name, names_of(x).precision);
+    for (std::size_t i = 0; own && to.precision && i < own->values.size(); ++i) {
+      const std::size_t e = x.at[i / (own->values.size() / x.at.size())] / coordinates;
+      own->values[i] *= rate->values[e] / shape->values[e];
+    }
+    put_normal(x, given, to);
+  }
+}
+
 /// Every value of the category takes the number's mean and precision.
 void put_switched(const std::vector<MemberNumbers>& members, const std::vector<NamedArray>& given,
                   const JointArrays<NamedArray>& to) {
@@ -179,7 +258,8 @@ void put_switched(const std::vector<MemberNumbers>& members, const std::vector<N
   NamedArray& mean = to.number ? *to.number : *to.location;
   const auto n = static_cast<std::size_t>(probs.shape.back());
   const MemberNumbers &chosen = members[0], &number = members[1];
-  const JointArrays<const NamedArray> of_choice(chosen, given), of_number(number, given);
+  const JointArrays<const NamedArray> of_choice(chosen, family_of(chosen), given),
+      of_number(number, family_of(number), given);
   const bool bit = chosen.support == math::Support::bit;
   for (std::size_t i = 0; i < chosen.at.size(); ++i) {
     for (std::size_t k = 0; k < n; ++k) {
@@ -200,14 +280,19 @@ void put_switched(const std::vector<MemberNumbers>& members, const std::vector<N
 
 }  // namespace
 
-MemberNumbers member_numbers(std::string name, math::Support support, const std::vector<PackedAxis>& joint,
+std::size_t coordinates_of(math::Support joint, std::size_t extent) {
+  if (joint == math::Support::switched) return 2;
+  return joint == math::Support::scaled ? extent + 1 : extent;
+}
+
+MemberNumbers member_numbers(std::string name, math::Support support, const JointShape& joint,
                              const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
-                             std::size_t first, std::size_t coordinates) {
-  MemberNumbers out{std::move(name), support, {}, product(event), {}};
+                             std::size_t first) {
+  MemberNumbers out{std::move(name), support, joint.support, {}, product(event), {}};
   std::vector<std::optional<std::size_t>> shared(axes.size());  // the axis of the joint variable
-  for (std::size_t k = 0; k < joint.size(); ++k) {
+  for (std::size_t k = 0; k < joint.axes.size(); ++k) {
     std::size_t x = 0;
-    while (x < axes.size() && (shared[x] || axes[x].plate != joint[k].plate))
+    while (x < axes.size() && (shared[x] || axes[x].plate != joint.axes[k].plate))
       ++x;
     if (x < axes.size()) shared[x] = k;
   }
@@ -216,16 +301,16 @@ MemberNumbers member_numbers(std::string name, math::Support support, const std:
   const std::size_t elements = product(out.shape);
   for (std::size_t e = 0; e < elements; ++e) {
     const std::vector<std::size_t> at = unravel(out.shape, e);
-    std::vector<std::size_t> element(joint.size());
+    std::vector<std::size_t> element(joint.axes.size());
     std::size_t own = 0, of_joint = 0;
     for (std::size_t x = 0; x < axes.size(); ++x) {
       if (shared[x]) element[*shared[x]] = at[x];
       else own = own * static_cast<std::size_t>(axes[x].extent) + at[x];
     }
-    for (std::size_t k = 0; k < joint.size(); ++k)
-      of_joint = of_joint * static_cast<std::size_t>(joint[k].extent) + element[k];
+    for (std::size_t k = 0; k < joint.axes.size(); ++k)
+      of_joint = of_joint * static_cast<std::size_t>(joint.axes[k].extent) + element[k];
     for (std::size_t j = 0; j < out.width; ++j)
-      out.at.push_back(of_joint * coordinates + first + own * out.width + j);
+      out.at.push_back(of_joint * joint.coordinates + first + own * out.width + j);
   }
   out.shape.insert(out.shape.end(), event.begin(), event.end());
   return out;
@@ -240,7 +325,8 @@ std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId j
     return out;
   };
   const model::Variable& v = m[joint];
-  const std::size_t coordinates = is_switched(m, joint) ? 2 : static_cast<std::size_t>(sizes[v.event[0].index()]);
+  const std::size_t extent = v.event.empty() ? 1 : static_cast<std::size_t>(sizes[v.event[0].index()]);
+  const JointShape shape{v.support, axes_of(v), coordinates_of(v.support, extent)};
   std::vector<MemberNumbers> out;
   std::size_t first = 0;
   for (const model::Member& member : v.auxiliary->members) {
@@ -248,7 +334,7 @@ std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId j
     std::vector<std::int64_t> event;
     for (const model::PlateId p : x.event)
       event.push_back(sizes[m[p].set.index()]);
-    out.push_back(member_numbers(x.name, x.support, axes_of(v), axes_of(x), event, first, coordinates));
+    out.push_back(member_numbers(x.name, x.support, shape, axes_of(x), event, first));
     std::size_t own = 1;
     for (const model::PlateId p : model::coordinate_plates(m, member))
       own *= static_cast<std::size_t>(sizes[p.index()]);
@@ -274,8 +360,10 @@ std::vector<double> known_numbers(const model::Model& m, model::VariableId joint
 std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& factor,
                                   const std::vector<std::int64_t>& sizes) {
   const std::vector<MemberNumbers> members = members_of(m, joint, sizes);
-  const JointArrays<const NamedArray> from(m[joint], factor);
-  if (from.value) return values_at_draw(is_switched(m, joint), members, *from.value, from.number);
+  const JointArrays<const NamedArray> from(m[joint], math::joint_family(m[joint].support), factor);
+  if (from.value) return values_at_draw(m[joint].support, members, *from.value, from.number);
+  if (m[joint].support == math::Support::scaled)
+    return from.location ? scaled_marginals(members, m[joint].name, factor, *from.location) : std::vector<NamedArray>();
   if (!from.location || !from.precision) return {};
   if (!is_switched(m, joint)) return normal_marginals(members, *from.location, *from.precision);
   return switched_marginals(members, *from.probabilities, *from.location, *from.precision);
@@ -290,8 +378,9 @@ std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw
 void put_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor) {
   const std::vector<MemberNumbers> members = members_of(m, joint, sizes);
-  const JointArrays<NamedArray> to(m[joint], factor);
+  const JointArrays<NamedArray> to(m[joint], math::joint_family(m[joint].support), factor);
   if (is_switched(m, joint)) return put_switched(members, given, to);
+  if (m[joint].support == math::Support::scaled) return put_scaled(members, m[joint].name, given, to, factor);
   for (const MemberNumbers& x : members)
     put_normal(x, given, to);
 }

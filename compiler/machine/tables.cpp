@@ -52,6 +52,8 @@ machine::Support support_of(math::Support s) {
       return To::counts;
     case From::spd_matrix:
       return To::spd_matrix;
+    case From::scaled:
+      return To::vector;  // but for its precision
     case From::switched:
       break;  // its choice is a category, everything else a number
   }
@@ -111,6 +113,7 @@ Domain domain_of(math::Support s) {
     case math::Support::real:
     case math::Support::vector:
     case math::Support::switched:
+    case math::Support::scaled:
       break;
   }
   return Domain::real;
@@ -469,7 +472,8 @@ class Writer {
       row.event_rank = slot.event_rank;
       const bool choice =
           v.support == math::Support::switched && slot.event_rank == 1 && row.parameter == Parameter::value;
-      row.support = choice ? machine::Support::category : support_of(v.support);
+      const bool scale = v.support == math::Support::scaled && slot.event_rank == 0;
+      row.support = choice ? machine::Support::category : scale ? machine::Support::positive : support_of(v.support);
       row.of_items = slot.local;
       row.local = s_.local[slot.block.index()];
       row.streamed = slot.streamed;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "compiler/math/bounds.h"
+#include "compiler/math/member_families.h"
 #include "compiler/math/rows.h"
 #include "compiler/support/table.h"
 
@@ -30,6 +31,7 @@ constexpr std::array kSupports{
     SupportRow{Support::counts, 1, "vector of counts"},
     SupportRow{Support::spd_matrix, 2, "positive definite matrix"},
     SupportRow{Support::switched, 0, "category and real"},
+    SupportRow{Support::scaled, 1, "vector and its precision"},
 };
 
 struct StatNames {
@@ -57,6 +59,7 @@ constexpr std::array kStats{
     StatNames{Stat::tangent, 0, "digamma(x)", "n_tangent"},
     StatNames{Stat::weighted, 1, "precision * mean", "n_weighted"},  // rank of NormalGamma: 0
     StatNames{Stat::weighted_square, 0, "mean' * precision * mean", "n_weighted_square"},
+    StatNames{Stat::weighted2, 2, "precision * mean[j] mean[l]", "n_weighted2"},
     StatNames{Stat::curvature, 0, "lambda(x)", "n_curvature"},
     StatNames{Stat::offset, 0, "log logistic(x) - x/2 + lambda(x) x^2", "n_offset"},
     StatNames{Stat::switched, 1, "[z = k] x", "n_switched"},
@@ -112,8 +115,9 @@ const FamilyRow* find_family(std::string_view name) {
 }
 
 const FamilyRow* find_factor_family(std::string_view name) {
-  for (const FamilyRow* row : {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(),
-                               &probit_bound(), &switched_normal(), &truncated_normal()}) {
+  for (const FamilyRow* row :
+       {&logistic_bound(), &softmax_bound(), &absolute_bound(), &log_gamma_bound(), &probit_bound(), &switched_normal(),
+        &scaled_normal(), &student_marginal(), &mv_student_marginal(), &truncated_normal()}) {
     if (name == row->name) return row;
   }
   for (const FamilyRow& row : point_families()) {

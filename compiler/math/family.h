@@ -32,8 +32,23 @@ enum class Noise {
 std::string_view name_of(Noise n);
 
 /// Where a value lives. `category` is an element of a plate; `simplex`, `vector`, `counts` have one event axis,
-/// `spd_matrix` two. `switched` is a category and a number together.
-enum class Support { real, positive, unit, count, bit, spin, category, simplex, vector, counts, spd_matrix, switched };
+/// `spd_matrix` two. `switched` is a category and a number together, `scaled` a vector and a precision that all its
+/// terms are multiples of; its event axis is that of the vector.
+enum class Support {
+  real,
+  positive,
+  unit,
+  count,
+  bit,
+  spin,
+  category,
+  simplex,
+  vector,
+  counts,
+  spd_matrix,
+  switched,
+  scaled
+};
 
 int event_rank(Support s);            // 0, 1 or 2
 bool is_discrete(Support s);          // categories, bits and spins: variables that can be summed over
@@ -49,7 +64,8 @@ std::string_view name_of(Support s);  // "real", "positive real", ... as message
 ///   entry        X_jl           logdet    log det X                   inverse_entry  (X^-1)_jl
 /// and of the joint families over (mean m, precision t or matrix L):
 ///   weighted     t m or (L m)_j        weighted_square  t m^2 or m' L m
-/// There value is t, log is log t, entry is L_jl and logdet is log det L.
+/// There value is t, log is log t, entry is L_jl and logdet is log det L. Of a vector m and a number t (`scaled`):
+///   weighted     t m_j           weighted2 t m_j m_l
 /// Of the point xi where the bound log g(e) >= e / 2 + offset - curvature e^2 of the logistic function touches it:
 ///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
 /// Of the point z where the tangent offset + tangent e of log Gamma(e) touches it:
@@ -82,6 +98,7 @@ enum class Stat {
   tangent,
   weighted,
   weighted_square,
+  weighted2,
   curvature,
   offset,
   switched,
@@ -308,6 +325,9 @@ const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
 /// The row of a category and the number that it switches: a Normal for each value. Not in families().
 const FamilyRow& switched_normal();
+
+/// The row of a vector and the precision that scales it: a Normal vector given a Gamma number. Not in families().
+const FamilyRow& scaled_normal();
 
 /// What tells the parts of a mixture: a category, or of two parts a bit that is 1 for the first.
 const FamilyRow& family_of_parts(bool category);

@@ -34,6 +34,7 @@ struct Spread {
   std::vector<double> inverse = {};  // E[1/x], E[X^-1]
   std::vector<double> inverse_square = {};  // E[1/x^2] of numbers
   double tie = 0;  // joint families: given the precision, the covariance of the mean is so many of its inverses
+  std::vector<double> tied = {};  // the same of a vector and one number that scales its precision: a matrix
   /// 1/x, or the j-th number on the diagonal of X^-1, is InverseGamma(inverse_shape, inverse_scale[j]).
   double inverse_shape = 0;
   std::vector<double> inverse_scale = {};

@@ -2,14 +2,22 @@
 
 namespace lehr::math {
 
-const FamilyRow& member_family(Support support) {
-  if (support == Support::switched) return switched_normal();
-  const bool number = support == Support::real;
-  const std::vector<Stat> needed = number                         ? std::vector{Stat::value, Stat::square}
-                                   : support == Support::vector   ? std::vector{Stat::comp, Stat::comp2}
-                                   : support == Support::category ? std::vector{Stat::indicator}
-                                                                  : std::vector{Stat::value};
-  return *factors_for(support, needed).front();
+const FamilyRow& joint_family(Support joint) {
+  if (joint == Support::switched) return switched_normal();
+  if (joint == Support::scaled) return scaled_normal();
+  return *factors_for(joint, std::vector{Stat::comp, Stat::comp2}).front();
+}
+
+const FamilyRow& member_family(Support member, Support joint) {
+  if (joint == Support::scaled && member == Support::real) return student_marginal();
+  if (joint == Support::scaled && member == Support::vector) return mv_student_marginal();
+  const bool number = member == Support::real;
+  const std::vector<Stat> needed = number                        ? std::vector{Stat::value, Stat::square}
+                                   : member == Support::vector   ? std::vector{Stat::comp, Stat::comp2}
+                                   : member == Support::positive ? std::vector{Stat::value, Stat::log}
+                                   : member == Support::category ? std::vector{Stat::indicator}
+                                                                 : std::vector{Stat::value};
+  return *factors_for(member, needed).front();
 }
 
 RoleNames role_names(const FamilyRow& row) {

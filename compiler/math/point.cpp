@@ -26,7 +26,17 @@ Expr component(Support s) {
   }
 }
 
+/// Of a vector and its precision at a draw of both.
+Expr scaled_at_value(Stat s) {
+  const Expr precision = symbol("value");
+  if (s == Stat::value) return precision;
+  if (s == Stat::log) return log(precision + kTiny);
+  const Expr weighted = precision * symbol("mean_value", kFirst);
+  return s == Stat::weighted ? weighted : weighted * symbol("mean_value", kSecond);
+}
+
 Expr statistic_at_value(Stat s, Support support) {
+  if (support == Support::scaled) return scaled_at_value(s);
   const Expr x = component(support);
   const bool vector = event_rank(support) > 0;  // joint families: `support` is that of the precision
   const Expr weighted =
@@ -69,6 +79,8 @@ Expr statistic_at_value(Stat s, Support support) {
     case Stat::offset:
     case Stat::slope:
       break;
+    case Stat::weighted2:
+      break;  // of `scaled` alone
     case Stat::above:
     case Stat::below:
     case Stat::lower:
@@ -188,7 +200,8 @@ const Factor* point_factor(const FamilyRow& row) {
 const Factor* sample_factor(const FamilyRow& row) {
   static const auto kFactors = [] {
     auto all = factors_of_rows([](const Factor& f) { return !f.draw.empty(); }, sample);
-    for (const FamilyRow* more : {&logistic_bound(), &absolute_bound(), &switched_normal(), &truncated_normal()})
+    for (const FamilyRow* more :
+         {&logistic_bound(), &absolute_bound(), &switched_normal(), &scaled_normal(), &truncated_normal()})
       all.emplace(more->name, sample(*more));
     return all;
   }();

@@ -34,6 +34,7 @@ const char* wanted(Support domain, double v) {
     case Support::vector:
     case Support::counts:
     case Support::switched:
+    case Support::scaled:
       break;
   }
   return std::isfinite(v) ? nullptr : "a finite number";

@@ -49,6 +49,7 @@ Rule rule_for(math::Support support) {
     case math::Support::vector:
     case math::Support::spd_matrix:
     case math::Support::switched:
+    case math::Support::scaled:
       break;
   }
   return {[](double v) { return std::isfinite(v); }, "a finite number"};

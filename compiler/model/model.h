@@ -250,6 +250,15 @@ struct Potential {
   Span span;
 };
 
+/// A distribution of all members of a joint variable together, in the place of those of their statements: natural
+/// parameters of its factor's family, and the constant that makes the density one. Givens on the axes of the joint
+/// variable; their event axes are its coordinates.
+struct JointPrior {
+  std::size_t guide = 0;  // of Guide::joint
+  std::vector<std::pair<math::Stat, GivenId>> naturals;
+  GivenId constant;
+};
+
 struct Guide {
   std::vector<std::vector<VariableId>> joint;
   std::vector<VariableId> point, independent, order;
@@ -263,6 +272,7 @@ struct Model {
   std::vector<Variable> variables;    // in order of declaration
   std::vector<Statement> statements;  // in order of declaration
   std::vector<Potential> potentials;
+  std::vector<JointPrior> joint_priors;
   std::vector<Bound> bounds;
   std::vector<Expr> exprs;
   Guide guide;

@@ -53,6 +53,7 @@ std::string not_clamped(const Model& m, VariableId variable) {
     case math::Support::counts:
     case math::Support::spd_matrix:
     case math::Support::switched:
+    case math::Support::scaled:
       break;
   }
   return fmt::format(

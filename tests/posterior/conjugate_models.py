@@ -26,7 +26,23 @@ MODELS = {
     "flat": ("mu ~ Flat(); observe x[n] ~ Normal(mean = mu, precision = 2);", {"x": NUMBERS}),
 }
 
+# Factors of several variables: prior and posterior have their correlations.
+JOINT = {
+    "numbers together": ("plate d = 3; data x[n] : vector over d; a ~ Normal(mean = 1, sd = 3); w[d] ~ Normal(mean = a, sd = 2);"
+                         "observe y[n] ~ Normal(mean = a + sum(d) w[d] * x[n, d], precision = 4); guide joint(a, w);",
+                         {"x": VECTORS, "y": NUMBERS}),
+    "regression and its precision": (
+        "plate d = 3; data x[n] : vector over d; a ~ Normal(mean = 1, precision = 0.2 * tau); tau ~ Gamma(shape = 2, rate = 1);"
+        "w[d] ~ Normal(mean = 0, precision = 0.1 * tau); guide joint(a, w, tau);"
+        "observe y[n] ~ Normal(mean = a + sum(d) w[d] * x[n, d], precision = tau);", {"x": VECTORS, "y": NUMBERS}),
+    "regressions of groups": (
+        "plate g = 2; plate d = 3; data x[n] : vector over d; data of[n] : g; tau[g] ~ Gamma(shape = 2, rate = 1);"
+        "w[g] ~ MvNormal(mean = 0, precision = tau[g]) over d; guide joint(w, tau);"
+        "observe y[n] ~ Normal(mean = dot(w[of[n]], x[n]), precision = tau[of[n]]);",
+        {"x": VECTORS, "y": NUMBERS, "of": R.integers(0, 2, 200)}),
+}
+
 
 def text_of(name):
-    text = MODELS[name][0]
+    text = (MODELS | JOINT)[name][0]
     return text if "model " in text else f"model m {{ plate n; {text} }}"

@@ -13,7 +13,7 @@ import time
 
 import json
 import numpy as np
-from conjugate_models import MODELS, NUMBERS, text_of
+from conjugate_models import JOINT, MODELS, NUMBERS, text_of
 
 LEHR = os.path.abspath(sys.argv[1])
 BATCHES = 10
@@ -34,7 +34,7 @@ def prepared(tmp, name):
     model = f"{tmp}/model.lehr"
     with open(model, "w") as f:
         f.write(text_of(name))
-    return model, MODELS[name][1]
+    return model, (MODELS | JOINT)[name][1]
 
 
 def check(tmp, name):
@@ -69,6 +69,23 @@ def forgetting(tmp):
     assert np.isclose(now["rate.rate"], 0.25 * was["rate.rate"] + n, rtol=1e-12)
     assert "is not a number from 1e-06 to 1" in run("update", f"{tmp}/was", "--data", f"{tmp}/all.npz", "--forget", "0", "--out",
                                                     f"{tmp}/is", code=2)
+
+
+def forgetting_together(tmp):
+    """The factor of a regression and its precision to the power p, and an empty batch: Gamma shapes and matrices times p."""
+    model, data = prepared(tmp, "regression and its precision")
+    np.savez(f"{tmp}/all.npz", **data)
+    np.savez(f"{tmp}/none.npz", **{key: x[:0] for key, x in data.items()})
+    run("fit", model, "--data", f"{tmp}/all.npz", "--quiet", "--out", f"{tmp}/was")
+    run("update", f"{tmp}/was", "--data", f"{tmp}/none.npz", "--forget", "0.25", "--quiet", "--out", f"{tmp}/is")
+    run("update", f"{tmp}/was", "--data", f"{tmp}/none.npz", "--quiet", "--out", f"{tmp}/same")
+    (was, _), (now, _), (same, elbo) = (result(f"{tmp}/{x}") for x in ("was", "is", "same"))
+    name = "joint(a, w, tau)"
+    assert all(np.allclose(same[key], x, rtol=1e-9) for key, x in was.items()) and abs(elbo) < 1e-8, elbo
+    assert np.allclose(now[f"{name}.precision_scale"], 0.25 * was[f"{name}.precision_scale"], rtol=1e-10)
+    assert np.allclose(now[f"{name}.mean"], was[f"{name}.mean"], rtol=1e-9)
+    assert np.allclose(now[f"{name}.rate"], 0.25 * was[f"{name}.rate"], rtol=1e-9)
+    assert np.isclose(now[f"{name}.shape"] - 1 + 2, 0.25 * (was[f"{name}.shape"] - 1 + 2), rtol=1e-10)  # four numbers
 
 
 def constants(tmp):
@@ -108,8 +125,8 @@ def refusals(tmp):
     """What is no prior, by name and reason."""
     np.savez(f"{tmp}/x.npz", x=NUMBERS[:20])
     for text, why in {
-        "a ~ Normal(mean = 0, precision = 1); b ~ Normal(mean = 0, precision = 1);"
-        "observe x[n] ~ Normal(mean = a + b, precision = 1); guide joint(a, b);": "several variables share its factor",
+        "b ~ Bernoulli(0.3); a ~ Normal(mean = 0, precision = 1);"
+        "observe x[n] ~ Normal(mean = a * b, precision = 1); guide joint(a, b);": "a category and a number share its factor",
         "mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); guide point(mu);": "it is a point",
         "mu[n] ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu[n], precision = 1);": "nothing is carried on",
     }.items():
@@ -124,9 +141,10 @@ def refusals(tmp):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    for each in sys.argv[2:] or MODELS:
+    for each in sys.argv[2:] or MODELS | JOINT:
         check(folder, each)
     forgetting(folder)
+    forgetting_together(folder)
     constants(folder)
     interrupted(folder)
     refusals(folder)
