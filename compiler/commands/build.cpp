@@ -223,14 +223,19 @@ void add_build(CLI::App& app, Action& action) {
       ->required();
   add_settings(*c, o->settings);
   add_no_opt(*c);
-  c->add_option("--missing", o->missing, "Variables that may have missing values")->take_all()->delimiter(',');
+  c->add_option("--missing", o->missing, "Observed variables that may have missing values, separated by commas")
+      ->take_all()
+      ->delimiter(',');
   c->add_flag("--no-locals", o->no_locals,
               "Save memory: do not keep the posteriors of the items' categories where inference does not need them");
   c->add_flag("--item-temperatures", o->item_temperatures,
-              "Read an inverse temperature for each item with the data (local tempering)");
-  c->add_flag("--updates", o->updates,
-              "Also generate NAME_update, which makes the posterior the prior of new data, like `lehr update`");
-  c->add_option("--method", o->method, "Inference method: variational inference (cavi, with svi) or Gibbs sampling")
+              "Let the calling program pass an inverse temperature for each item, which multiplies the log likelihood "
+              "of the item");
+  c->add_flag(
+      "--updates", o->updates,
+      "Also generate the function NAME_update, which makes the posterior the prior of new data, like `lehr update`");
+  c->add_option("--method", o->method,
+                "Inference method: cavi (variational inference, which includes svi) or gibbs (Gibbs sampling)")
       ->check(CLI::IsMember({"cavi", "gibbs"}))
       ->capture_default_str();
   c->add_option("--precision", o->precision,
@@ -245,7 +250,7 @@ void add_build(CLI::App& app, Action& action) {
   auto* shared = c->add_flag("--shared", o->shared, "Write a shared library, linked by the system's C compiler");
   c->add_flag("--static", o->is_static, "Write an object file (the default)")->excludes(shared);
   c->add_option("--linker", o->linker, "C compiler that links a shared library")->capture_default_str();
-  c->add_option("--depfile", o->depfile, "Also write a dependency file for make or ninja");
+  c->add_option("--depfile", o->depfile, "Also write the dependencies of the outputs to this file, for make or ninja");
   c->add_option("--sanitize", o->sanitizer, "instrument the object, to test programs with")
       ->check(CLI::IsMember({"none", "thread", "address"}))
       ->group("");

@@ -143,7 +143,8 @@ void add_calibrate(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CalibrateOptions>();
   CLI::App* c = app.add_subcommand("calibrate", "Test a method on data that the model made itself");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
-  c->add_option("--data", o->data, "Values of given data, and observations that set the sizes, as for `lehr fit`")
+  c->add_option("--data", o->data,
+                "Values of the model's `data`, as for `lehr fit`; of observed variables only the sizes are used")
       ->take_all();
   c->add_option("--out", o->out, "Directory for ranks.csv and calibration.csv");
   add_settings(*c, o->settings);

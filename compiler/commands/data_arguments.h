@@ -16,7 +16,8 @@ struct DataArguments {
 
 /// Help of --data for the data of a fit.
 inline constexpr const char* kDataHelp =
-    "Data file, or VARIABLE=FILE:COLUMNS, as x=file.csv:a,b; repeat for more files. docs/data.md has all forms";
+    "Data file with the names of variables, or VARIABLE=FILE:COLUMNS, as x=file.csv:a,b; repeat for more files. "
+    "docs/data.md has all forms";
 
 /// Adds --data and --drop-missing; the first is returned.
 CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help);

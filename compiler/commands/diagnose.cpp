@@ -119,7 +119,7 @@ void add_diagnose(CLI::App& app, Action& action) {
   add_number(*c, "--most", o->response.most, kIterationsRange,
              "Maximum number of scalars with a standard deviation by linear response, two fits each; 0: none");
   add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange,
-             "Maximum number of sweeps of each of these fits");
+             "Maximum number of sweeps of each refit for a standard deviation by linear response");
   add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
   c->add_option("--out", o->out, "File for all results (JSON); default: DIR/diagnosis.json");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit");

@@ -23,20 +23,19 @@ bool is_same_path(const std::string& a, const std::string& b) {
 /// Where runs start, how many of them there are, and their temperatures.
 void add_starts(CLI::App& c, FitArguments& o) {
   c.add_option("--search", o.fit.search,
-               "Fit from many starts, some of them annealed, and keep the best ELBO. Default: quick, or none if "
-               "another option chooses the method, starts, temperature or number of sweeps")
+               "Try many starts, some of them annealed, and keep the best ELBO; full tries more than quick. Default: "
+               "quick, or none with a method, a temperature, --max-iter, --tol, --restarts or --init")
       ->check(CLI::IsMember({"none", "quick", "full"}));
   c.add_option("--anneal", o.fit.anneal,
-               "Annealing schedule: linear:from=10,over=100, exp:..., file:..., entropy:..., "
-               "stochastic:rho=0.25,over=50, or auto[:full]; see docs/annealing.md");
+               "Schedule of the temperature: auto, or linear:from=10,over=100 (from 10 to 1 in 100 sweeps); "
+               "docs/annealing.md has exp, entropy, stochastic and file");
   c.add_option(
       "--temper", o.fit.temper,
-      "Variational tempering, with a latent temperature: global:max=10,levels=100,normaliser=auto|prior|posterior, or "
-      "local:max=1.5 for one per item. With gibbs, global:levels=24: parallel tempering between prior and posterior, "
-      "which also estimates the evidence");
+      "Infer the temperature: global:max=10,levels=100 (one for all data) or local:max=1.5 (one per item). With gibbs, "
+      "global:levels=24: parallel tempering, which also estimates the evidence. See docs/annealing.md");
   c.add_option("--init", o.init,
-               "Start values: an .npz with the names of posterior.npz, the directory of a fit, or one of the rules "
-               "seeds (default), points, allocations, means, flat");
+               "Start values: an .npz laid out like posterior.npz, the directory of a fit, or a rule of "
+               "docs/annealing.md: seeds (default), points, allocations, means, flat");
 }
 
 }  // namespace
@@ -89,7 +88,9 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       c.add_flag("--stream", o.stream,
                  "Read items from their files batch by batch instead of loading all data; see docs/scale.md")
           ->excludes(c.get_option("--drop-missing"));
-  c.add_option("--spill", o.spill, "Directory for the factors of streamed items (cavi); it needs space for all of them")
+  c.add_option(
+       "--spill", o.spill,
+       "Directory that keeps the factors of streamed items between sweeps (cavi); it needs space for all of them")
       ->type_name("DIR")
       ->needs(stream);
   std::vector<std::string> names;
@@ -111,9 +112,9 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_number(c, "--test-every", o.test_every, kIterationsRange,
              "Iterations between held-out scores in trace.csv; 0: only at the end")
       ->needs(test);
-  add_number(
-      c, "--predictive", o.predictive, kIterationsRange,
-      "Largest log_likelihood and posterior_predictive to write to draws.nc, in numbers; 0: neither (gibbs, exact)");
+  add_number(c, "--predictive", o.predictive, kIterationsRange,
+             "Write log_likelihood and posterior_predictive to draws.nc if they have at most this many numbers; 0: "
+             "never (gibbs, exact)");
   c.add_option(
        "--precision", o.fit.precision,
        "Floating-point type of the computations per item; sums and the ELBO are always double. Samplers need double")

@@ -126,7 +126,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->take_all()
       ->delimiter(',');
   c->add_flag("--stream", o->stream,
-              "Read items from their files batch by batch and write the table on the way; see docs/scale.md")
+              "Read items from their files batch by batch, and write predictions meanwhile; see docs/scale.md")
       ->excludes(c->get_option("--sizes"));
   c->add_option(
       "--out", o->out,

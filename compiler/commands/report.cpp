@@ -173,7 +173,7 @@ void add_report(CLI::App& app, Action& action) {
       ->take_all()
       ->type_name("PLATE=ROWSxCOLUMNS");
   add_number(*c, "--top", o->top, kShownRange, "Elements shown of a large or labelled simplex");
-  add_data(*c, o->data, "Data of the fit, if they have moved since");
+  add_data(*c, o->data, "Data of the fit, given as for `lehr fit`, if their files have moved since");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   c->footer(
       "Examples:\n"

@@ -150,7 +150,8 @@ void add_score(CLI::App& app, Action& action) {
   CLI::Option* fraction = add_number(
       *c, "--holdout", o->fraction, kPartRange,
       "Fraction of each item's observations that is scored; the rest informs the local variables of the item");
-  add_number(*c, "--seed", o->held_out.seed, kSeedRange, "Seed of the split");
+  add_number(*c, "--seed", o->held_out.seed, kSeedRange,
+             "Seed of the random choice of the observations that --holdout scores");
   add_number(*c, "--local-iters", o->held_out.local.local_iterations, kLocalIterationsRange,
              "Maximum number of passes over the local variables of an item");
   add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange,

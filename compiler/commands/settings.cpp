@@ -34,8 +34,8 @@ Error twice(const char* option, const std::string& name) {
 }  // namespace
 
 void add_settings(CLI::App& c, SettingTexts& t) {
-  c.add_option("--set", t.set, "Value of a constant of the model, as K=50")->take_all()->delimiter(',');
-  c.add_option("--sizes", t.sizes, "Number of elements of a plate, as topic=100")->take_all()->delimiter(',');
+  c.add_option("--set", t.set, "Values of constants of the model, as K=50,alpha=0.1")->take_all()->delimiter(',');
+  c.add_option("--sizes", t.sizes, "Numbers of elements of plates, as topic=100,term=5000")->take_all()->delimiter(',');
   c.add_option("--labels", t.labels, "File with the names of a plate's elements, one per line, as term=vocab.txt")
       ->take_all();
 }
@@ -52,8 +52,9 @@ void add_no_opt(CLI::App& c) {
   const auto leave_out = [](const std::vector<std::string>& without) {
     ::setenv("LEHR_NO_OPT", fmt::format("{}", fmt::join(without, ",")).c_str(), 1);
   };
-  c.add_option_function<std::vector<std::string>>("--no-opt", leave_out,
-                                                  "Leave out an optimisation pass, or all of them, to look for errors")
+  c.add_option_function<std::vector<std::string>>(
+       "--no-opt", leave_out,
+       "Leave out optimisation passes of the compiler, separated by commas, to see whether they cause an error")
       ->take_all()
       ->delimiter(',')
       ->check(CLI::IsMember(names));

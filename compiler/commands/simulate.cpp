@@ -66,7 +66,9 @@ void add_simulate(CLI::App& app, Action& action) {
   const auto o = std::make_shared<SimulateOptions>();
   CLI::App* c = app.add_subcommand("simulate", "Draw latent variables and data from a model");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
-  c->add_option("--data", o->data, "Values of given data, and of variables to hold fixed, by name")->take_all();
+  c->add_option("--data", o->data,
+                "Values of the model's `data` and of variables to hold fixed, given as for `lehr fit`")
+      ->take_all();
   c->add_option("--out", o->out, "File for the draws (" + array_extensions() + ")")->required();
   add_settings(*c, o->settings);
   add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");

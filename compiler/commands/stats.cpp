@@ -140,8 +140,8 @@ void add_stats(CLI::App& app, Action& action) {
   add_shard_options(*c, *o);
   c->add_option("--shard", o->shard, "Part of the items to work on: K/N is the K-th of N")->capture_default_str();
   c->add_option("--after", o->after,
-                "Output for the same shard in the previous sweep, from which its items continue; without it they start "
-                "at their priors")
+                "File that `lehr stats` wrote for the same shard in the previous sweep, from which its items continue; "
+                "without it they start at their priors")
       ->type_name("FILE");
   c->add_option("--out", o->out, "File for the sufficient statistics (.npz)")->required();
   c->footer(

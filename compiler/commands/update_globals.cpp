@@ -144,7 +144,7 @@ void add_update_globals(CLI::App& app, Action& action, const std::string& comman
   const auto o = std::make_shared<UpdateArguments>();
   o->fit.command = command;
   CLI::App* c = app.add_subcommand("update-globals", "A sweep from the statistics of all shards of the items");
-  c->add_option("--stats", o->shards, "Files written by `lehr stats`, one per shard")->required();
+  c->add_option("--stats", o->shards, "Files written by `lehr stats`, one per shard, separated by spaces")->required();
   add_shard_options(*c, *o);
   c->add_option("--out", o->fit.out, "Directory for the fit after one more sweep")->required();
   c->footer(

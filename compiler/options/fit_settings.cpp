@@ -14,11 +14,11 @@ namespace {
 
 constexpr FitNumber kNumbers[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange,
-     "Maximum number of sweeps; 0: only the ELBO of the start"},
+     "Maximum number of sweeps (cavi); 0: only the ELBO of the start"},
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange,
      "Stop when the ELBO changes by less than this, relatively, and the parameters by less than its square root"},
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange,
-     "Sweeps before slow convergence is extrapolated; 0: never"},
+     "Sweeps before a slowly converging run may jump ahead by extrapolating its parameters; 0: never"},
     {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange,
      "Maximum number of passes over the local variables of an item"},
     {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange,
@@ -28,8 +28,8 @@ constexpr FitNumber kNumbers[] = {
     {"epochs", "epochs", &FitOptions::epochs, kEpochsRange, "Passes over the data (svi)"},
     {"tau0", "tau0", &FitOptions::tau0, kDelayRange, "Delay of the step sizes (tau0 + t)^-kappa (svi)"},
     {"kappa", "kappa", &FitOptions::kappa, kForgettingRange,
-     "Decay of the step sizes (tau0 + t)^-kappa; they converge for more than 0.5 and at most 1 (svi)"},
-    {"rho", "rho", &FitOptions::rho, kStepRange, "Constant step size in place of (tau0 + t)^-kappa (svi)"},
+     "Decay of the step sizes (tau0 + t)^-kappa; svi converges for more than 0.5 and at most 1"},
+    {"rho", "rho", &FitOptions::rho, kStepRange, "Constant step size in place of (tau0 + t)^-kappa; 0: none (svi)"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
      "Sweeps between two evaluations of the ELBO (cavi), or steps between two exact ones (svi); 0: as the method "
      "needs"},
@@ -41,7 +41,8 @@ constexpr FitNumber kNumbers[] = {
     {"threads", "threads", &FitOptions::threads, kThreadsRange,
      "Worker threads; 0: one per processor. Results do not depend on it"},
     {"parts", "parts", &FitOptions::parts, kThreadsRange,
-     "Parts of the items in a sweep; the global variables are updated after each. 0: chosen automatically"},
+     "Number of parts into which a sweep divides the items, with an update of the global variables after each; 0: "
+     "chosen automatically"},
     {"seed", "seed", &FitOptions::seed, kSeedRange, "Seed of the random numbers"},
 };
 
