@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Where programs and libraries look for libraries: never where their caller happens to be. The dynamic sections of all that a
-build tree holds, and of a library that `lehr build` makes. Exit code 77: there is no readelf.
+build tree holds, and of a library that `lehr build` makes. And how the program and its libraries are hardened (SECURITY.md). Exit code 77: there is no readelf.
 
 usage: dynamic_test.py BUILD, from the root of the repository
 """
@@ -44,6 +44,27 @@ def check(paths):
     assert not wrong, "\n".join(wrong)
 
 
+def soft(path):
+    """What would let an overflow of memory go further in a program or library of this tree."""
+    def told(*what):
+        return subprocess.run(["readelf", *what, "-W", path], capture_output=True, text=True, check=True).stdout
+    segments, dynamic = told("-l"), told("-d")
+    out = [] if "GNU_RELRO" in segments and re.search(r"BIND_NOW|\bNOW\b", dynamic) else ["symbols can be bound to other code at run time"]
+    stack = re.search(r"GNU_STACK.*?(R\S*)\s+0x", segments)
+    if not stack or "E" in stack.group(1):
+        out.append("the stack can be executed")
+    if "DYN" not in told("-h"):
+        out.append("it is always at the same place")
+    return out
+
+
+def hardened(paths):
+    wrong = [f"{path}: {fault}" for path in paths for fault in soft(path)]
+    assert not wrong, "\n".join(wrong)
+    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", paths[0]], capture_output=True, text=True, check=True).stdout
+    assert "__stack_chk_fail" in symbols and re.search(r"\w+_chk@GLIBC", symbols), "neither stacks nor buffers are checked"
+
+
 def planted(lehr, folder):
     """A library of the name of one that the program needs, in the current directory, is not loaded."""
     needed = re.findall(r"\(NEEDED\)[^\[]*\[(.*?)\]", subprocess.run(["readelf", "-d", "-W", lehr], capture_output=True, text=True).stdout)
@@ -67,4 +88,6 @@ if __name__ == "__main__":
         subprocess.run([lehr, "build", "models/coin.lehr", "-o", os.path.join(folder, "coin"), "--shared"], check=True)
         check([*paths, os.path.join(folder, "coin.so")])
         planted(lehr, folder)
+    if "__asan_init" not in subprocess.run(["readelf", "--dyn-syms", "-W", lehr], capture_output=True, text=True).stdout:
+        hardened([lehr, *(path for path in paths if os.path.basename(path).startswith("liblehr"))])
     print(f"ok, {len(paths) + 1} files")
