@@ -142,17 +142,17 @@ class Known {
 
  private:
   void match(const std::vector<double>& of_fit) {
-    std::map<double, std::vector<std::int64_t>> by_digest;
+    // Of several items of the fit with the same data, an item has the solution of the one with its number, else of the
+    // first. It does not depend on the other items of these data, so that data in pieces find the same.
+    std::map<double, std::int64_t> first_with;
     for (std::size_t k = 0; k < of_fit.size(); ++k)
-      by_digest[of_fit[k]].push_back(static_cast<std::int64_t>(k));
-    std::map<double, std::size_t> used;
+      first_with.emplace(of_fit[k], static_cast<std::int64_t>(k));
     for (std::size_t k = 0; k < o_.digests.size(); ++k) {
       const std::int64_t same = o_.first + static_cast<std::int64_t>(k);
       const double digest = o_.digests[k];
-      const auto it = by_digest.find(digest);
+      const auto it = first_with.find(digest);
       if (same < std::ssize(of_fit) && of_fit[static_cast<std::size_t>(same)] == digest) found_.push_back(same);
-      else if (it == by_digest.end()) found_.push_back(-1);
-      else found_.push_back(it->second[used[digest]++ % it->second.size()]);
+      else found_.push_back(it == first_with.end() ? -1 : it->second);
     }
     all_ = o_.digests == of_fit;
     // Items that are not inferred by themselves are those of the fit together, or they are others.

@@ -162,7 +162,12 @@ bool comes_again(const Model& m, const StepRow& step) {
          });
 }
 
-bool visits(const Plan& plan, const StepRow& step) {
+bool is_auxiliary(const Model& m, std::int64_t block) {
+  const std::span rows(m.parameters, static_cast<std::size_t>(m.parameter_count));
+  return std::ranges::any_of(rows, [&](const ParameterRow& x) { return x.block == block && x.auxiliary; });
+}
+
+bool visits(const Model& m, const Plan& plan, const StepRow& step) {
   switch (plan.which) {
     case Which::all:
       return true;
@@ -172,6 +177,8 @@ bool visits(const Plan& plan, const StepRow& step) {
       return step.local;
     case Which::stages:
       return step.stage;
+    case Which::sources:
+      return step.local && !step.stage && is_auxiliary(m, step.block);
   }
   return true;
 }
@@ -249,7 +256,7 @@ bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; 
 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
   for (const StepRow& step : steps_of(*m.model)) {
-    if (!visits(plan, step)) continue;
+    if (!visits(*m.model, plan, step)) continue;
     const bool again = plan.which == Which::all && comes_again(*m.model, step);
     const BoundLeftOut left_out(m, plan.which == Which::ascent || again);
     count_step(m);
@@ -347,7 +354,7 @@ std::int32_t infer_items(const Machine& m, Which which, double scale) {
   const Plan plan{.which = which, .scale = scale};
   std::int64_t steps = 0;
   for (const StepRow& step : steps_of(*m.model))
-    steps += visits(plan, step) && !step.refresh;
+    steps += visits(*m.model, plan, step) && !step.refresh;
   double before = 0;
   for (std::int64_t round = 0; round < (steps > 1 ? m.accuracy.iterations : 1); ++round) {
     if (const std::int32_t status = sweep(m, plan)) return status;

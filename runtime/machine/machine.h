@@ -154,7 +154,8 @@ enum class Which {
   all,
   ascent,  // all but what nothing reads before the next sweep forms it, save the bound: `elbo` gives no number then
   local,   // blocks of the items
-  stages   // those of them that item stages update
+  stages,  // those of them that item stages update
+  sources  // auxiliary ones of them that no stage updates: bounds at predictors of global variables alone
 };
 
 /// One sweep: what is visited, and how.

@@ -69,6 +69,7 @@ class Starts {
   }
 
   std::int32_t run() {
+    if (const std::int32_t status = has_sources() ? form_sources() : 0) return status;
     const bool alone = machine::one_stage(model_) && model_.item_energies >= 0;
     found_.items = stage_ ? engine_.extent(stage_->items) : 0;
     found_.given = std::ranges::count(o_.given, true);
@@ -80,6 +81,20 @@ class Starts {
   std::int64_t items() const { return found_.items; }
   bool is_given(std::int64_t item) const { return !o_.given.empty() && o_.given[static_cast<std::size_t>(item)]; }
   std::span<double> bounds() const { return engine_.reals(model_.item_energies); }
+
+  /// Whether items have auxiliary variables that no stage updates (machine::Which::sources).
+  bool has_sources() const {
+    const std::span rows(model_.parameters, static_cast<std::size_t>(model_.parameter_count));
+    const auto is_source = [](const ParameterRow& x) { return x.auxiliary && x.local && !x.of_items; };
+    return std::ranges::any_of(rows, is_source);
+  }
+
+  /// Of new items they stand at a start. They depend on the global variables, weighted by what the stages sum up.
+  std::int32_t form_sources() {
+    const std::int32_t status = machine::sweep(m_, {.which = o_.which});
+    return status == 0 ? machine::sweep(m_, {.which = machine::Which::sources}) : status;
+  }
+
   Rng random(std::int64_t start, std::int64_t item) const {
     return Rng(o_.seed + 0x9E3779B97F4A7C15ULL * static_cast<std::uint64_t>(start),
                static_cast<std::uint64_t>(o_.first + item));

@@ -197,6 +197,24 @@ def items_of_one_block_are_settled():
     return f"probabilities differ by {error:.1e}; {said.strip()[-60:]}"
 
 
+@check
+def bounds_of_new_items_are_formed_first():
+    """A bound at a predictor of global variables alone belongs to the item, but to no stage: it is formed before the bit
+    that reads it. Items with the same data have the same probability, read together or in pieces."""
+    text = "model bits {\n  plate n;\n  mu ~ Normal(mean = 1.2, sd = 1.4);\n  b[n] ~ Bernoulli(logistic(mu));\n" \
+           "  observe y[n] ~ Bernoulli(logistic(b[n] * mu));\n}\n"
+    f = Given(text, {"y": [0, 0, 1, 0, 1]}, "--search", "none", "--max-iter", "5000", "--tol", "1e-15")
+    m, square = f.posterior["mu.mean"], f.posterior["mu.mean"] ** 2 + 1 / f.posterior["mu.precision"]
+    xi = np.sqrt(square)
+    tangent = lambda sign: -np.log1p(np.exp(-xi)) + (sign * m - xi) / 2  # E log sigma(sign mu) by the bound at its optimum
+    logit = lambda y: m + tangent(1 if y else -1) + np.log(2)
+    y = [0, 1, 0, 0, 1, 0, 0]
+    want = np.array([1 / (1 + np.exp(-logit(value))) for value in y])
+    got, _ = f.probabilities({"y": y}, "b")
+    assert np.abs(got.ravel() - want).max() < 1e-9, (got.ravel(), want)
+    return f"within {np.abs(got.ravel() - want).max():.0e}"
+
+
 def nested_score(q, x):
     pi = q["pi.concentration"] / q["pi.concentration"].sum()
     rho = q["rho.concentration"] / q["rho.concentration"].sum(1, keepdims=True)
