@@ -56,7 +56,7 @@ def named_in_pages():
     for page in ["README.md"] + glob.glob("docs/**/*.md", recursive=True) + glob.glob("examples/*/*.c"):
         with open(page, encoding="utf-8") as file:
             text = file.read()
-        out |= set(re.findall(r"\bbuild/([\w/.-]+\.(?:a|so))\b", text))
+        out |= {name for name in re.findall(r"\bbuild/([\w/.-]+\.(?:a|so))\b", text) if not name.startswith("tests/")}
         if re.search(r"-Lbuild\b.* -llehr\b", text):
             out.add("liblehr.so")
     return out

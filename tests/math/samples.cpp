@@ -146,6 +146,7 @@ std::vector<double> statistic(Stat stat, const std::map<std::string, Quantity>& 
     case Stat::tangent:
     case Stat::curvature:
     case Stat::offset:
+    case Stat::weighted2:
     case Stat::switched:
     case Stat::switched_square:
     case Stat::above:
