@@ -89,5 +89,5 @@ if __name__ == "__main__":
         check([*paths, os.path.join(folder, "coin.so")])
         planted(lehr, folder)
     if "__asan_init" not in subprocess.run(["readelf", "--dyn-syms", "-W", lehr], capture_output=True, text=True).stdout:
-        hardened([lehr, *(path for path in paths if os.path.basename(path).startswith("liblehr"))])
+        hardened([lehr, *(path for path in paths if os.path.dirname(path) == build and os.path.basename(path).startswith("liblehr"))])
     print(f"ok, {len(paths) + 1} files")
