@@ -107,11 +107,12 @@ const FamilyRow& scaled_normal() {
     row.spread = [](std::span<const double> p, std::size_t size) {
       const double shape = p[size * size + size], rate = p[size * size + size + 1];
       const auto n = static_cast<Eigen::Index>(size);
+      const Matrix of_vector = inverse_root_of(p, size);
       Matrix root = Matrix::Zero(n + 1, n + 1);
-      root.topLeftCorner(n, n) = inverse_root_of(p, size) * std::sqrt(shape > 1 ? rate / (shape - 1) : kInfinite);
+      root.topLeftCorner(n, n) = of_vector * std::sqrt(shape > 1 ? rate / (shape - 1) : kInfinite);
       root(n, n) = std::sqrt(shape) / rate;
       Spread s = spread_of_root(root, 1);
-      s.tied = spread_of_root(inverse_root_of(p, size), 1).covariance;
+      s.tied = spread_of_root(of_vector, 1).covariance;
       return s;
     };
     return row;
