@@ -17,12 +17,43 @@ add_library(lehr_headers OBJECT ${CMAKE_BINARY_DIR}/headers.cpp)
 target_link_libraries(lehr_headers PRIVATE lehr_flags fmt::fmt)
 target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 
+# The presets compile several sources of a library as one (LEHR_UNITY): half of the time of a source is its headers.
+# These are compiled alone, as names of theirs occur in their neighbours too.
+set(LEHR_UNITY_BATCH 6 CACHE STRING "Sources that LEHR_UNITY compiles as one")
+set(lehr_targets_apart lehr_headers lehr_math lehr_ast lehr_driver_bitcode lehr_embedding lehr_options lehr_report)
+set(lehr_sources_apart auto_svi.cpp averaged_element.cpp bind_totals.cpp c_predict.cpp chains.cpp coupling.cpp
+    drop_missing.cpp embed.cpp gibbs.cpp hdf5.cpp item_solution.cpp jam.cpp joint_covariance.cpp joint_sums.cpp
+    json.cpp laws.cpp laws_together.cpp link.cpp lower_prefetches.cpp mathml_words.cpp moments.cpp moves.cpp
+    netcdf.cpp padded_arrays.cpp predicted_draws.cpp predicted_numbers.cpp prediction.cpp predictive.cpp
+    quantities.cpp race.cpp reach.cpp resolve_expressions.cpp resolve_indices.cpp rounding.cpp saved_draws.cpp
+    short_loops.cpp solution.cpp split.cpp state_chains.cpp state_paths.cpp step_covariance.cpp streamed_data.cpp
+    sum_tree.cpp symbolic.cpp zero_lanes.cpp)
+if(LEHR_UNITY)
+  target_compile_options(lehr_flags INTERFACE -Wno-shadow -Wno-subobject-linkage)
+endif()
+
+function(lehr_unite_sources target)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME)
+    if(name IN_LIST lehr_sources_apart)
+      get_filename_component(source ${source} ABSOLUTE BASE_DIR ${folder})
+      set_source_files_properties(${source} DIRECTORY ${folder} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${LEHR_UNITY_BATCH})
+endfunction()
+
 function(lehr_share_headers folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
     get_target_property(type ${target} TYPE)
     if(type STREQUAL STATIC_LIBRARY)
       target_precompile_headers(${target} REUSE_FROM lehr_headers)
+    endif()
+    if(LEHR_UNITY AND type MATCHES "STATIC_LIBRARY|OBJECT_LIBRARY|EXECUTABLE" AND NOT target IN_LIST lehr_targets_apart)
+      lehr_unite_sources(${target})
     endif()
   endforeach()
   get_property(subfolders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)

@@ -56,7 +56,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   if (o.stream) {
     auto streamed = StreamedData::open(*complete, o.data.bindings, *settings, group);
     if (!streamed) return fail(streamed.error());
-    Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
+    Result<std::optional<BoundModel>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
     if (!bound) return fail(bound.error());
     const ExitCode code = report(*bound ? first : second, source);
     if (!*bound) return code;
@@ -83,7 +83,8 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   const auto is_empty = [](const auto& array) { return array.second.values.empty(); };
   const auto empty = std::ranges::find_if(*dataset, is_empty);
   const std::string where = empty == dataset->end() ? option("data") : empty->second.source;
-  Result<std::optional<Bound>> bound = bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
+  Result<std::optional<BoundModel>> bound =
+      bind_and_analyse(*resolved, *complete, std::move(*dataset), *settings, second);
   if (!bound) return fail(bound.error());
   if (std::optional<Error> e = *bound ? nothing_to_fit(**bound) : std::nullopt) {
     e->where = where;

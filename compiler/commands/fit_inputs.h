@@ -11,7 +11,7 @@ namespace lehr::commands {
 struct Inputs {
   model::Model resolved;
   Analysed complete;  // as if nothing were missing
-  Bound bound;
+  BoundModel bound;
 };
 
 /// All of them, or the exit code after a complaint. Warnings are shown once. Before data are read it is known whether

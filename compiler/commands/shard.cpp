@@ -51,7 +51,7 @@ Result<bool> put_state(Standing& now, const std::vector<NamedArray>& arrays, con
   return true;
 }
 
-Result<Standing> stand(const ShardArguments& o, const Source& source, Bound bound) {
+Result<Standing> stand(const ShardArguments& o, const Source& source, BoundModel bound) {
   Standing now;
   Result<SavedFit> fit = read_fit(o.globals);
   if (!fit) return fit.error();

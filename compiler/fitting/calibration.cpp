@@ -32,7 +32,7 @@ class Fits {
   /// Draws of every variable that has any.
   Result<std::vector<NamedArray>> draws(const Simulation& s, std::uint64_t restart) {
     if (!fitting_) {
-      Result<Bound> bound = bound_to(s.data);
+      Result<BoundModel> bound = bound_to(s.data);
       if (!bound) return bound.error();
       Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), settings_);
       if (!made) return made.error();
@@ -51,10 +51,10 @@ class Fits {
 
  private:
   /// As a fit binds them: what no data depend on is integrated out. Of one simulation it is what it is of all.
-  Result<Bound> bound_to(const BoundData& data) const {
+  Result<BoundModel> bound_to(const BoundData& data) const {
     const Masks masks = find_barren(problem_.resolved, data);
     const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
-    Bound out{.analysed = problem_.complete, .data = data, .resolved = problem_.resolved};
+    BoundModel out{.analysed = problem_.complete, .data = data, .resolved = problem_.resolved};
     if (!masked) return out;
     Diagnostics diagnostics;
     std::optional<Analysed> analysed = analyse(problem_.resolved, with_masks(expand_options(data), masks), diagnostics);

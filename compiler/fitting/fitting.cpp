@@ -30,8 +30,9 @@ Caution passed_over(StartKind wanted, const Instance::Started& started) {
 
 }  // namespace
 
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
-                                              const Settings& settings, Diagnostics& diagnostics) {
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   Dataset dataset, const Settings& settings,
+                                                   Diagnostics& diagnostics) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
   if (std::optional<Error> e = too_large(sizes_of_values(complete.model, *data))) return *e;
@@ -40,28 +41,30 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   std::optional<AboutReferences> moved = about_references(resolved, *data);
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   if (!moved && !options.any())
-    return std::optional<Bound>(Bound{complete, std::move(*data), {}, resolved, {}, std::move(digests)});
+    return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, resolved, {}, std::move(digests)});
   std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
     if (data->clamped[k])
       diagnostics.note_errors(
           fmt::format("'{}' is latent where the data miss its values", complete.model.variables[k].name));
   }
-  if (!analysed) return std::optional<Bound>();
+  if (!analysed) return std::optional<BoundModel>();
   data->observed.resize(analysed->model.variables.size());
   add_masks(analysed->model, masks, moved ? moved->data : *data);
   if (!moved)
-    return std::optional<Bound>(Bound{std::move(*analysed), std::move(*data), {}, resolved, {}, std::move(digests)});
-  return std::optional<Bound>(Bound{std::move(*analysed),
-                                    std::move(moved->data),
-                                    std::move(moved->references),
-                                    std::move(moved->model),
-                                    {},
-                                    std::move(digests)});
+    return std::optional<BoundModel>(
+        BoundModel{std::move(*analysed), std::move(*data), {}, resolved, {}, std::move(digests)});
+  return std::optional<BoundModel>(BoundModel{std::move(*analysed),
+                                              std::move(moved->data),
+                                              std::move(moved->references),
+                                              std::move(moved->model),
+                                              {},
+                                              std::move(digests)});
 }
 
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                              std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics) {
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   std::shared_ptr<const StreamedData> streamed,
+                                                   Diagnostics& diagnostics) {
   density::ExpandOptions options = expand_options(streamed->whole());
   const Masks outside = streamed->barren_outside();
   options = with_masks(std::move(options), outside);
@@ -70,17 +73,18 @@ Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, cons
   BoundData data = streamed->whole();
   std::optional<Analysed> analysed = complete;
   if (options.any()) analysed = analyse(resolved, options, diagnostics);
-  if (!analysed) return std::optional<Bound>();
+  if (!analysed) return std::optional<BoundModel>();
   data.observed.resize(analysed->model.variables.size());
   data.givens.resize(analysed->model.givens.size());
   for (std::size_t k = 0; k < outside.size(); ++k) {
     const auto mask = model::mask_of(analysed->model, analysed->model.variables[k]);
     if (mask && !outside[k].empty()) data.givens[mask->index()].values = outside[k];
   }
-  return std::optional<Bound>(Bound{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
+  return std::optional<BoundModel>(
+      BoundModel{std::move(*analysed), std::move(data), {}, resolved, std::move(streamed)});
 }
 
-std::optional<Error> nothing_to_fit(const Bound& bound) {
+std::optional<Error> nothing_to_fit(const BoundModel& bound) {
   const model::Model& m = bound.analysed.model;
   std::vector<std::string> empty;
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
@@ -115,9 +119,9 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options, mach
   return elbo.value;
 }
 
-Fitting::Fitting(Bound bound, FitSettings settings) : bound_(std::move(bound)), settings_(std::move(settings)) {}
+Fitting::Fitting(BoundModel bound, FitSettings settings) : bound_(std::move(bound)), settings_(std::move(settings)) {}
 
-Result<std::unique_ptr<Fitting>> Fitting::make(Bound bound, FitSettings settings) {
+Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings settings) {
   std::unique_ptr<Fitting> out(new Fitting(std::move(bound), std::move(settings)));
   if (std::optional<Error> e = out->compile()) return *e;
   return out;

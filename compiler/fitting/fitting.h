@@ -17,7 +17,7 @@
 namespace lehr {
 
 /// A model and its data, told from references where those of the user are far from zero.
-struct Bound {
+struct BoundModel {
   Analysed analysed;
   BoundData data;
   References references = {};
@@ -29,8 +29,8 @@ struct Bound {
 /// A model of which nothing is missing, and data. Whether observations are missing decides about the density: where
 /// some are, `resolved` (as read() made it) is analysed anew, and so it is about references. Nothing: the diagnostics
 /// say why.
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
-                                              const Settings& settings, Diagnostics& diagnostics);
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   Dataset dataset, const Settings& settings, Diagnostics& diagnostics);
 
 struct FitSettings {
   Method method;  // no sweep: the ELBO of the start
@@ -51,12 +51,13 @@ struct FitSettings {
 };
 
 /// The same of data whose items stay in their files.
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                              std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics);
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   std::shared_ptr<const StreamedData> streamed,
+                                                   Diagnostics& diagnostics);
 
 /// Where no plate of items has an element, and no posterior goes on as the prior, which stays as it is without data.
 /// The place is left to the caller.
-std::optional<Error> nothing_to_fit(const Bound& bound);
+std::optional<Error> nothing_to_fit(const BoundModel& bound);
 
 /// One run from one start.
 struct FitRun {
@@ -83,7 +84,7 @@ Result<double> infer_items(Instance& instance, const SweepOptions& options,
 /// A model compiled for one way of fitting it to one data set.
 class Fitting {
  public:
-  static Result<std::unique_ptr<Fitting>> make(Bound bound, FitSettings settings);
+  static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
   /// Other data, see Instance::replace. The next start is theirs.
   Result<bool> replace(BoundData data);
@@ -113,7 +114,7 @@ class Fitting {
   const PredictivePlan& predictive() const { return predictive_; }
 
  private:
-  Fitting(Bound bound, FitSettings settings);
+  Fitting(BoundModel bound, FitSettings settings);
   std::optional<Error> compile();
   /// Of data that stay as they are, tables by what they name: see `plan`. Not where a step goes over items, which
   /// processes may share out: each would come to a decision of its own.
@@ -132,7 +133,7 @@ class Fitting {
   std::optional<Error> has_fractions() const;
   Outcome evaluate_start(const OnSweep& on_sweep);
 
-  Bound bound_;
+  BoundModel bound_;
   FitSettings settings_;
   PredictivePlan predictive_;
   std::unique_ptr<Instance> instance_;

@@ -44,13 +44,13 @@ Maybe RowFormula::parameter(const std::string& canonical, std::size_t j, std::si
 }
 
 Maybe RowFormula::value(const math::Expr& e, std::size_t j, std::size_t l) {
-  return value(e, Bound{{math::kFirst.id, j}, {math::kSecond.id, l}});
+  return value(e, IndexValues{{math::kFirst.id, j}, {math::kSecond.id, l}});
 }
 
-Maybe RowFormula::sum(const math::Sum& s, const Bound& at) {
+Maybe RowFormula::sum(const math::Sum& s, const IndexValues& at) {
   if (s.largest) return std::nullopt;
   Polynomial out;
-  Bound inner = at;
+  IndexValues inner = at;
   for (std::size_t k = 0; k < extent_; ++k) {
     inner[s.index.id] = k;
     const Maybe x = value(s.body, inner);
@@ -60,7 +60,7 @@ Maybe RowFormula::sum(const math::Sum& s, const Bound& at) {
   return out;
 }
 
-Maybe RowFormula::value(const math::Expr& e, const Bound& at) {
+Maybe RowFormula::value(const math::Expr& e, const IndexValues& at) {
   const auto place = [&](const std::vector<math::Index>& indices, std::size_t k) {
     return k < indices.size() ? at.at(indices[k].id) : 0;
   };

@@ -20,10 +20,10 @@ class RowFormula {
   std::optional<Polynomial> parameter(const std::string& canonical, std::size_t j, std::size_t l);
 
  private:
-  using Bound = std::map<int, std::size_t>;  // where the indices stand
+  using IndexValues = std::map<int, std::size_t>;  // where the indices stand
 
-  std::optional<Polynomial> value(const math::Expr& e, const Bound& at);
-  std::optional<Polynomial> sum(const math::Sum& s, const Bound& at);
+  std::optional<Polynomial> value(const math::Expr& e, const IndexValues& at);
+  std::optional<Polynomial> sum(const math::Sum& s, const IndexValues& at);
   std::optional<Polynomial> written(const std::string& name, std::size_t j, std::size_t l) const;
   std::optional<Polynomial> inverse_entry(const std::string& name, std::size_t j, std::size_t l);
   std::optional<Polynomial> inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const;

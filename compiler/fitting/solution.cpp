@@ -26,13 +26,13 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
                  {"its summary.csv has R-hat and effective draws, its draws.nc posterior predictive draws"}};
   }
   Diagnostics diagnostics;
-  Result<std::optional<Bound>> bound =
+  Result<std::optional<BoundModel>> bound =
       bind_and_analyse(resolved, complete, std::move(dataset), settings_of(fit, resolved, complete), diagnostics);
   if (!bound) return bound.error();
   if (!*bound)
     return Error{ExitCode::model, source.name, "the model is not well:\n" + render_advised(diagnostics, source), {}};
   Solution out;
-  out.bound = std::make_unique<Bound>(std::move(**bound));
+  out.bound = std::make_unique<BoundModel>(std::move(**bound));
   Result<std::unique_ptr<Instance>> made =
       Instance::make(out.analysed(), out.data(), {.save_locals = true, .item_starts = true}, Backend::native, 0);
   if (!made) return made.error();

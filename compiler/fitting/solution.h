@@ -10,7 +10,7 @@
 namespace lehr {
 
 struct Solution {
-  std::unique_ptr<Bound> bound;  // told from references, where the data are far from zero
+  std::unique_ptr<BoundModel> bound;  // told from references, where the data are far from zero
   std::unique_ptr<Instance> instance;
   std::vector<NamedArray> factors;                 // all of them, local ones too, about the references
   std::map<std::string, SavedVariable> variables;  // the same by variable

@@ -23,11 +23,11 @@ namespace {
 Error wrong(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
 
 /// A model that is well without data may not be with what is missing in them.
-Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
+Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
   Result<Dataset> dataset = dataset_of(views);
   if (!dataset) return dataset.error();
   Diagnostics diagnostics;
-  Result<std::optional<Bound>> bound =
+  Result<std::optional<BoundModel>> bound =
       bind_and_analyse(p.resolved, p.complete, std::move(*dataset), settings, diagnostics);
   if (!bound) return plain(bound.error());
   if (!*bound) return Error{ExitCode::model, p.source.name, render_advised(diagnostics, p.source), {}};
@@ -154,7 +154,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   settings->init = std::move(*init);
   settings->init_source = "init";
   const Clock::time_point begin = Clock::now();
-  Result<Bound> bound = bound_to(*impl_, data, impl_->settings);
+  Result<BoundModel> bound = bound_to(*impl_, data, impl_->settings);
   if (!bound) return bound.error();
   if (std::optional<Error> e = nothing_to_fit(*bound)) return *e;
   auto out = std::make_shared<Fit::Impl>();
@@ -186,7 +186,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
 
 Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const {
   if (std::optional<Error> e = other_model(*impl_, fit.impl())) return *e;
-  Result<Bound> bound = bound_to(*impl_, data, fit.impl().settings);
+  Result<BoundModel> bound = bound_to(*impl_, data, fit.impl().settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fit.impl().settings;
