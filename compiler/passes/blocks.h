@@ -1,18 +1,22 @@
-// Items that all read the same tables, and add to the same sums: several of them side by side load a row of a table
-// once for all, and a sum is loaded and stored once for all that is added to it. Odds of a mixture, and its statistics.
+// The pass `blocks`: register blocking (tiling) of loops over items that all read the same tables.
+// Several items advance together through the same inner loops, so that a row of a table is loaded once for all of them.
+// A sum that all items add to is likewise loaded and stored once. The log odds of a mixture are such a loop:
+//   for n: for k: for p: odds[k] += x[n, p] * table[k, p]      table[k, p] is loaded once for four n
 #pragma once
 #include "compiler/loops/loops.h"
 #include "compiler/passes/varying.h"
 
 namespace lehr::loops {
 
-/// A loop over independent turns, with loops inside that are as long for each of them, whose turns load arrays of more
-/// numbers than registers hold at places that are the same for all, takes two to four turns at a time (side_by_side.h),
-/// each statement written out for each; as many as keep the arrays that turns add to in registers. Up to eight, where a
-/// turn forms one function after another: others go on while one waits.
+/// Returns the program with register blocking: loops over independent items run two to four items at a time. Each
+/// statement is repeated for each item (the unrolled form of side_by_side.h).
+/// A loop qualifies if its inner loops are equally long for all items, and read tables that all items share and that
+/// have more elements than the registers. The number of items is as large as their sums fit in registers. It is up to
+/// sixteen where an item evaluates one function after another (waiting.h): one item then works while others wait.
 Program run_in_blocks(Program program);
 
-/// Whether items of this loop are taken sixteen at a time, as one function that an item forms waits for another.
+/// Returns true if run_in_blocks() takes sixteen items of this loop at a time, because functions of an item (exp, log)
+/// wait for each other. `varying`: what differs between the iterations of `loop`.
 bool wait_in_blocks(const Program& program, const For& loop, const Varying& varying);
 
 }  // namespace lehr::loops

@@ -1,4 +1,6 @@
-// What statements read and write.
+// Effects of statements: which arrays and scalars they read and write.
+// Passes compare effects to find out whether statements may be moved, dropped or run together. An effect concerns a
+// whole array; which of its elements are touched is the subject of slices.h and turn_places.h.
 #pragma once
 #include <algorithm>
 
@@ -7,24 +9,32 @@
 
 namespace lehr::loops {
 
+/// The arrays and scalars that a statement, with all statements inside it, reads and writes.
 struct Effects {
-  FewIds<BufferId> loads, stores;
-  FewIds<ScalarId> reads, declares, assigns;
+  FewIds<BufferId> loads,  // arrays that are loaded from; an accumulating store (+=) is not listed here
+      stores;              // arrays that are stored to, added to or filled
+  FewIds<ScalarId> reads,  // scalars whose values are used
+      declares,            // scalars that are declared: lets, locals and indices of loops
+      assigns;             // scalars that are assigned or added to
 
+  /// Adds the members of `more` to these sets.
   void add(const Effects& more);
 };
 
+/// Returns the effects of a statement and of all statements in it.
 Effects effects_of(const Program& program, const Stmt& statement);
 
-/// Whether a statement has to do with an array.
+/// Returns true if the statement loads from the array or stores to it.
 bool mentions(const Program& program, const Stmt& statement, BufferId array);
 
-/// How many statements, conditions and bounds of loops, from one of a block on, have to do with an array.
+/// Returns the number of statements, conditions and bounds of loops that load from the array or store to it, among the
+/// statements of the block from number `from` on. Statements inside loops and branches are counted one by one.
 int mentions(const Program& program, BufferId array, const Block& block, std::size_t from = 0);
 
-/// A `break` out of the loop that the statement is in.
+/// Returns true if the statement contains a `break` that leaves the loop around the statement.
 bool leaves(const Stmt& statement);
 
+/// Returns true if the two sets have a member in common.
 template <class Set>
 bool meet(const Set& a, const Set& b) {
   return std::ranges::any_of(a, [&](const auto& x) { return b.contains(x); });

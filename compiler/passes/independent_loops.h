@@ -1,4 +1,6 @@
-// Loops of independent turns: which of them take several turns at a time.
+// The driver of the passes that run several iterations of a loop at a time (`lanes`, `short`, `blocks`).
+// It finds the candidate loops of all functions and checks the general conditions of vectorisation. A pass gives the
+// two functions of a Choice: which loops it wants, and in which form. side_by_side.h writes the code.
 #pragma once
 #include <optional>
 
@@ -7,13 +9,19 @@
 
 namespace lehr::loops {
 
-/// Every loop of independent turns, in no other loop but one over windows of several turns, that is a candidate, can be
-/// side by side and is given an arrangement; loops over the range of such a phase that follow one another are one, if
-/// that is. Functions that run once a fit stay as they are.
+/// The decisions of one pass: which loops run several iterations at a time, and how.
 struct Choice {
+  /// Returns true if the pass may want this loop. It is a cheap test, asked before `arrange`.
   bool (*is_candidate)(const Program& program, const For& loop);
+  /// Returns the form in which the iterations of the loop run together; nullopt leaves the loop as it is.
   std::optional<Arrangement> (*arrange)(const Program& program, const For& loop, const Varying& varying);
 };
+
+/// Returns the program in which every loop that qualifies runs several iterations at a time.
+/// A loop qualifies if it is independent (For::independent), outermost or in a loop over windows of iterations only,
+/// and chosen by `choice`. Its iterations must write nothing but private scalars, scratch, rows of their own and sums.
+/// Loops over the range of one parallel region that follow each other are fused first, if that makes them qualify.
+/// Cold functions stay as they are.
 Program put_side_by_side(Program program, const Choice& choice);
 
 }  // namespace lehr::loops

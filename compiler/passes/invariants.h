@@ -1,14 +1,16 @@
-// Loop-invariant code motion over nests of loops and the arrays that they fill, where LLVM moves scalars alone: the
-// precision of a Gaussian of each item, its Cholesky factor and its inverse are the same for all items, if nothing is
-// missing.
+// The pass `invariants`: loop-invariant code motion for nests of loops and the arrays that they fill.
+// LLVM's LICM moves single scalars only; this pass moves whole loop nests. In a Gaussian model the precision of each
+// item, its Cholesky factor and its inverse are the same for all items if no value is missing: they move out.
+//   for i: for k: a[i, k] = f(k)      becomes      for k: all[k] = f(k)      for i: for k: a[i, k] = all[k]
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Statements of a loop's body that neither use its index nor read what depends on it are executed once, before it, if
-/// there is a nest of loops among them. What they write is scratch, or a slice (slices.h) of an array, which is then
-/// computed once, as an array of its own, and copied. Functions that run once a fit stay as they are.
+/// Returns the program with invariant statements moved before their loops. A statement moves if it neither uses the
+/// loop's index nor reads what depends on it. Something moves only if a nest of loops is among it.
+/// The moved statements write scratch, or a slice (slices.h) of an array. The slice is then computed once, in an array
+/// of its own, and copied in every iteration. Cold functions stay as they are.
 Program hoist_invariants(Program program);
 
 }  // namespace lehr::loops

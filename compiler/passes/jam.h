@@ -1,15 +1,17 @@
-// Turns of a loop over data, several at a time.
+// The pass `jam`: unroll-and-jam of loops over data.
+// Eight iterations of the outer loop run together; their copies of an inner loop become one loop (jammed). An element
+// that all iterations add to is then loaded and stored once for eight, and the eight values are added as a tree.
+//   for n: for k: s[k] += w[n] * x[n, k]
+//   becomes   for n by 8: for k: s[k] += (w[n] * x[n, k] + w[n+1] * x[n+1, k]) + ...
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Loops of a number of turns that is known when the data are, with loops of constant length in them (64 at most, or
-/// kInMemory at least), go through eight turns at once, four where loops have more than 24 and at most 64: what they
-/// load of the same element, and add to it, is loaded and stored once, and their sums do not wait for each other. A
-/// turn fills the scratch that it reads, and beyond that does nothing but add to elements that are the same for all
-/// turns. One condition may stand in it, without an alternative: where one of the turns fulfils it, these are gone
-/// through one by one. Functions that run once a fit stay as they are.
+/// Returns the program with unroll-and-jam of loops whose trip count only the data tell. A loop qualifies if at least
+/// two inner loops of constant length reach a vector, and if its iterations only fill private arrays and add to sums.
+/// One `if` without `else` may stand in the body: a group in which any iteration meets its condition runs one by one.
+/// Cold functions, and functions in which iterations run together already, stay as they are.
 Program jam_turns(Program program);
 
 }  // namespace lehr::loops

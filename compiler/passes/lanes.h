@@ -1,13 +1,16 @@
-// Loops over items with a recurrence inside (the steps of a chain) have nothing to vectorise but the width of a step,
-// and wait for each step before the next: several items side by side have as many recurrences to work on.
+// The pass `lanes`: outer-loop vectorisation of loops over items with a recurrence inside.
+// The steps of a chain (hidden Markov, Kalman) depend on each other, so the inner loop cannot be vectorised. Eight
+// items have eight independent recurrences: each becomes a lane of a vector.
+//   for item: for t: m[t] = f(m[t - 1])      becomes      for item by 8: for t: for lane: m[t, lane] = f(m[t - 1,
+//   lane])
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// A loop over independent turns, in whose body one turn of an inner loop reads scratch that another stored, takes
-/// eight turns at a time (side_by_side.h), each statement being a loop over these lanes. Not where a turn needs arrays
-/// of more than 1024 numbers beside axes of unknown size.
+/// Returns the program in which loops over independent items with a recurrence (recurrence.h) run eight items at a
+/// time, in the lane form of side_by_side.h. A loop stays as it is if an item needs a private array of more than 1024
+/// elements, not counting axes of run-time size.
 Program run_in_lanes(Program program);
 
 }  // namespace lehr::loops

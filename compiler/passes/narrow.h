@@ -1,20 +1,20 @@
-// Single precision where it does.
+// The pass `narrow`: narrowing of arithmetic to 32 bits where `--precision float` asks for it.
+// narrowable.h decides by data flow which arrays and scalars become f32; this pass rewrites their types and inserts
+// conversions. Data, stored results of factors and sums over items stay at 64 bits.
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Of functions with Function::single, work arrays, numbers, and the tables that they read have 32 bits, and so has the
-/// arithmetic between them; tables are made in 64 bits and rounded. Everything else stays as it is: data, what is kept
-/// of factors, sums over items, and numbers from which only those are formed (the parts of the ELBO), which are formed
-/// in 64 bits from whatever there is. What is kept of items is formed in 64 bits too, but for calls of exp, log,
-/// digamma ...
-///
-/// An array with an element that is formed from others of the same array (a Cholesky factor, the inverse by it,
-/// messages along a chain) can lose all digits in 32 bits: it stays, and so does everything that it is made of.
-///
-/// Constants that 32 bits cannot hold stand for "log of zero", "less than anything" or "as good as zero", and become
-/// numbers that do so in 32 bits.
+/// Returns the program with f32 arithmetic in functions that allow it (Function::single).
+/// * Work arrays, scalars, and the tables that these functions read have 32 bits. Tables are computed in 64 bits, then
+///   rounded.
+/// * Data, parameters of factors and sums over items stay at 64 bits. So do scalars from which only these are formed,
+///   such as parts of the ELBO.
+/// * Stored per-item results are computed in 64 bits, except for calls of exp, log, digamma and the like.
+/// * An array with elements formed from its other elements keeps 64 bits, with everything that flows into it. Examples
+///   are Cholesky factors, inverses and messages along a chain, which can lose all digits in 32 bits.
+/// * Constants out of the range of f32 (log of zero, "as good as zero") become constants that serve the same purpose.
 Program narrow(Program program);
 
 }  // namespace lehr::loops

@@ -1,4 +1,6 @@
-// Which arrays and numbers do with 32 bits, by what flows into what.
+// The analysis behind the pass `narrow`: which arrays and scalars may have 32 bits.
+// It records which scalars and arrays flow into each value. An array that flows into itself through scalars is a
+// recursion and stays at 64 bits, with all of its sources; the rest of the work arrays and tables may be narrowed.
 #pragma once
 
 #include "compiler/loops/few_ids.h"
@@ -6,19 +8,21 @@
 
 namespace lehr::loops {
 
+/// The result of the analysis: what may have 32 bits.
 struct Narrowable {
-  FewIds<BufferId> arrays;
-  FewIds<ScalarId> scalars;
-  FewIds<BufferId> kept;  // of 64 bits, formed in them whatever is called: what is made of it has to stay exact
+  FewIds<BufferId> arrays;   // arrays whose elements become f32
+  FewIds<ScalarId> scalars;  // scalars that become f32
+  FewIds<BufferId> kept;     // f64 arrays that are formed from 64-bit arrays: not even function calls are narrowed
 
-  /// Whether a real expression reads one of them.
+  /// Returns true if the expression is real and its value is formed from a narrowed array or scalar.
   bool meets(const Program& program, ExprId e) const;
 };
 
-/// See narrow.h.
+/// Returns what may be narrowed in the functions that allow it (Function::single). The rules are in narrow.h.
 Narrowable narrowable(const Program& program);
 
-/// A store to what is kept of an item, of a value that calls a function of the costly kind.
+/// Returns true if the store writes a parameter or an expected statistic, and its value calls a costly function (exp,
+/// log, digamma). Such a value is computed in 32 bits even though the array has 64.
 bool calls_for_item(const Program& program, const Store& store);
 
 }  // namespace lehr::loops

@@ -1,4 +1,6 @@
-// The order of loops around one sum.
+// Loop interchange for nests around one sum: the loop over rows of arrays becomes the outermost.
+// Then each iteration of the outer loop reads rows from beginning to end, and several iterations can run together.
+//   for p: for k: s[p] += a[k, p] * b[k]      becomes      for k: for p: s[p] += a[k, p] * b[k]
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,14 +10,15 @@
 
 namespace lehr::loops {
 
-/// Turns of a loop outside the items that can be worked on together: as many as a vector has lanes.
+/// The least trip count of a loop outside the items whose iterations can fill a vector: the lanes of a vector.
 constexpr Threshold<std::int64_t> kManyTurns("outermost.many_turns", 8);
-/// Numbers of a row that are kept for all turns together, at most.
+/// The most elements of a row that iterations running together hold in private arrays.
 constexpr Threshold<std::int64_t> kWidestRow("outermost.widest_row", 1024);
 
-/// Loops between constants around one sum, whose innermost index tells rows of arrays apart, x[k, ...], and has turns
-/// enough: the same with that loop outermost, so that each turn reads its rows from beginning to end and several can be
-/// worked on together. Nothing where more arrays are read along that index, or where it is in other places.
+/// Returns the nest with its innermost loop moved outermost; nullopt if that is impossible or no gain.
+/// The nest consists of at least two loops with constant bounds around one sum. The innermost index must be the first
+/// index of rows (x[k, ...]) and have kManyTurns values or more. It must not be in other positions, nor read more
+/// arrays as the last index than as the first.
 std::optional<Stmt> with_rows_outermost(const Program& program, const Stmt& nest);
 
 }  // namespace lehr::loops

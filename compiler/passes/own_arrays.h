@@ -1,15 +1,20 @@
-// Arrays that a turn of a loop has to itself.
+// Tests for arrays that can be private to an iteration of a loop, because it fills them before it reads them.
+// The tests are sufficient conditions on the syntax: an array may be private although they return false.
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// A loop over all of an array of one axis whose first access to it is that it stores the element of its index, or a
-/// statement that fills it.
+/// Returns true if the statement overwrites the whole array: a Fill, or a loop as in fills_rows() over an array of one
+/// axis.
 bool fills(const Program& program, const Stmt& statement, BufferId array);
-/// The same of the last axis of an array, whatever stands in its other indices; turns follow one another.
+
+/// Returns true if the loop overwrites the whole last axis of the array: it runs over that axis, and the first access
+/// of each iteration stores the element of the loop's index. The indices of other axes may be anything.
 bool fills_rows(const Program& program, const For& loop, BufferId array);
-/// Nothing of the array is read before it was filled in the same block, or in one around within this one.
+
+/// Returns true if the block reads the array only after it has filled it, in the same block or in an enclosing block
+/// within this one. A block that never mentions the array gives true.
 bool is_filled_first(const Program& program, const Block& block, BufferId array);
 
 }  // namespace lehr::loops

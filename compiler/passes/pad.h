@@ -1,12 +1,14 @@
-// Rows of tables that begin where vectors begin.
+// The pass `pad`: padding of the rows of tables to whole cache lines.
+// A row of 100 doubles takes twelve and a half lines of 64 bytes, so that in every second row vectors would straddle
+// two lines. With 104 elements to a row every row begins where a line begins.
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Tables of numbers that the code fills, with rows of constant length of one line of memory at least, are laid out
-/// with rows of whole lines: a vector of a row is then never in two lines. What is behind a row stays 0
-/// (Buffer::meant).
+/// Returns the program with padded tables. A table is padded if the code fills it element by element or with zeros, has
+/// at least two axes, and rows of a constant length of at least one cache line. The elements behind a row stay 0, and
+/// Buffer::meant has the length of a row without them.
 Program pad_rows(Program program);
 
 }  // namespace lehr::loops

@@ -1,5 +1,7 @@
-// Passes over Loops, in the order in which they run: each gives a program that does the same with less work, up to the
-// order of sums. None knows a model.
+// The optimisation passes over Loops and the order in which they run.
+// A pass is a function from a program to a program that computes the same with less work; only the order in which sums
+// are added may change. Each pass tests conditions on loops and arrays; it does not know the model.
+// docs/passes.md lists the passes with their standard names and measured gains.
 #pragma once
 #include <span>
 #include <string_view>
@@ -8,14 +10,17 @@
 
 namespace lehr::loops {
 
+/// A pass of the pipeline: its name and the function that runs it.
 struct Pass {
-  std::string_view name;  // for --no-opt
-  Program (*run)(Program program);
+  std::string_view name;            // what --no-opt and LEHR_NO_OPT call the pass
+  Program (*run)(Program program);  // returns the program after the pass
 };
 
+/// Returns all passes, in the order in which optimise() runs them.
 std::span<const Pass> passes();
 
-/// Runs all passes but those that the environment variable LEHR_NO_OPT names, with commas between; "all" names each.
+/// Returns the program after all passes have run on it, in order. The environment variable LEHR_NO_OPT leaves passes
+/// out: it holds their names with commas between, or "all" for every pass.
 Program optimise(Program program);
 
 }  // namespace lehr::loops

@@ -1,17 +1,22 @@
-// Arrays that take longer to keep than to compute.
+// The pass `recompute`: rematerialisation of arrays that are cheaper to compute than to store.
+// A long work array goes through memory; if an element is a product of two loads, computing it again at each use costs
+// less.
+//   for k: w[k] = a[k] * b[i, k]      for k: s[k] += c * w[k]      becomes      for k: s[k] += c * (a[k] * b[i, k])
 #pragma once
 #include "compiler/loops/loops.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {
 
-/// More elements of 64 bits than the registers of a processor hold.
+/// The least length of an array that is recomputed: shorter arrays of doubles fit in the registers of a processor.
 inline constexpr Threshold<std::int64_t> kInMemory("recompute.in_memory", 16);
 
-/// An array of a function, of one axis and kInMemory elements at least, that one loop fills with products and sums of
-/// at most two elements of other arrays, which stay what they are, and that is read after that loop, in the same block,
-/// and nowhere else: it goes, and what reads it computes it, long rows of tables from memory again (Load::again). Its
-/// elements have the same bits.
+/// Returns the program in which arrays of cheap elements are computed where they are read. An array qualifies if
+/// * it is local to a function, of one axis and at least kInMemory elements,
+/// * one loop fills it with products and sums of at most two loads, whose sources do not change afterwards,
+/// * all reads follow that loop in the same block.
+/// Long rows of tables are marked to be read from memory again (Load::again). Elements keep their bits; a factor that
+/// is common to all terms of a sum is taken out (factors.h).
 Program recompute(Program program);
 
 }  // namespace lehr::loops

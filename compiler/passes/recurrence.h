@@ -1,11 +1,13 @@
-// Loops in which one turn needs what another stored.
+// Detection of recurrences: loops with a loop-carried dependence through scratch arrays.
+// In `for t: m[t] = f(m[t - 1])` an iteration needs what the iteration before it has stored, so the loop over t runs in
+// sequence. The passes `lanes` and `sorted` look for loops over items with such a loop inside.
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// A loop in the body, with a number of turns that is not a constant, in which one turn loads scratch that another
-/// stored.
+/// Returns true if the loop's body contains a recurrence: an inner loop in which an iteration loads scratch that
+/// another iteration has stored. Inner loops whose end is a literal constant do not count.
 bool has_recurrence(const Program& program, const For& loop);
 
 }  // namespace lehr::loops

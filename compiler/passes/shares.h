@@ -1,16 +1,20 @@
-// Loops outside the items, made ready for several threads.
+// The pass `shares`: outlining of parallel loops.
+// Threads take chunks of the items, but the loops around them (tables, global updates, the ELBO) would run on one
+// thread. The pass moves independent loops into functions of a range of iterations, which threads can take chunks of.
+//   update_beta(): for k in 0 .. 20: A      becomes      update_beta.0(begin, end): for k in begin .. end: A
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Loops of a function without parameters whose turns have nothing to do with each other become phases of it (loops.h),
-/// those over as many turns one phase where they can. A turn may store to its own rows of arrays (scratch among them
-/// becomes a table, as scratch is private to whoever runs a phase), to scratch that nothing else of the function
-/// mentions, and add to numbers; it reads nothing that comes before it in the function but
-/// other phases and constants. Loops with neither a loop nor a function in them stay, unless others of as many turns
-/// (kManyTurns or more, outermost.h) go, and so do those of few turns, and all of functions that run once a fit. Loops
-/// around a sum go over the rows of arrays first (with_rows_outermost).
+/// Returns the program in which independent loops of functions without parameters are parallel regions (loops::Phase).
+/// Loops of equally many iterations share a region where dependences allow it.
+/// An iteration may store to its own rows of arrays, to scratch that nothing else in the function mentions, and add to
+/// scalars. It reads only constants and results of other regions, nothing else that precedes it in the function.
+/// Scratch whose rows a region leaves for later statements becomes a table, because scratch is private to a thread.
+/// Loops stay if they have few iterations, or neither an inner loop nor a function call; the latter move if loops of
+/// equally many iterations (kManyTurns or more) move. Nests around a sum are interchanged first (outermost.h). Cold
+/// functions stay as they are.
 Program share_loops(Program program);
 
 }  // namespace lehr::loops

@@ -1,4 +1,11 @@
-// Several turns of a loop at a time.
+// The vectoriser: rewrites a loop so that several of its iterations run together.
+// There are two forms. The lane form makes each statement a loop over lanes, in which LLVM sees one vector. The
+// unrolled form repeats each statement for each iteration, so that shared loads are done once.
+//   for n: a = x[n]; y[n] = f(a)
+//   lanes:      for n by 8: for l: a[l] = x[n + l]      for l: y[n + l] = f(a[l])
+//   unrolled:   for n by 4: a[0] = x[n]; a[1] = x[n + 1]; ...; y[n] = f(a[0]); y[n + 1] = f(a[1]); ...
+// Values that are the same for all iterations (varying.h) are computed once. Classes: Turns -> TurnValues ->
+// TurnStatements, for arrays, expressions and statements.
 #pragma once
 #include <vector>
 
@@ -7,29 +14,37 @@
 
 namespace lehr::loops {
 
-/// How the turns stand side by side. In a loop over lanes, in every statement: scratch has them as its last axis, sums
-/// at places that all lanes share are kept apart and added up after the loop, lanes without a turn are masked. Or
-/// written out one after the other, in every statement: scratch has them as its first axis, and all have a turn.
+/// The form in which iterations of a loop run together.
+/// Lane form: private scratch has the lanes as its last axis; each lane has its own copy of a shared sum, added up
+/// after the loop; lanes without an iteration are masked. Unrolled form: private scratch has the iterations as its
+/// first axis.
 struct Arrangement {
-  std::int64_t turns = 8;
-  bool written_out = false;
-  std::int64_t fewest = 3;  // fewer are taken one by one
-  /// Rows that items have in arrays of the data are turned over first, so that lanes read them side by side. All that
-  /// is made has 64 bits: such rows are squared and added up as the data are; what is left over is compiled small.
+  std::int64_t turns = 8;    // how many iterations run together: the lanes, or the unroll factor
+  bool written_out = false;  // true for the unrolled form, false for the lane form
+  std::int64_t fewest = 3;   // a last group with fewer iterations than this runs one by one
+  /// True if rows of arrays of the items are transposed into private arrays before use, so that lanes read neighbours.
+  /// All private arrays then keep 64 bits (Buffer::exact), and the remainder loop is compiled as rare code.
   bool rows_ahead = false;
-  /// So many of those that are written out at a time, where they do not wait for functions; 0: all of them.
+  /// In the unrolled form, how many of the iterations are unrolled together outside of loops that wait for functions
+  /// (waiting.h); 0 means all of them.
   std::int64_t together = 0;
 };
 
-/// What stands in the place of a loop of independent turns; `arrays`: more of the function's. Scratch, and scalars that
-/// differ between the turns, have one more axis; what only some turns come to is masked.
+/// Returns the statements that replace a loop of independent iterations so that several run together, as `how` says.
+/// Scratch and scalars that differ between iterations get one more axis. Statements that only some iterations execute
+/// are masked. `varying`: what differs between iterations. New arrays that must become local arrays of the function are
+/// appended to `arrays`.
 Block side_by_side(Program& program, const For& loop, const Varying& varying, const Arrangement& how,
                    std::vector<BufferId>& arrays);
 
-/// Numbers of an array beside its axes of unknown size.
+/// Returns the product of the constant extents of an array. An axis of run-time size, or of extent 0, counts as 1.
 std::int64_t constant_extents(const Program& program, BufferId array);
-/// Whether what differs between turns is short enough to be there for each lane.
+
+/// Returns true if each array that differs between iterations has at most 1024 elements, not counting axes of run-time
+/// size.
 bool fits_in_lanes(const Program& program, const Varying& varying);
+
+/// Returns true if the extent of every axis of the array is a constant of the code.
 bool has_constant_extents(const Program& program, const Buffer& buffer);
 
 }  // namespace lehr::loops

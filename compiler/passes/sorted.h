@@ -1,11 +1,13 @@
-// Items by the length of their rows, so that those side by side end together.
+// The pass `sorted`: length bucketing of items before they run in lanes.
+// Sequences in the lanes of a vector take as long as the longest of them. If neighbours have similar lengths, fewer
+// lanes idle. Each window of 256 items is visited from the longest to the shortest.
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Loops of independent turns that have a recurrence, as long as data of the turn say: in every window of 256 turns the
-/// longest come first.
+/// Returns the program in which loops over independent items visit the items of each window of 256 by decreasing
+/// length. A loop qualifies if it has a recurrence (recurrence.h) whose length follows from data of the item.
 Program sort_turns(Program program);
 
 }  // namespace lehr::loops

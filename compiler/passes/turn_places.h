@@ -1,4 +1,6 @@
-// Places that a loop loads from and stores to, as its turns tell them apart.
+// Analyses of what the iterations of a vectorised loop load and store, used by the vectoriser (side_by_side.h).
+// They find indices that come from data (gathers), rows of arrays that belong to one iteration, and loops that gain
+// nothing from unrolling. "Iteration" here means one of the iterations that run together.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,35 +9,42 @@
 
 namespace lehr::loops {
 
-/// Whether the loop runs between constants, once or more.
+/// Returns true if both bounds of the loop are literal constants and it has at least one iteration.
 bool has_turns(const Program& program, const For& loop);
 
-/// Places that are loaded, differ between the turns and are the same wherever `index` is; of stores too, if they are
-/// `all`.
+/// Returns the index expressions inside `loop` that load from memory, differ between iterations of the vectorised loop,
+/// and stay the same throughout `loop`. If `index` is given, they may change with it.
+/// Indices of loads are considered, and those of stores too if `all`. Only statements that are executed in any case
+/// count. Example: of `for k: s += table[id[n], k]` with iterations over n, the expression id[n].
 std::vector<ExprId> loaded_places(const Program& program, const Varying& varying, const For& loop,
                                   std::optional<ScalarId> index, bool all);
 
-/// The turns of a range that is worked on, of a phase whose turns are written out.
+/// Returns the trip count of the parallel region (loops::Phase) whose range `loop` runs over, if it is a literal
+/// constant; nullopt otherwise, and for loops that belong to no region.
 std::optional<std::int64_t> turns_of_range(const Program& program, const For& loop);
 
-/// Numbers of a row of an array: of all its axes but the first, which are constant.
+/// Returns the number of elements in a row of the array: the product of its extents without the first, which must be
+/// constants.
 std::int64_t row_of_turn(const Program& program, BufferId array);
 
-/// An array that is not the turns' own, of which a turn loads and stores its row alone, of constant extents. Items
-/// store nothing to it, or the whole row before anything of it.
+/// An array shared by all iterations of which each iteration accesses only its own row, array[iteration, ...]. The row
+/// can be held in a private array while iterations run together.
 struct TurnRow {
-  BufferId array;
-  std::size_t from = 0;   // the statement of the body from which on it can be kept for all turns together
-  bool is_there = false;  // before that
-  bool is_stored = false;
+  BufferId array;          // the shared array
+  std::size_t from = 0;    // the number of the statement of the body before which the private array is set up
+  bool is_there = false;   // true if the row must be copied in then, because its old contents may be read
+  bool is_stored = false;  // true if the row is stored to, and so must be copied back after the body
 };
+
+/// Returns the arrays of which each iteration of the loop accesses only its own row. The rows have constant extents and
+/// at most kWidestRow elements (outermost.h). Rows of items that are stored to must be overwritten as a whole first.
 std::vector<TurnRow> rows_of_turns(const Program& program, const Varying& varying, const For& loop);
 
-/// An innermost loop that does nothing but add up functions of what is in memory, for each turn by itself: nothing is
-/// gained where it is written out for all.
+/// Returns true if the loop only adds up values of functions (exp, log) of what each iteration loads from memory. Such
+/// a loop is better vectorised along its own index than unrolled for several iterations.
 bool adds_functions_up(const Program& program, const Varying& varying, const For& loop);
 
-/// The axis of scratch that the loop stores to by its index.
+/// Returns the size of an axis along which `loop` stores to private scratch at `index`; nullopt if there is none.
 std::optional<SizeId> axis_of(const Program& program, const Varying& varying, const For& loop, ScalarId index);
 
 }  // namespace lehr::loops

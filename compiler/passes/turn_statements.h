@@ -1,4 +1,7 @@
-// Statements of turns that stand side by side.
+// Statements of the vectoriser (side_by_side.h): what the body of the original loop becomes for a group of iterations.
+// Statements that write private scalars or arrays are repeated for each iteration; consecutive ones share one loop over
+// lanes. An inner loop stays one loop for all iterations: if its length differs, it runs as long as the longest, with
+// the others masked. A branch whose condition differs becomes a mask (if-conversion).
 #pragma once
 #include <map>
 #include <optional>
@@ -10,64 +13,89 @@
 
 namespace lehr::loops {
 
+/// Translates statements of the loop that is vectorised.
 class TurnStatements : public TurnValues {
  public:
+  /// Constructs with the program, the loop, what differs between its iterations, and the form.
   using TurnValues::TurnValues;
 
-  /// A block for all turns that come to it.
+  /// Translates block `b` of the original loop for the iterations running together that mask `m` includes.
   Block block(const Block& b, const Mask& m);
-  /// One store of each turn to what is its own.
+  /// Returns true if the statement writes only one private scalar, one element of a private array, or one sum that has
+  /// a private copy.
   bool is_own(const Stmt& s) const;
-  /// Sums that turns keep apart, into the arrays of all.
+  /// Returns statements that add the private copies `apart` of a sum over the iterations, and add the totals to the
+  /// array `sum`.
   Block added_up(BufferId sum, BufferId apart);
 
  protected:
-  std::map<BufferId, BufferId> sums_;
+  std::map<BufferId, BufferId> sums_;  // private copies of statistics that iterations add to (lane form)
 
  private:
   // ---- numbers of the turns ----
-  /// What a statement makes of functions, where it is a number for each turn.
+
+  /// Returns the value that a statement stores if it calls a function (exp, log) and differs between iterations;
+  /// nullopt otherwise.
   std::optional<ExprId> called(const Stmt& s) const;
-  /// Turns that are written out call functions together, in a loop that is one on vectors.
+  /// Appends a loop over the iterations that evaluates `call` into a new array, so that LLVM can vectorise the function
+  /// although statements are unrolled.
   void call_for_all(ExprId call, const Mask& m, Block& out);
-  /// An array that every turn has for itself, here.
+  /// Returns true if each iteration has a private version of the array, or of its row, at this point.
   bool is_row(BufferId b) const { return varying_.arrays.contains(b) || turned_.contains(b) || of_item_.contains(b); }
+  /// Returns true if the store adds to an element of a statistic that is the same for all iterations.
   bool is_sum(const Store& x) const;
-  /// At a place next to that of the turn before.
+  /// Returns true if the last index is that of the vectorised loop, so that iterations access neighbouring elements.
   bool is_next(const std::vector<ExprId>& at) const { return !at.empty() && is_scalar(p_, at.back(), loop_.index); }
+  /// Translates a private statement for the iteration that code is made for; nullopt if it is not one (is_own()).
   std::optional<Stmt> own(const Stmt& s, const Mask& m);
+  /// Translates the assignment of `to` to a private scalar, or its addition if `accumulate`, for one iteration.
   Stmt changed(ScalarId s, ExprId to, bool accumulate, const Mask& m);
+  /// Translates a store to a private array, a private row or a sum for the iteration that code is made for.
   Stmt stored(const Store& x, const Mask& m);
+  /// Returns a store of `to` into a private array, or an addition if `accumulate`. It changes nothing in iterations
+  /// that the mask excludes, unless `always` says that the store may go without the mask.
   Stmt masked(BufferId b, std::vector<ExprId> at, ExprId to, bool accumulate, bool always, const Mask& m);
-  /// Whatever turns store that do not come here is read by none, as they have left loops whose index is in the place.
+  /// Returns true if the store need not be masked: iterations outside of the mask have left a loop whose index selects
+  /// the element, so that they never read it.
   bool is_unread(const Store& x, const Mask& m) const;
 
   // ---- loops (turn_loops.cpp) ----
+
+  /// Appends the translation of an inner loop.
   void of(const For& x, const Mask& m, Block& out);
-  /// As long as the longest of the turns, the others masked.
+  /// Appends a loop with a length that differs between iterations: it is as long as the longest, the others are masked.
   void to_the_longest(const For& x, const Mask& m, Block& out);
-  /// In lanes, which wait together: rows of the turns are turned over before the loop, and back what it stored to.
+  /// Appends a loop in lane form, within the unrolled form, whose steps wait for functions. The rows in `mentioned` are
+  /// transposed before it, and those that it stores to are transposed back after it.
   void wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out);
+  /// Appends a loop that transposes the rows of array `b` into the array with lanes last, or `back`.
   void turn_over(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out);
-  /// The loop for one turn after the other.
+  /// Appends a loop over the iterations around loop `x`, of which each statement is private to an iteration.
   void turn_by_turn(const For& x, const Mask& m, Block& out);
-  /// Does nothing but store to what belongs to all, and reads nothing of it.
+  /// Returns true if each statement of the loop stores to a shared array, and the loop reads none of these arrays.
   bool puts_away(const For& x) const;
-  /// The whole loop for one turn after the other: rows are written from beginning to end.
+  /// Appends a loop over the iterations around loop `x`, which stores to shared arrays, so that rows are written
+  /// contiguously.
   void one_by_one(const For& x, const Mask& m, Block& out);
 
   // ---- branches, and what belongs to all ----
+
+  /// Appends the translation of a branch: as it is, or with masks if its condition differs between iterations.
   void of(const If& x, const Mask& m, Block& out);
+  /// Appends the statements `then`, executed only if mask `m` includes any iteration. `rare`: that is seldom so.
   void if_any(const Mask& m, Block then, Block& out, bool rare);
-  /// Adds the statement for turns that come to it.
+  /// Appends statement `s` to the statements of one iteration, to be executed only if mask `m` includes the iteration.
   void if_in(const Mask& m, Stmt s, Block& turn);
-  /// To what belongs to all, or is the same for all.
+  /// Appends a store to an array that iterations share; scratch that is the same for all is stored once.
   void of(const Store& x, const Mask& m, Block& out);
+  /// Appends a fill of an array: of every private copy if there are copies.
   void of(const Fill& x, const Mask& m, Block& out);
+  /// Appends a failure, which happens if mask `m` includes any iteration.
   void of(const Fail& x, const Mask& m, Block& out);
+  /// Appends a statement that all iterations share, unchanged.
   void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }
 
-  std::map<ScalarId, BufferId> declared_;  // under which mask
+  std::map<ScalarId, BufferId> declared_;  // the mask array under which a variable is declared
 };
 
 }  // namespace lehr::loops

@@ -1,4 +1,7 @@
-// Expressions of one turn of several that stand side by side.
+// Expressions of the vectoriser (side_by_side.h): what an expression of the original loop becomes in one iteration of a
+// group that runs together.
+// A scalar that differs between iterations becomes an element of an array with an axis over them. The code also holds
+// addresses and rows that are found ahead of a loop, so that loads do not wait for each other.
 #pragma once
 #include <map>
 #include <optional>
@@ -10,74 +13,100 @@
 
 namespace lehr::loops {
 
-/// Which turns come to a statement.
+/// Which iterations of a vectorised group execute a statement, as in masked vector code.
 struct Mask {
-  BufferId array;                // 0 or 1 by turn; invalid: all of them
-  std::vector<ScalarId> ranges;  // loops that some turns have left, by their index
-  bool chosen = false;           // by a branch too
+  BufferId array;                // 1 for an iteration that executes it, 0 for others; invalid if all do
+  std::vector<ScalarId> ranges;  // indices of loops around that are longer for some iterations than for others
+  bool chosen = false;           // true if a branch has excluded iterations, and not only the end of a loop
 };
 
+/// Translates expressions of the loop that is vectorised. Base class of TurnStatements.
 class TurnValues : public Turns {
  public:
+  /// Starts the vectorisation of `loop`. `loop` and `varying` (what differs between iterations) must outlive this
+  /// object.
   TurnValues(Program& program, const For& loop, const Varying& varying, const Arrangement& how)
       : Turns(program, how), loop_(loop), varying_(varying) {}
 
+  /// Returns true if the expression may differ between iterations of the vectorised loop.
   bool varies(ExprId e) const { return varying_.holds(p_, e); }
+  /// Returns true if every iteration may execute statements under the mask. Lanes beyond the end of the loop count as
+  /// iterations here: they repeat the last one, which is harmless except for sums.
   bool all_come(const Mask& m) const { return !m.array.valid() || m.array == active_; }
+  /// Returns a boolean expression that is true if the mask includes the iteration that code is made for. The mask must
+  /// have an array.
   ExprId in(const Mask& m) { return make(Type::boolean, Binary{BinaryOp::equal, of_turn(m.array), i(1)}); }
 
-  /// The array that a scalar or an array of each turn is in.
+  /// Returns the array that holds the values of a scalar, one for each iteration that runs together. The first call
+  /// makes it.
   BufferId copies(ScalarId s);
+  /// Returns the array that holds a private copy of array `b` for each iteration that runs together. The first call
+  /// makes it and enters it in `all`.
   BufferId copies(BufferId b, std::map<BufferId, BufferId>& all);
 
-  /// What the expression is in the turn that is being written.
+  /// Translates expression `e` of the original loop for the iteration that code is made for. Iterations outside of the
+  /// mask may evaluate the result too.
   ExprId value(ExprId e, const Mask& m);
-  /// Loads are done for turns that are elsewhere, too: from the beginning of an axis.
+  /// Translates the indices `at` of an access for the iteration that code is made for. An iteration outside of the mask
+  /// gets index 0, so that its loads stay within the array.
   std::vector<ExprId> place(const std::vector<ExprId>& at, const Mask& m);
 
   // ---- rows that are found ahead (turn_rows.cpp) ----
-  /// Places of a loop that are not in arrays yet.
+
+  /// Returns the index expressions of loop `x` that load from memory (turn_places.h), without those that are evaluated
+  /// already.
   std::vector<ExprId> loaded_places(const For& x, std::optional<ScalarId> index, bool all) const;
-  /// Those that are the same in all turns of a constant loop are found before it; those that are added.
+  /// Appends statements that evaluate, before the constant loop `x`, its index expressions that load from memory.
+  /// Returns the expressions that value() and place() replace from now on, until forget_rows().
   std::vector<ExprId> find_rows(const For& x, const Mask& m, Block& out);
-  /// Puts them into arrays with `axes` at `at`, and reads them there from now on.
+  /// Appends statements that evaluate the index expressions `found` for each iteration, into new arrays with `axes` at
+  /// the indices `at`. place() reads them there from now on. Returns `found`.
   std::vector<ExprId> put_rows(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
                                const std::vector<ExprId>& at, const Mask& m, Block& out);
+  /// Ends the replacement of these index expressions.
   void forget_rows(const std::vector<ExprId>& found);
-  /// What the loop loads along its own index of the turns' own arrays, each row from beginning to end in new ones,
-  /// which are read until it is `forget_layout`.
+  /// Appends loops that copy what loop `x` loads along its own index from private arrays into new arrays, in which the
+  /// row of each iteration is contiguous. Loads go there until forget_layout().
   void lay_out_rows(const For& x, const Mask& m, Block& out);
+  /// Ends the use of the arrays of lay_out_rows().
   void forget_layout() { laid_out_.clear(); }
-  /// A row that every turn has in an array of all is kept with the turns last, from here on.
+  /// Makes a private array for a row of a shared array, and uses it in place of the row from here on. If the old
+  /// contents are needed, statements that copy them are appended to `out`.
   void keep_row(const TurnRow& row, Block& out);
-  /// From such an array into the rows, or `back`.
+  /// Appends loops that copy the rows of a shared array into the private array of keep_row(), or `back` from it.
   void copy_row(BufferId array, bool back, Block& out);
 
  protected:
-  const For& loop_;
-  const Varying& varying_;
-  BufferId active_;  // turns that are not beyond the end; invalid: there are no others
-  std::map<ScalarId, BufferId> of_scalar_;
-  std::map<BufferId, BufferId> of_array_;
-  std::map<BufferId, BufferId> of_item_;  // rows of arrays of all, with the turns last
-  std::map<BufferId, BufferId> turned_;   // rows of the turns, with these last
-  std::map<ExprId, BufferId> called_;     // values that all turns have formed
+  const For& loop_;                         // the loop that is vectorised
+  const Varying& varying_;                  // what differs between its iterations
+  BufferId active_;                         // mask of the lanes that are not beyond the end; invalid if there are none
+  std::map<ScalarId, BufferId> of_scalar_;  // arrays with the values of a scalar in the iterations
+  std::map<BufferId, BufferId> of_array_;   // private copies of arrays
+  std::map<BufferId, BufferId> of_item_;    // private arrays for rows of shared arrays (keep_row()), by shared array
+  std::map<BufferId, BufferId> turned_;     // transposed rows with the lanes last, while a loop waits for functions
+  std::map<ExprId, BufferId> called_;       // arrays with the values of expressions evaluated for all iterations
 
  private:
+  /// Where an index expression that is evaluated ahead can be read.
   struct Row {
-    BufferId array;
-    std::vector<ExprId> at;  // beside the turn
+    BufferId array;          // the array with its values
+    std::vector<ExprId> at;  // indices beside that of the iteration
   };
 
+  /// Translates an index for the iteration that code is made for; the result is 0 outside of the mask.
   ExprId clamped(ExprId e, const Mask& m);
+  /// Translates a read of a scalar for the iteration that code is made for.
   ExprId value(const Get& x);
+  /// Translates a load for the iteration that code is made for.
   ExprId value(const Load& x, const Mask& m);
-  /// A load of a turn's own array along the index of the loop, at places that nothing else moves.
+  /// Returns true if `e` is a load from a private array with the index of loop `x` as its last index, and other indices
+  /// that neither this index nor the iteration changes.
   bool runs_along(const For& x, ExprId e) const;
 
-  std::map<ExprId, BufferId> laid_out_;                                // loads whose rows are in arrays of their own
-  std::map<ExprId, Row> rows_;                                         // places that are known, by turn
-  std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId> made_;  // by expression, mask and turn
+  std::map<ExprId, BufferId> laid_out_;  // loads whose rows are contiguous in arrays of their own (lay_out_rows())
+  std::map<ExprId, Row> rows_;           // index expressions that are evaluated ahead
+  std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId>
+      made_;  // translations by expression, mask and turn_key()
 };
 
 }  // namespace lehr::loops

@@ -1,13 +1,17 @@
-// What nothing reads while sweeps go on: parameters of items' factors, and sums for a bound that nobody asks for.
+// The pass `unread`: demand-driven outputs.
+// Some arrays are needed by some calls only: stored parameters of items' factors, and sums for the ELBO. Callers set a
+// flag for each kind (Program::asked). Statements that serve only such arrays are executed only if the flag is set.
+//   for n: ...; E = f(x); rows[n] = E      becomes      for n: ...; if (flag > 0): E = f(x); rows[n] = E
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// Arrays that are needed where they are asked for alone (Buffer::needed; of rows those that functions which run once a
-/// fit load, if any), are written where they are (Program::asked): statements that do nothing else, or fill arrays and
-/// scalars for such statements alone, stand under this condition, if there is a loop or a costly function among them.
-/// Innermost loops of constant length stay as they are inside; others are there twice, with and without such functions.
+/// Returns the program in which statements that serve only arrays on demand (Buffer::needed) are guarded by the flag of
+/// their kind. Statements that fill arrays and scalars for such statements alone are guarded too.
+/// A guard is made only if a loop, a fill or a costly function is among them. An innermost loop of constant length that
+/// is not independent stays unguarded inside. Other innermost loops are there twice, with these statements and without.
+/// Per-item rows that a frequently called function loads are always written. Cold functions stay as they are.
 Program write_when_asked(Program program);
 
 }  // namespace lehr::loops

@@ -1,4 +1,6 @@
-// What differs between the turns of a loop, when several of them run side by side.
+// Which scalars and arrays differ between iterations of a loop when several of them run together.
+// This is the uniformity (divergence) analysis of vectorisers: values computed from the loop's index differ, and so
+// does what is written under a condition that differs. The rest is the same for all iterations and is computed once.
 #pragma once
 #include <optional>
 
@@ -8,21 +10,24 @@
 
 namespace lehr::loops {
 
+/// What differs between the iterations of a loop.
 struct Varying {
-  FewIds<ScalarId> scalars;
-  FewIds<BufferId> arrays;  // scratch that every turn needs for itself
+  FewIds<ScalarId> scalars;  // scalars that may have different values in different iterations
+  FewIds<BufferId> arrays;   // scratch arrays of which every iteration needs a private copy
 
+  /// Returns true if the expression may differ between iterations: it reads one of these scalars or arrays.
   bool holds(const Program& program, ExprId expr) const;
 };
 
-/// Scalars that statements of a block, and of those in it, declare, but for indices of loops.
+/// Returns the scalars that lets and locals declare in the block and in all blocks inside it, without indices of loops.
 FewIds<ScalarId> declared_in(const Block& block);
 
-/// Of the loop's body, beside the index itself: what is computed from it, or where not all turns come to, and scalars
-/// outside that turns add to.
+/// Returns what differs between the iterations of the loop: its index, what is computed from it or written where not
+/// all iterations come, and scalars declared outside that iterations add to.
 Varying varying_in(const Program& program, const For& loop);
 
-/// The let at the beginning of a loop's body that counts down to 0, `end - 1 - index`, if the index has no other use.
+/// Returns the scalar of a let `end - 1 - index` that begins the loop's body, so that it counts down to 0. The loop
+/// must begin at 0 and use its index for nothing else; otherwise returns nullopt.
 std::optional<ScalarId> countdown(const Program& program, const For& loop);
 
 }  // namespace lehr::loops

@@ -1,4 +1,7 @@
-// Loops in which a turn forms one function after another, and the next may wait for it.
+// Latency hiding: loops in which each step evaluates a function (exp, log) whose result the next step needs.
+// A processor idles while it waits for the function. If items run together, others work in the meantime. Example:
+//   for r: s = 0; for k: s += w[r, k] * m[k]      m[r] = exp(s)        m[r] is an input of the next r
+// The pass `blocks` runs such loops for sixteen items in lanes.
 #pragma once
 #include <optional>
 
@@ -7,22 +10,27 @@
 
 namespace lehr::loops {
 
-/// A loop with others in it forms a function in each of its turns: the next turn may wait for it.
+/// Returns true if steps of the loop may wait for functions: its body has an inner loop and a statement that calls a
+/// function, or contains a loop of this kind.
 bool waits_for_functions(const Program& program, const For& loop);
+/// Returns true if the statement is a loop whose steps may wait for functions.
 bool waits_for_functions(const Program& program, const Stmt& statement);
 
-/// What a loop mentions of an item: rows of arrays (`array[item, e]`), and scratch with an axis; it may read numbers
-/// (`array[item]`) too. What it stores to, and what of all that has to be there before: not where each turn stores its
-/// own element, and reads that alone after it.
+/// The arrays that a loop of an item accesses, if it can run in lanes of several items.
 struct ItemRows {
-  FewIds<BufferId> rows, scratch, stored, there;
+  FewIds<BufferId> rows,  // shared arrays accessed as array[item, e]
+      scratch,            // private scratch accessed as array[e]
+      stored,             // those of both that the loop stores to
+      there;              // those of both whose old contents may be read, so that they must be copied in first
 };
-/// Of a loop of an item in which neither ranges, nor places beside the item, nor what is done differ between items, and
-/// that adds to nothing that items share; if its rows have constant lengths.
+
+/// Returns the arrays that `loop` of item `item` accesses, if the loop can run in lanes of items; nullopt otherwise.
+/// It can if it contains no branches, failures or fills, and if lengths of loops and indices beside the item's are the
+/// same for all items. It stores to nothing that items share. Rows have constant lengths of at most 128 elements.
 std::optional<ItemRows> item_rows(const Program& program, const Varying& varying, ScalarId item, const For& loop);
 
-/// Whether turns may go in groups, each doing the statements of a block before the next: what all share are lets and
-/// scalars, and no statement assigns to a scalar of all that another has declared.
+/// Returns true if the block can be executed statement by statement for groups of iterations. Each statement must store
+/// only to shared results and private scratch, and assign only private scalars or scalars that it declares itself.
 bool can_be_grouped(const Program& program, const Varying& varying, const Block& block);
 
 }  // namespace lehr::loops

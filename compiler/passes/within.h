@@ -1,12 +1,17 @@
-// Expected statistics that no item reads but its own, after it has formed them.
+// The pass `within`: array contraction for expected statistics that are private to an iteration over items.
+// An array with a row for each item goes through memory. If every loop over items fills its row before it reads it, and
+// nothing else reads the array, one row is enough, and it stays in the cache.
+//   for n: for k: E[n, k] = f(k)   for k: s += E[n, k]      becomes      for n: for k: row[k] = f(k)   for k: s +=
+//   row[k]
 #pragma once
 #include "compiler/loops/loops.h"
 
 namespace lehr::loops {
 
-/// An array of expected statistics with rows for items of which every access is in a loop over items, to the row of its
-/// index, that one statement of the loop's body fills as a whole before anything reads it: the functions have one row
-/// in its place. Rows are of constant extents and 1,024 numbers at most.
+/// Returns the program in which such arrays have become one row, local to each function that uses it.
+/// An array qualifies if it holds expected statistics with a first axis of run-time size, and if every access is to the
+/// row of a loop's index that one statement of that loop fills first. Rows have constant extents and at most 1024
+/// elements.
 Program keep_within(Program program);
 
 }  // namespace lehr::loops
