@@ -1,4 +1,6 @@
-// Which accesses of generated code may be to the same memory.
+// An alias analysis for generated code: buffers do not overlap, so accesses to different ones are independent.
+// LLVM's default analysis asks the alias scopes of two accesses, which costs more the more buffers there are. This one
+// looks at where the two pointers come from first, and asks the scopes only if that does not decide.
 #pragma once
 
 namespace llvm {
@@ -10,12 +12,12 @@ using FunctionAnalysisManager = AnalysisManager<Function>;
 
 namespace lehr::native {
 
-/// Marks the argument that is the table of a function's buffers.
+/// The name of the LLVM attribute that marks the argument with the table of pointers to a function's buffers.
 inline constexpr const char* kTableOfBuffers = "lehr-buffers";
 
-/// Registers an analysis of aliases in the place of LLVM's default one, before its other analyses are. Buffers are
-/// loaded from the table and do not overlap, nor do they with arrays on the stack: that is told from where pointers
-/// come from. All else is asked of the scopes of accesses, which costs the more the more buffers there are.
+/// Registers the alias analysis of generated code in place of LLVM's default one. It must be called before LLVM's other
+/// analyses are registered. Two pointers loaded from different entries of the table of buffers do not alias, nor do
+/// they alias arrays on the stack.
 void register_buffer_aliases(llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace lehr::native

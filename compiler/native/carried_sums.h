@@ -1,4 +1,6 @@
-// Sums that one loop begins and the next one goes on with.
+// An LLVM pass that carries the lanes of a vector accumulator from one loop into the next.
+// A vectorised sum and its tail loop each reduce a vector to a number; the second reduction is enough.
+//   s = reduce(v); w = [s, 0, 0, 0] + x; t = reduce(w)      becomes      w = v + x; t = reduce(w)
 #pragma once
 
 namespace llvm {
@@ -7,9 +9,8 @@ class Function;
 
 namespace lehr::native {
 
-/// The lanes of a sum over a vector are added up, and the result becomes the first lane of the vector that the next
-/// loop adds to (a loop and its last turns): the next loop goes on with the lanes as they are, and they are added up
-/// once. Only sums that may be reassociated.
+/// Removes the horizontal sum between two vector accumulators of which the second begins with the first's total, so
+/// that the lanes are added up once. Only sums that may be reassociated are changed. Returns true if anything changed.
 bool carry_lanes(llvm::Function& function);
 
 }  // namespace lehr::native

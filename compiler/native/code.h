@@ -1,8 +1,8 @@
-// The code of a program, linked: bytes that run at any address that begins a page. They refer to nothing outside but
-// what a table holds that whoever puts them there fills in.
+// Linked machine code of a program, as bytes that run at any page-aligned address. The object cache stores such bytes.
+// They refer to nothing outside except through a table of imports, which the loader of the bytes fills in.
 //
-// They begin with 64-bit words, offsets from the beginning: of the table of imports, then of each function of the
-// program, in order.
+// Layout: 64-bit words first, each an offset from the beginning: of the table of imports, then of each function of the
+// program, in order. Code and data follow.
 #pragma once
 #include <array>
 #include <string>
@@ -12,10 +12,11 @@
 
 namespace lehr::native {
 
-/// What the table of imports points to, in order.
+/// The functions that linked code calls from outside, in the order of its table of imports.
 inline constexpr std::array kImports{"memset", kRandomFunction};
 
-/// Compiled for `options` and linked.
+/// Returns the program compiled for `options` and linked, in the layout above. Throws std::runtime_error if the machine
+/// is not known or the code cannot be linked.
 std::string linked_code(const loops::Program& program, const Options& options);
 
 }  // namespace lehr::native

@@ -1,5 +1,7 @@
-// State of the lowering of one function; its members are implemented by subject in lower.cpp (entry and
-// memory), lower_expressions.cpp, lower_statements.cpp and lower_parts.cpp.
+// The lowering of one function to LLVM's IR: its state, and one method for each kind of statement and expression.
+// The methods are implemented by subject: lower.cpp (entry and memory), lower_parts.cpp (large blocks),
+// lower_expressions.cpp, lower_statements.cpp, lower_transposes.cpp, lower_prefetches.cpp and lower_vectors.cpp.
+// LLVM code is emitted at the insertion point of the builder `b_`; a method leaves it where the next code belongs.
 #pragma once
 #include <array>
 #include <set>
@@ -27,146 +29,227 @@ class Value;
 
 namespace lehr::native {
 
-/// The function's own arrays of which elements are named one by one: in registers these are better alone.
+/// Returns the local arrays of the function of which some access names an element by a constant. Registers hold such
+/// elements best one by one, so no vectors are made of them.
 std::set<loops::BufferId> picked_arrays(const loops::Program& program, const loops::Function& function);
 
+/// Lowers one function of a program, or a part of one, to LLVM's IR.
 class FunctionLowering {
  public:
-  /// `builder` stands in the entry block of `function`; `lanes` is the number of reals in a vector of the
-  /// target; `picked`: picked_arrays.
+  /// Prepares the lowering of `source` into `function`, whose entry block `builder` stands in. `lanes`: doubles in a
+  /// vector of the target. `spare`: finds loops that may have extra iterations. `picked`: see picked_arrays(). All
+  /// references must outlive this object.
   FunctionLowering(const loops::Program& program, const loops::Function& source, llvm::Function& function,
                    llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare, const std::set<loops::BufferId>& picked);
 
+  /// Emits the whole function.
   void run();
 
  private:
   // ---- entry and memory (lower.cpp) ----
+
+  /// Returns LLVM's type of a scalar or an element.
   llvm::Type* type(loops::Type type) const;
+  /// Emits loads of the function's parameters from the tables of integers and reals.
   void bind_parameters();
+  /// Emits loads of the addresses of all buffers in `uses`, and makes the alias scopes of their accesses.
   void bind_buffers(const Uses& uses);
+  /// Emits loads of all sizes that are read at run time.
   void bind_sizes();
+  /// Emits a load of entry `index` of a table that never changes.
   llvm::Value* entry_load(llvm::Value* table, std::size_t index, llvm::Type* type);
+  /// Allocates a local array on the stack and returns its address. Its rows are padded to whole vectors.
   llvm::Value* bind_local_array(const loops::Buffer& array);
+  /// Allocates `count` elements of a type on the stack, in the entry block.
   llvm::AllocaInst* stack_slot(llvm::Type* type, std::int64_t count, const std::string& name);
+  /// Returns the value of a size: a constant, or what was loaded at entry.
   llvm::Value* extent(loops::SizeId size);
+  /// Returns the extent of an axis of a buffer in memory, with the padding behind rows of local arrays.
   llvm::Value* stored_extent(loops::BufferId buffer, std::size_t axis);
+  /// Returns the number of elements of a buffer in memory, padding included.
   llvm::Value* element_count(loops::BufferId buffer);
+  /// Returns the address of the element at a flat position from address `base` of a buffer.
   llvm::Value* element(loops::BufferId buffer, llvm::Value* position, llvm::Value* base);
+  /// Returns the address of the element of a buffer at these indices.
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices);
+  /// Returns the address of the element at these indices of a buffer that begins at `base`.
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices, llvm::Value* base);
+  /// Marks a local array as followed by zeros, and emits the stores of these zeros at the entry.
   void put_zeros_behind(loops::BufferId local_array);
+  /// Emits a load from a buffer; `type` may be a vector.
   llvm::Value* load(loops::BufferId buffer, llvm::Value* address, llvm::Type* type);
+  /// Emits a store to a buffer; the value may be a vector.
   void store(loops::BufferId buffer, llvm::Value* address, llvm::Value* value);
+  /// Attaches the alias scopes of a buffer, and the parallel loop around, to an instruction that accesses the buffer.
   void annotate(loops::BufferId buffer, llvm::Instruction& access);
 
   // ---- parts (lower_parts.cpp) ----
+
+  /// Emits a large block as calls of several functions (parts), each with some of its statements.
   void lower_in_parts(const loops::Block& block);
+  /// Emits a rarely executed block as a call of a cold function, which works on copies of small local arrays and slots.
   void call_rare_part(std::span<const loops::Stmt> statements);
-  /// What it returns, null where it always runs to its end.
+  /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
+  /// statements can neither fail nor leave a loop. `effort`: a value of kEffort (lower.h).
   llvm::Value* call_part(std::span<const loops::Stmt> statements, const char* effort);
+  /// Emits code that leaves the loop or the function if the status of a part is not 0. Null emits nothing.
   void leave_on(llvm::Value* status);
+  /// Emits the body of a part: binds its arguments, in the order of passed(), and lowers its statements.
   void run_part(std::span<const loops::Stmt> statements, const Uses& uses, const FunctionLowering& caller);
-  /// What a part is passed beside the tables: local arrays, then scalars that are declared outside.
+  /// Returns the arguments that a part gets after the four tables: local arrays, then scalars declared outside of it.
   std::vector<llvm::Value*> passed(const Uses& uses) const;
 
   // ---- expressions (lower_expressions.cpp) ----
+
+  /// Returns the value of an expression; it is emitted once in each statement.
   llvm::Value* eval(loops::ExprId expr);
+  /// Returns a real constant.
   llvm::Value* lower(const loops::Expr& expr, const loops::ConstF& node);
+  /// Returns an integer constant.
   llvm::Value* lower(const loops::Expr& expr, const loops::ConstI& node);
+  /// Returns the value of a scalar; of the index of a vectorised loop, a vector with the numbers of its lanes.
   llvm::Value* lower(const loops::Expr& expr, const loops::Get& node);
+  /// Returns the value of a size.
   llvm::Value* lower(const loops::Expr& expr, const loops::Extent& node);
+  /// Emits a load from a buffer, of a vector in a vectorised loop if the last index varies.
   llvm::Value* lower(const loops::Expr& expr, const loops::Load& node);
+  /// Emits an operation of one operand.
   llvm::Value* lower(const loops::Expr& expr, const loops::Unary& node);
+  /// Emits an operation of two operands.
   llvm::Value* lower(const loops::Expr& expr, const loops::Binary& node);
+  /// Emits a choice between two values, both of which are evaluated.
   llvm::Value* lower(const loops::Expr& expr, const loops::Select& node);
+  /// Emits a call of the random number generator.
   llvm::Value* lower(const loops::Expr& expr, const loops::Random& node);
+  /// Emits an arithmetic operation or comparison of reals. Logical operations throw std::logic_error.
   llvm::Value* on_reals(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  /// Emits an arithmetic operation or comparison of integers. Division and logical operations throw std::logic_error.
   llvm::Value* on_integers(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  /// Emits `and` or `or`. Other operations throw std::logic_error.
   llvm::Value* on_bools(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
+  /// Returns an address equal to `base` that LLVM cannot recognise as equal, so that loads from it are not merged.
   llvm::Value* another_address(llvm::Value* base);
+  /// Emits exp(digamma(x) + c) as one call if the exponent has that form, with or without c; null otherwise.
   llvm::Value* exp_of_digamma(loops::ExprId exponent);
+  /// Emits a call of a special function; it is inlined later unless the function at hand is optimised little.
   llvm::Value* call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
+  /// Emits the sum of two reals or two integers.
   llvm::Value* sum(llvm::Value* a, llvm::Value* b);
 
   // ---- statements (lower_statements.cpp) ----
+
+  /// Returns true if the statement is outside of loops, does little work, and uses no local arrays.
   bool is_little(const loops::Stmt& statement) const;
+  /// Emits the statements of a block; in parts if there are many.
   void lower(const loops::Block& block);
+  /// Emits a loop in the form that shape_of() chooses.
   void lower(const loops::For& node);
+  /// Emits the value of an immutable scalar.
   void lower(const loops::Let& node);
+  /// Emits the slot on the stack of a mutable scalar, and its initial value.
   void lower(const loops::Local& node);
+  /// Emits an assignment to a mutable scalar.
   void lower(const loops::Assign& node);
+  /// Emits an addition to a mutable scalar; in a vectorised loop, to the lanes of its sum.
   void lower(const loops::Accumulate& node);
+  /// Emits a store to a buffer, or an addition in place.
   void lower(const loops::Store& node);
+  /// Emits the assignment of one value to all elements of a buffer.
   void lower(const loops::Fill& node);
+  /// Emits a branch; a rare side becomes a function of its own.
   void lower(const loops::If& node);
+  /// Emits a conditional exit from the innermost loop.
   void lower(const loops::BreakIf& node);
+  /// Emits a return of the failure's code.
   void lower(const loops::Fail& node);
+  /// Emits nothing.
   void lower(const loops::Comment&) {}
+  /// Emits a rotated loop from `begin` to `end` with hints of `shape`. `body(index)` emits the statements inside.
   template <class Body>
   void emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body, std::int64_t step = 1);
+  /// Emits `trips` copies of the loop's body, with constants for its index.
   void emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips);
-  /// A square that is turned over (lower_transposes.cpp), and the indices of its two loops.
+  /// A nest of two loops that transposes a matrix, which is emitted in squares of 8 x 8 (lower_transposes.cpp).
   struct Transpose {
-    loops::Store store;
-    loops::Load load;
-    loops::ScalarId along, turn;
-    std::int64_t trips, turns;
-    bool to_rows;  // to[l, k] = from[k, l]; else to[k, l] = from[l, k]
+    loops::Store store;           // the innermost statement
+    loops::Load load;             // the value that it stores
+    loops::ScalarId along, turn;  // indices of the outer loop and the inner loop
+    std::int64_t trips, turns;    // trip counts of the outer loop and the inner loop
+    bool to_rows;                 // true: to[l, k] = from[k, l]; false: to[k, l] = from[l, k]; k outer, l inner index
   };
+  /// Returns the transposition that the loop is; nullopt if it is none, or the target has no vectors of 8 doubles.
   std::optional<Transpose> transpose_of(const loops::For& node) const;
+  /// Emits a transposition.
   void lower(const Transpose& t);
-  /// At the beginning of the turn `index` of a loop up to `end` (lower_prefetches.cpp).
+  /// Emits prefetches of rows of tables that later iterations of the loop will read, at the beginning of iteration
+  /// `index` of a loop up to `end` (lower_prefetches.cpp).
   void prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end);
-  /// At the beginning of a turn of a loop along rows of the data whose turns go together.
+  /// Emits prefetches of the rows of data that the next group of iterations will read, at the beginning of iteration
+  /// `index` of a loop `along` rows of the current group.
   void prefetch_next(const loops::For& along, llvm::Value* index);
+  /// Emits prefetches of the cache lines of `bytes` bytes from address `first`. `to_store`: they will be written.
   void prefetch(llvm::Value* first, std::int64_t bytes, bool to_store);
+  /// Returns the metadata of a loop: hints for LLVM's unroller and vectoriser. `access_group` names the accesses that
+  /// are free of loop-carried dependences; null if there are none.
   llvm::MDNode* loop_hints(const LoopShape& shape, llvm::MDNode* access_group);
+  /// Appends a new basic block to the function.
   llvm::BasicBlock* new_block(const char* name);
 
   // ---- turns of a loop as lanes of a vector (lower_vectors.cpp) ----
-  /// Turns that one vector takes; 0 of a loop that remains one.
+
+  /// Returns how many iterations of the loop each vector takes if the loop is emitted as vectors; 0 if it stays a loop.
   int width_of(const loops::For& node, const LoopShape& shape) const;
+  /// Emits a loop as straight code on vectors of `width` iterations.
   void lower_as_vectors(const loops::For& node, std::int64_t trips, int width);
+  /// Returns true if the last index depends on the index of the loop that is emitted as vectors.
   bool is_of_turn(const std::vector<loops::ExprId>& indices) const;
+  /// Switches between evaluating values (vectors over the lanes) and addresses (of the first lane), with a cache of
+  /// evaluated expressions for each.
   void switch_place();
+  /// Returns the vector of the loop's index in all lanes: first, first + 1, ...
   llvm::Value* numbers_of_turns();
+  /// Begins vector accumulators for the scalars that the body adds to.
   void begin_sums(const loops::Block& body);
+  /// Adds a value to the vector accumulator of a scalar.
   void add_to_lanes(loops::ScalarId scalar, llvm::Value* value);
+  /// Adds up the lanes of the vector accumulators and stores the totals in the scalars.
   void end_sums();
+  /// Emits the product of two reals.
   llvm::Value* product(llvm::Value* a, llvm::Value* b);
+  /// Returns the vector type with one element for each lane of the loop.
   llvm::Type* lanes_of_turns(llvm::Type* element) const;
-  /// Both a vector where one is.
+  /// If one of two values is a vector and the other is not, repeats the other in all lanes.
   void make_alike(llvm::Value*& a, llvm::Value*& b);
 
-  const loops::Program& program_;
-  const loops::Function& source_;
-  llvm::Function& function_;
-  llvm::IRBuilderBase& b_;
-  llvm::Module& module_;
-  int lanes_;
-  SpareTurns& spare_;
-  const std::set<loops::BufferId>& picked_;
-  bool little_;  // nothing is copied or inlined: in all of the function, or in the statement at hand
+  const loops::Program& program_;            // the program that the function belongs to
+  const loops::Function& source_;            // the function that is lowered
+  llvm::Function& function_;                 // what it is lowered to, or the part of it
+  llvm::IRBuilderBase& b_;                   // emits instructions
+  llvm::Module& module_;                     // the module of the function
+  int lanes_;                                // doubles in a vector of the target
+  SpareTurns& spare_;                        // finds loops that may have extra iterations
+  const std::set<loops::BufferId>& picked_;  // arrays of which no vectors are made (picked_arrays())
+  bool little_;                              // true where code is optimised little: nothing is copied or inlined
 
-  std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // its value, or the slot of a mutable one
-  std::unordered_set<loops::ScalarId> is_slot_;
-  std::vector<llvm::Value*> buffers_;  // by buffer: address of the first element; null when unused
-  std::unordered_map<llvm::Value*, llvm::Value*> other_addresses_;  // for what is read again
-  std::vector<llvm::Value*> sizes_;                                 // by size: its value when read at run time
-  std::vector<bool> is_local_array_;                                // by buffer
-  std::vector<llvm::MDNode*> own_scope_;                            // by buffer
-  std::vector<llvm::MDNode*> other_scopes_;                         // by buffer: those of all others
-  std::unordered_set<loops::ScalarId> shared_;  // declared by one part of a block and used by another: in a slot
-  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // within one statement
-  llvm::BasicBlock* loop_exit_ = nullptr;                      // of the innermost loop
-  loops::ScalarId turn_;                                       // index of the loop whose turns are lanes
-  unsigned width_ = 0;                                         // so many
-  bool is_place_ = false;                                      // where the first of them is, and not what its number is
-  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_elsewhere_;  // of places beside values, or the other way
-  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;     // what the turns add to scalars
-  const loops::For* together_ = nullptr;                      // the loop around whose turns go several at a time
-  std::set<std::pair<loops::BufferId, std::int64_t>> ahead_;  // rows of its turns that are fetched for its next
-  llvm::MDNode* access_group_ = nullptr;                      // of the innermost parallel loop
+  std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // value of a scalar, or the stack slot of a mutable one
+  std::unordered_set<loops::ScalarId> is_slot_;               // scalars whose entry in values_ is a slot
+  std::vector<llvm::Value*> buffers_;  // by buffer: address of the first element; null if it is not used here
+  std::unordered_map<llvm::Value*, llvm::Value*> other_addresses_;  // results of another_address(), by address
+  std::vector<llvm::Value*> sizes_;                                 // by size: its value if it is read at run time
+  std::vector<bool> is_local_array_;                                // by buffer: whether it is a local array
+  std::vector<llvm::MDNode*> own_scope_;                            // by buffer: the alias scope of its accesses
+  std::vector<llvm::MDNode*> other_scopes_;     // by buffer: the alias scopes of other buffers that are stored to
+  std::unordered_set<loops::ScalarId> shared_;  // scalars that one part declares and another uses, in slots
+  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // values of expressions within one statement
+  llvm::BasicBlock* loop_exit_ = nullptr;                      // where a `break` from the innermost loop goes
+  loops::ScalarId turn_;   // index of the loop that is emitted as vectors; invalid outside of one
+  unsigned width_ = 0;     // iterations of that loop in a vector
+  bool is_place_ = false;  // true while an address is evaluated: expressions are those of the first lane
+  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_elsewhere_;  // the cache that switch_place() swaps in
+  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;     // four vector accumulators for each scalar
+  const loops::For* together_ = nullptr;  // the loop around whose iterations run together (For::side_by_side)
+  std::set<std::pair<loops::BufferId, std::int64_t>> ahead_;  // rows that are prefetched for its next group already
+  llvm::MDNode* access_group_ = nullptr;                      // accesses of the innermost parallel loop
 };
 
 }  // namespace lehr::native

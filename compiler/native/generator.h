@@ -1,18 +1,21 @@
-// What needs LLVM, as a table that a shared library of its own exports: the functions of native.h load it when one of
-// them is called for the first time, so that nothing else pays for LLVM.
+// The interface of the shared library that contains LLVM: a table of functions that it exports.
+// The functions of native.h load the library when one of them is first called, so that a program that finds its code in
+// the cache does not pay for LLVM.
 #pragma once
 #include "compiler/native/native.h"
 
 namespace lehr::native {
 
+/// The functions that need LLVM. Each does what the function of the same name in native.h or code.h promises.
 struct Generator {
-  std::optional<Refusal> (*refusal)(const Options&);
-  std::string (*llvm_text)(const loops::Program&, const Options&);
-  std::string (*assembly)(const loops::Program&, const Options&);
-  std::string (*emit_embeddable)(const loops::Program&, const Image&, const Options&);
-  std::string (*linked_code)(const loops::Program&, const Options&);
+  std::optional<Refusal> (*refusal)(const Options&);                                    // why no code can be made
+  std::string (*llvm_text)(const loops::Program&, const Options&);                      // text of LLVM's IR
+  std::string (*assembly)(const loops::Program&, const Options&);                       // text of the assembly
+  std::string (*emit_embeddable)(const loops::Program&, const Image&, const Options&);  // bytes of an object file
+  std::string (*linked_code)(const loops::Program&, const Options&);                    // bytes of code.h
 };
 
 }  // namespace lehr::native
 
+/// The table, under the name by which runtime/plugin.h finds it in the shared library.
 extern "C" const lehr::native::Generator lehr_plugin;

@@ -1,4 +1,6 @@
-// Rows that end in the middle of a vector.
+// An LLVM pass that narrows masked accesses at the end of rows to shorter vectors without a mask.
+// A load of what a masked store has just written must wait, because the processor cannot forward such a store.
+// A row of 12 doubles ends in half a vector of 8: the last four are accessed as a vector of 4.
 #pragma once
 
 namespace llvm {
@@ -7,8 +9,8 @@ class Function;
 
 namespace lehr::native {
 
-/// Loads and stores of the first half of a vector, or quarter, are those of a vector of that length in place of one
-/// with a mask: what a store with a mask has left out is in the way of loads that come after it.
+/// Replaces loads and stores masked to the first half, quarter, ... of a vector by accesses of a vector of that length,
+/// of at least 128 bits. The masks must be constants. Returns true if anything changed.
 bool shorten_accesses(llvm::Function& function);
 
 }  // namespace lehr::native

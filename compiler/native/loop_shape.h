@@ -1,5 +1,6 @@
-// What the lowering wants to know about statements before it emits them, and the hints it gives the
-// optimiser.
+// Decisions of the lowering about loops and blocks, made before any LLVM code is emitted: unrolling, tails, hints for
+// LLVM's vectoriser, and how much LLVM should optimise.
+// Sizes are counted in nodes of expressions, which stand for instructions; a call of exp counts as 25.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,52 +14,57 @@
 
 namespace lehr::native {
 
-/// How a `for` is emitted.
+/// How a loop is emitted, and the hints that LLVM gets for it.
 struct LoopShape {
-  std::optional<std::int64_t> trips;  // when both bounds are constants; with spare ones
-  bool innermost = true;              // no loop below
-  bool unroll_now = false;            // emitted as straight code
-  bool unroll_later = false;          // asked of the optimiser, after vectorisation
-  std::int64_t tail = 0;              // so many last trips of a long loop become a loop of their own
-  bool is_tail = false;               // these
-  bool masked = false;                // the last turns are a vector with a mask, and no loop of their own
-  bool parallel = false;              // every access may be declared free of dependences between iterations
-  int lanes = 1;                      // turns of an innermost loop that one vector takes
+  std::optional<std::int64_t> trips;  // the trip count if both bounds are constants, with harmless extra iterations
+  bool innermost = true;              // true if there is no loop inside
+  bool unroll_now = false;            // the lowering unrolls it completely, into straight code
+  bool unroll_later = false;          // LLVM is asked to unroll it completely, after vectorisation
+  std::int64_t tail = 0;              // how many last iterations of a long loop become a loop of their own
+  bool is_tail = false;               // true of the loop of these last iterations
+  bool masked = false;                // LLVM is asked to mask the last vector instead of making a remainder loop
+  bool parallel = false;              // its memory accesses may be declared free of loop-carried dependences
+  int lanes = 1;                      // iterations of an innermost loop that one vector holds
 };
 
-/// Of f64 there are `lanes` in one vector of the target.
+/// Returns how many numbers of this type fit in a vector that holds `lanes` doubles.
 constexpr int lanes_of(loops::Type element, int lanes) { return element == loops::Type::f32 ? 2 * lanes : lanes; }
 
-/// `lanes`: of f64 in one vector of the target. `spare`: where turns of innermost loops may be added.
+/// Returns how the loop is to be emitted. `lanes`: doubles in a vector of the target. If `spare` is given, an innermost
+/// loop may get extra iterations that change nothing (spare_turns.h).
 LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, SpareTurns* spare = nullptr);
 
-/// The same without copies of the body, but for what fits one vector.
+/// Returns the shape without what makes code larger, for code that is optimised little: no copies of the body except
+/// for a loop of one vector or one iteration, and no tail. `lanes`: doubles in a vector of the target.
 LoopShape small(LoopShape shape, int lanes);
 
-/// The two loops of one with a tail.
+/// Returns the shape of the first loop of the two that a loop with a tail becomes: whole vectors.
 LoopShape main_part(LoopShape shape);
+/// Returns the shape of the second loop of the two that a loop with a tail becomes: the last iterations.
 LoopShape tail_part(LoopShape shape);
 
-/// A block of more statements than this becomes several functions: what the optimiser and the code generator
-/// do grows faster than the size of a function.
+/// The most statements of a block that is emitted as one function. A larger one is split (lower_parts.cpp), because the
+/// time of LLVM's passes grows faster than the size of a function.
 inline constexpr Threshold<std::size_t> kWholeBlock("native.loop_shape.whole_block", 80);
 
-/// What statements touch.
+/// The arrays and scalars that statements access.
 struct Uses {
-  std::map<loops::BufferId, bool> buffers;  // loaded from or stored to; true when stored to
-  std::set<loops::ScalarId> scalars;        // read or assigned, and declared outside
-  bool stops = false;                       // a `fail` or `break` is among them
+  std::map<loops::BufferId, bool> buffers;  // the arrays that are accessed; true for those that are stored to
+  std::set<loops::ScalarId> scalars;        // scalars that are read or assigned, but declared outside
+  bool stops = false;                       // true if a `fail` or a `break` is among the statements
 };
-/// Blocks of more than kWholeBlock statements are looked into when `large_blocks`.
+/// Returns what the statements access. Unless `large_blocks`, blocks of more than kWholeBlock statements inside are
+/// left out, since they become functions of their own.
 Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> statements, bool large_blocks);
 
-/// A function that runs once a fit, or of which a call does so little that it is nothing beside a sweep over data.
+/// Returns true if function number `function` of the program is optimised little: it is cold, or a call evaluates at
+/// most 64,000 nodes whatever the data are, which takes some microseconds.
 bool does_little(const loops::Program& program, std::size_t function);
 
-/// The same of a statement that a call comes to once: a tenth of that.
+/// Returns true if one execution of the statement evaluates at most 6,400 nodes whatever the data are.
 bool does_little(const loops::Program& program, const loops::Stmt& statement);
 
-/// Statements of the block and of the blocks in it.
+/// Returns the number of statements in the block and in all blocks inside it.
 std::size_t statement_count(const loops::Block& block);
 
 }  // namespace lehr::native

@@ -1,6 +1,7 @@
-// Lowers a Loops program into an LLVM module, before any optimisation. What makes the optimiser effective is
-// said here: buffers and sizes are loaded once at entry, each buffer is its own alias scope, loops are
-// emitted rotated, with hints, and short constant ones unrolled at once.
+// Lowering of a Loops program into an LLVM module, before any optimisation.
+// The lowering decides what makes the optimiser effective. Buffers and sizes are loaded once at entry, and each buffer
+// is an alias scope of its own. Loops are emitted rotated (test at the end), with hints; short constant ones are
+// unrolled.
 #pragma once
 #include <string>
 
@@ -13,14 +14,17 @@ class TargetMachine;
 
 namespace lehr::native {
 
-/// Random numbers of generated code are those of the machine: runtime/machine/random.h.
+/// The name of the function that generated code calls for random numbers; runtime/machine/random.h declares it.
 inline constexpr const char* kRandomFunction = "lehr_random";
 
-/// How much is made of a function, where it is not everything: of a part of a large one, of what does little work or
-/// runs once a fit, and of a part of which each call runs each instruction at most once.
+/// kEffort is the name of an LLVM attribute that says how much a function is optimised; without it the whole pipeline
+/// runs. Its values are kPart: a part of a large function, for which vectorisation of straight-line code is left out;
+/// kLittle: a function that is cold or does little work, for which values are only put into registers; and kOnce: a
+/// part without loops that runs once a call, which is translated instruction by instruction.
 inline constexpr const char *kEffort = "lehr-effort", *kPart = "part", *kLittle = "little", *kOnce = "once";
 
-/// Fills `module`, whose data layout and triple are those of `target`.
+/// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of
+/// the module must be those of `target`.
 void lower(const loops::Program& program, const std::string& prefix, const llvm::TargetMachine& target,
            llvm::Module& module);
 

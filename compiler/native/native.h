@@ -1,7 +1,8 @@
-// Loops -> machine code through LLVM. The only door to this rung: no LLVM type appears here, and LLVM is loaded when
-// code is made for the first time: not for what was kept of earlier times.
-// Every function of a program becomes one C function of type lehr_function (runtime/abi.h), re-entrant, that
-// calls nothing but memset. Errors here are errors of the compiler and throw std::runtime_error.
+// Compilation of Loops programs to machine code through LLVM: in this process, as text, or as an object file.
+// This is the only interface to native code. No LLVM type appears in it, and LLVM is loaded only when code is made that
+// the cache does not have.
+// Each function of a program becomes a C function of type lehr_function (runtime/abi.h). It is re-entrant and calls
+// nothing but memset and lehr_random. Errors here are defects of the compiler and throw std::runtime_error.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,70 +17,84 @@
 
 namespace lehr::native {
 
+/// The machine that code is made for, and how.
 struct Options {
-  std::string cpu =
-      {};  // LLVM's name ("x86-64-v3", "skylake-avx512"); empty: this machine, or that of LEHR_CPU (processor.h)
-  std::string triple = {};  // empty: this machine
-  int level = 3;            // 0: no optimisation at all, for debugging; otherwise the full pipeline
-  std::string prefix = {};  // put before the name of every function
-  enum class Sanitizer { none, thread, address } sanitizer = Sanitizer::none;  // of built objects, to test them
+  /// LLVM's name of the processor ("x86-64-v3", "skylake-avx512"). Empty: the one that LEHR_CPU names (processor.h), or
+  /// else this machine's.
+  std::string cpu = {};
+  std::string triple = {};  // LLVM's triple of the machine; empty: this machine
+  int level = 3;            // 0: no optimisation, for debugging; otherwise the full pipeline
+  std::string prefix = {};  // what the names of all functions begin with
+  /// The sanitizer that code of built objects is instrumented for, in tests.
+  enum class Sanitizer { none, thread, address } sanitizer = Sanitizer::none;
 };
 
-/// What a built object holds beside the program: the constant tables that the driver of runtime/embedded reads, and the
-/// names under which its functions are called.
+/// What a built object contains beside the code of the program: the constant tables that the driver (runtime/embedded)
+/// reads, and the functions that it exports.
 struct Image {
-  struct Functions {};  // the addresses of the program's functions, in order
+  /// Stands for a table with the addresses of the program's functions, in order.
+  struct Functions {};
+  /// A table of integers.
   using Words = std::vector<std::int64_t>;
+  /// A table of pointers to texts.
   using Strings = std::vector<std::string>;
-  using Field = std::variant<std::int64_t, Words, Functions, Strings>;  // the last three: a pointer to them
-  /// `name(...)` calls the driver's `function(model, [argument,] ...)`.
+  /// A member of embedded::Model: a number, or a pointer to one of the tables.
+  using Field = std::variant<std::int64_t, Words, Functions, Strings>;
+  /// An exported function: `name(...)` calls the driver's `function(model, [argument,] ...)`.
   struct Entry {
-    std::string name, function;
-    std::optional<std::int64_t> argument;
+    std::string name,                      // the name under which programs call it
+        function;                          // the name of the driver's function
+    std::optional<std::int64_t> argument;  // a constant second argument of the call, if there is one
   };
   std::vector<Field> model;    // the members of embedded::Model, in order
-  std::vector<Entry> entries;  // all that the object exports
+  std::vector<Entry> entries;  // all functions that the object exports
 };
 
-/// Why no code can be made for the machine that the options name, and what can be named instead; null when it can.
+/// A message to the user: why no code can be made.
 struct Refusal {
-  std::string text, note;
+  std::string text,  // the reason
+      note;          // what can be named instead
 };
+/// Returns why no code can be made for the machine that the options name; nullopt if it can.
 std::optional<Refusal> refusal(const Options& options);
 
-/// Null, or why no code can be made for that of LEHR_CPU (processor.h): LLVM does not know it, or it has instructions
-/// that this machine lacks.
+/// Returns why no code can be made for the processor that LEHR_CPU names (processor.h); nullopt if it can or none is
+/// named. LLVM may not know it, or it may have instructions that this machine lacks.
 std::optional<Refusal> refusal_of_processor();
 
-/// Of what code for this machine depends on besides the program: this compiler, and the processor; empty where that
-/// cannot be told from others.
+/// Returns a digest of what code for this machine depends on besides the program: this compiler, the processor, and the
+/// environment. It is empty if the processor cannot be identified.
 std::string fingerprint();
 
-/// LLVM's text of the program, after optimisation unless `level` is 0.
+/// Returns LLVM's IR of the program as text, after optimisation unless Options::level is 0.
 std::string llvm_text(const loops::Program& program, const Options& options = {});
 
-/// Assembly of the target.
+/// Returns the assembly of the program for the target, as text.
 std::string assembly(const loops::Program& program, const Options& options = {});
 
-/// The bytes of a relocatable, position independent object file with the driver and its tables: all that another
-/// program needs beside libm.
+/// Returns the bytes of a relocatable, position-independent object file with the program, the driver and its tables.
+/// Another program needs nothing else beside libm.
 std::string emit_embeddable(const loops::Program& program, const Image& image, const Options& options = {});
 
-/// A program compiled into this process; its code lives as long as this object. Any number of threads may
-/// call it.
+/// A program compiled into this process. Its code lives as long as this object. Any number of threads may call it.
 class Jit {
  public:
+  /// Compiles the program, or loads its code from the cache. Throws if there is no memory for it.
   explicit Jit(const loops::Program& program, const Options& options = {});
+  /// Frees the code: pointers from function() are invalid afterwards.
   ~Jit();
+  /// Takes the code over from another object.
   Jit(Jit&&) noexcept;
+  /// Frees the code and takes over that of another object.
   Jit& operator=(Jit&&) noexcept;
 
-  /// By the name in the program (without prefix); nullptr when there is none.
+  /// Returns the function with this name in the program (without prefix); nullptr if there is none.
   lehr_function function(const std::string& name) const;
 
  private:
+  /// The pages with the code, and the addresses of its functions.
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;  // null after it was moved from
 };
 
 }  // namespace lehr::native

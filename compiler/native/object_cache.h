@@ -1,13 +1,13 @@
-// Linked code of programs that were compiled before, on disk: a program is compiled once on a machine.
+// A cache on disk of linked code, so that a program is compiled once on a machine.
 //
-// They are in the folder that LEHR_CACHE names, or in `lehr` below XDG_CACHE_HOME or ~/.cache; LEHR_CACHE=off: nowhere.
-// Files are written beside their place and renamed into it, and begin with a digest of their key and of what follows,
-// so that any number of processes may use the folder, and what is damaged counts as not there. The oldest go when there
-// are too many.
+// The folder is the one that LEHR_CACHE names, or `lehr` below XDG_CACHE_HOME or ~/.cache; LEHR_CACHE=off means none.
+// An entry is written under a temporary name, then renamed. It begins with a digest of its key and its contents. So any
+// number of processes may use the folder, and a damaged entry counts as missing. The oldest entries go when the cache
+// is too large.
 //
-// What is read is run. So the folder and its entries must belong to this user, and nobody else may write to them; links
-// are not followed. Where the folder has other files, or others may write to it, entries are in a folder `lehr-code`
-// of their own inside. Nothing but entries is ever removed.
+// Entries are executed. So the folder and its entries must belong to this user, nobody else may have write permission,
+// and symbolic links are not followed. If the folder has other files, or others may write to it, the entries are in a
+// folder `lehr-code` inside. Nothing but entries is ever removed.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,26 +16,32 @@
 
 namespace lehr::native {
 
-/// Of the library that compiles.
+/// Returns a digest of the library that compiles, so that code of another version is not reused.
 std::string_view generator_digest();
 
+/// A folder with the code of programs that were compiled before.
 class ObjectCache {
  public:
-  /// Where the environment says; of `most_bytes` in all.
+  /// Returns the cache in the folder that the environment names, with room for `most_bytes` in all.
   static ObjectCache of_user(std::uintmax_t most_bytes = std::uintmax_t{512} << 20);
+  /// Makes a cache in this folder with room for `most_bytes` in all; with an empty name it stores nothing.
   ObjectCache(std::string folder, std::uintmax_t most_bytes) : folder_(std::move(folder)), most_(most_bytes) {}
 
+  /// Returns true if the cache has a folder.
   bool is_there() const { return !folder_.empty(); }
-  /// The key of what an object is made from: these parts, the compiler and the processor; empty where there is no
-  /// cache, or the processor cannot be told from others.
+  /// Returns the key of code made from these inputs: a digest of them, of the compiler, the processor and the settings
+  /// in the environment. It is empty if there is no cache, or the processor cannot be identified.
   std::string key(std::initializer_list<std::string_view> parts) const;
+  /// Returns the entry with this key, and marks it as recently used; nullopt if there is none, or it is damaged or not
+  /// private to this user.
   std::optional<std::string> find(const std::string& key) const;
-  /// Nothing is said where the folder cannot be written.
+  /// Writes an entry, and removes the oldest ones if there are too many bytes. If the folder cannot be written, nothing
+  /// happens and there is no error.
   void keep(const std::string& key, std::string_view object) const;
 
  private:
-  std::string folder_;  // empty: none
-  std::uintmax_t most_;
+  std::string folder_;   // path of the folder; empty: no cache
+  std::uintmax_t most_;  // bytes of all entries together, at most
 };
 
 }  // namespace lehr::native

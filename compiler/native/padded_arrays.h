@@ -1,6 +1,6 @@
-// Local arrays whose rows end in the middle of a vector are laid out with rows of whole vectors. What a
-// vectorised loop stores past the end of a row is then harmless, so masked accesses can become plain ones,
-// which the optimiser keeps in registers.
+// Padding of local arrays to whole vectors, and an LLVM pass that drops masks which only protect padding.
+// A row of 5 doubles is laid out as 8. A vectorised loop may then load and store 8 lanes although 3 of them are beyond
+// the row. The optimiser can keep plain accesses in registers, which it cannot do with masked ones.
 #pragma once
 #include <cstdint>
 
@@ -11,15 +11,16 @@ class Function;
 
 namespace lehr::native {
 
-/// Distance between rows of `extent` elements for vectors of `lanes`.
+/// Returns the distance, in elements, between rows of `extent` elements of a local array, for vectors of `lanes`
+/// elements: the next whole number of vectors, or `extent` itself if it is at most half a vector.
 std::int64_t row_stride(std::int64_t extent, int lanes);
 
-/// Says that `array` holds rows of `stride` elements of which only the first `extent` are ever meant. `zeros`: the
-/// others are 0 and have to stay so.
+/// Marks a local array (by metadata) as having rows of `stride` elements of which the first `extent` have a meaning. If
+/// `zeros`, the others are 0 and must stay 0.
 void mark_rows(llvm::AllocaInst& array, std::int64_t extent, std::int64_t stride, bool zeros = false);
 
-/// Turns masked loads and stores with constant masks, at known places of marked arrays, into plain ones; the
-/// lanes that are masked off must fall in the padding. Returns whether anything changed.
+/// Replaces masked loads and stores by plain ones where the lanes that are masked off fall in the padding of a marked
+/// array. Masks and positions must be constants. Returns true if anything changed.
 bool unmask_accesses(llvm::Function& function);
 
 }  // namespace lehr::native

@@ -1,4 +1,7 @@
-// Turns past the end of a loop that change nothing, so that its last vector needs no mask.
+// Padding of trip counts: iterations past the end of a loop that change nothing, so that its last vector needs no mask.
+// Rows of tables and local arrays that end in the middle of a vector have zeros behind them (Buffer::meant, or put
+// there by the lowering). In `for k in 0 .. 5: s += a[k] * b[k]`, three more iterations add 0 * 0. An abstract
+// interpretation of the body shows for each expression whether it is 0 or finite in such an iteration.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -7,25 +10,26 @@
 
 namespace lehr::native {
 
-/// Rows of tables and arrays that end in the middle of a vector have zeros behind: of tables those of Buffer::meant, of
-/// a function's own arrays those that the lowering puts there. A loop over whole rows that adds products with such
-/// zeros, and stores nothing else than 0 behind rows, may go on to the end of the vector.
+/// Finds the loops of a function whose trip counts may be padded.
 class SpareTurns {
  public:
-  /// `lanes`: of f64 in one vector of the target.
+  /// Analyses a function of the program. `lanes`: doubles in a vector of the target. `program` must outlive this
+  /// object.
   SpareTurns(const loops::Program& program, const loops::Function& function, int lanes);
 
-  /// How many turns may come after those of an innermost loop, up to whole vectors of `lanes` turns.
+  /// Returns how many harmless iterations may follow those of an innermost loop, so that its trip count becomes a
+  /// multiple of `lanes`; 0 if they would change a result. Local arrays that must then have zeros behind their rows are
+  /// added to zero_behind().
   std::int64_t after(const loops::For& loop, int lanes);
 
-  /// Arrays of the function that have to have zeros behind, for the loops that were asked for.
+  /// Returns the local arrays behind whose elements there must be zeros, for the loops that after() was asked about.
   const std::set<loops::BufferId>& zero_behind() const { return zero_behind_; }
 
  private:
-  const loops::Program& program_;
-  const int lanes_;
-  std::set<loops::BufferId> own_;  // arrays of one axis that nothing fills with other numbers than 0
-  std::set<loops::BufferId> zero_behind_;
+  const loops::Program& program_;          // the program that the function belongs to
+  const int lanes_;                        // doubles in a vector of the target
+  std::set<loops::BufferId> own_;          // local arrays of one axis that no Fill sets to anything but 0
+  std::set<loops::BufferId> zero_behind_;  // local arrays that need zeros behind their elements
 };
 
 }  // namespace lehr::native

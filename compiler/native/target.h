@@ -1,4 +1,5 @@
-// The machine code is made for, and the optimiser pipeline.
+// LLVM targets, modules and the optimiser pipeline: the steps from a program to machine code.
+// make_target -> make_module (which lowers the program) -> optimise -> emit_module.
 #pragma once
 #include <memory>
 
@@ -12,24 +13,24 @@ class TargetMachine;
 
 namespace lehr::native {
 
-/// All machines that LLVM makes code for. Alone in its source: a library that makes code for its own machine has
-/// another one (python/library/), and nothing of the others.
+/// Initialises the code generators of all machines that LLVM supports. It has a source file of its own, which a library
+/// that makes code for its own machine only replaces (python/library/).
 void initialise_other_targets();
 
-/// Throws std::runtime_error when LLVM does not know the machine.
+/// Returns the target machine that the options name. Throws std::runtime_error if LLVM does not know it.
 std::unique_ptr<llvm::TargetMachine> make_target(const Options& options);
 
-/// A module with the program lowered, not yet optimised.
+/// Returns a module with the program lowered to LLVM's IR, not yet optimised. `context` must outlive it.
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context);
 
-/// The bytes of an object file (or the text of the assembly) of a module that is already optimised.
+/// Returns an optimised module as the bytes of an object file, or as the text of its assembly if `assembly`.
 std::string emit_module(llvm::Module& module, llvm::TargetMachine& target, bool assembly);
 
-/// Runs the pipeline; level 0 only makes the special functions disappear.
+/// Runs the optimiser pipeline over the module. At level 0 it only inlines the special functions.
 void optimise(llvm::Module& module, llvm::TargetMachine& target, int level);
 
-/// Removes what no exported function reaches, and instruments the rest for the sanitizer.
+/// Removes functions and data that no exported function reaches, and instruments the rest for the sanitizer.
 void drop_unused(llvm::Module& module, llvm::TargetMachine& target, Options::Sanitizer sanitizer);
 
 }  // namespace lehr::native

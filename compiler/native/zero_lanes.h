@@ -1,4 +1,7 @@
-// Lanes of vectors that are not part of a row.
+// An LLVM pass that turns masked multiply-adds at the end of rows into plain ones.
+// A row that ends in the middle of a vector is added to a sum in its lanes only, by a select. If both factors are 0 in
+// the other lanes, adding them changes nothing and the select can go. Masked loads leave 0 there at no cost.
+//   sum = select(mask, sum + f * masked_load(row), sum)      becomes      sum = sum + f0 * masked_load(row, 0)
 #pragma once
 
 namespace llvm {
@@ -7,9 +10,8 @@ class Function;
 
 namespace lehr::native {
 
-/// A row that ends in the middle of a vector: the last products are added to a sum in the lanes of the row, and the
-/// other lanes stay as they are, which takes a choice of lanes for every sum. Where both factors are 0 there, adding
-/// does nothing. Loads leave these lanes 0 for nothing, and what several products share is made 0 once.
+/// Removes the selects of masked multiply-adds, after it has made the unused lanes of both factors 0. A factor that
+/// several products share is made 0 there once. Returns true if anything changed.
 bool add_zero_lanes(llvm::Function& function);
 
 }  // namespace lehr::native
