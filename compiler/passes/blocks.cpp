@@ -1,3 +1,6 @@
+// Register blocking: which loops qualify, and how many items run together.
+// The number of items follows from a budget of 128 numbers in registers, divided by the longest array that an item adds
+// to. There is a gain only if the shared tables are too large for the registers.
 #include "compiler/passes/blocks.h"
 
 #include <algorithm>
@@ -14,15 +17,17 @@ namespace lehr::loops {
 namespace {
 
 constexpr Threshold<std::int64_t> kInRegisters("blocks.in_registers",
-                                               128);  // numbers that are worked on: half of 32 vectors
-constexpr Threshold<std::int64_t> kUnknownLength("blocks.unknown_length",
-                                                 64);  // rows of a table that only the data count, or more
-constexpr Threshold<std::int64_t> kMost("blocks.most", 4);
+                                               128);  // the same if an item waits for one function after another
+constexpr Threshold<std::int64_t> kUnknownLength(
+    "blocks.unknown_length",
+    64);  // rows that are assumed for a table whose length only the data tell
+constexpr Threshold<std::int64_t> kMost("blocks.most", 4);  // items that run together at most
 constexpr Threshold<std::int64_t> kMostWaiting("blocks.most_waiting",
                                                8);  // where one number of an item waits for the function of another
-constexpr Threshold<std::int64_t> kInLanes("blocks.in_lanes", 16);  // that wait together: two vectors
+constexpr Threshold<std::int64_t> kInLanes("blocks.in_lanes",
+                                           16);  // the same if the waiting loops run in lanes: two vectors
 
-/// Loops whose length is that of all items alike.
+/// Returns true if the body has inner loops, their lengths do not come from memory, and nothing fails.
 bool has_common_loops_only(const Program& p, const For& loop) {
   bool loops = false, good = true;
   each_statement(loop.body, [&](const Stmt& s) {
@@ -35,6 +40,10 @@ bool has_common_loops_only(const Program& p, const For& loop) {
   return loops && good;
 }
 
+/// Returns the unrolled form for a loop over items if blocking gains; nullopt otherwise.
+/// `shared` counts the elements of tables that all items read, `own` those of the longest array that an item adds to.
+/// Where items wait for functions and rows permit (item_rows()), sixteen items run in lanes there, and `together` at a
+/// time elsewhere.
 std::optional<Arrangement> in_blocks(const Program& p, const For& loop, const Varying& varying) {
   bool branches = false;
   std::int64_t shared = 0, own = 1;

@@ -1,3 +1,6 @@
+// Sinking of error checks: `if (c) fail code` inside a loop becomes a count of how often c holds, tested after the
+// loop.
+// The count is a sum, which LLVM vectorises; a `fail` would be an exit from the loop, which it does not.
 #include "compiler/passes/checks.h"
 
 #include <algorithm>
@@ -13,9 +16,9 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kLong("checks.long", 8);  // turns
+constexpr Threshold<std::int64_t> kLong("checks.long", 8);  // iterations from which on a loop is worth vectorising
 
-/// The code of a statement that does nothing but fail under a condition; 0: of any other.
+/// Returns the code of a statement that only fails under a condition; 0 for any other statement.
 std::int32_t code_of(const Stmt& s) {
   const auto* branch = std::get_if<If>(&s.node);
   if (!branch || branch->then_block.size() != 1 || !branch->else_block.empty()) return 0;
@@ -23,11 +26,12 @@ std::int32_t code_of(const Stmt& s) {
   return fail ? fail->code : 0;
 }
 
+/// Rewrites the loops of one program.
 class Checks {
  public:
   explicit Checks(Program& p) : p_(p) {}
 
-  /// `few`: in a loop of fewer turns than a vector has.
+  /// Rewrites the innermost loops of a block. `few`: a loop around it has fewer iterations than a vector has lanes.
   void block(Block& b, bool few = false) {
     Block out;
     for (Stmt& s : b) {
@@ -45,14 +49,18 @@ class Checks {
   }
 
  private:
+  /// Returns true if the loop has 8 iterations or more, or a trip count that only the data tell.
   bool is_long(const For& loop) const { return literal(p_, loop.end).value_or(kLong) >= kLong; }
+  /// Returns true if a statement of the loop calls a function such as exp.
   bool calls_functions(const For& loop) const {
     bool calls = false;
     each_statement(loop.body, [&](const Stmt& s) { calls = calls || calls_function(p_, s); });
     return calls;
   }
+  /// Appends the loop to `out` with a counter for each error code in place of its checks, and the tests of the
+  /// counters.
   void counted(For& loop, Stmt&& statement, Block& out) {
-    std::map<std::int32_t, ScalarId> failed;  // by code: how often
+    std::map<std::int32_t, ScalarId> failed;  // the counter of each error code
     for (Stmt& s : loop.body) {
       const std::int32_t code = code_of(s);
       if (code == 0) continue;

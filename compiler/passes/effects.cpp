@@ -1,3 +1,4 @@
+// Collection of the effects of statements by one walk over them.
 #include "compiler/passes/effects.h"
 
 #include "compiler/loops/walk.h"

@@ -1,3 +1,6 @@
+// Factoring of sums of products, on trees of additions and multiplications.
+// A candidate is a load among the factors of the first term. If every other term has an equal factor, it is removed
+// from each term, and the rest of the sum is multiplied by it once.
 #include "compiler/passes/factors.h"
 
 #include <algorithm>
@@ -9,11 +12,14 @@
 namespace lehr::loops {
 namespace {
 
+/// Returns the expression if it is the operation `op` of this type; null otherwise.
 const Binary* operation(const Program& p, ExprId e, BinaryOp op, Type type) {
   const auto* x = std::get_if<Binary>(&p[e].node);
   return x && x->op == op && p[e].type == type ? x : nullptr;
 }
 
+/// Returns true if two expressions are written alike, so that they have the same value. Of operations other than binary
+/// ones and loads, only identical expressions count.
 bool same(const Program& p, ExprId a, ExprId b) {
   if (a == b) return true;
   const Expr &x = p[a], &y = p[b];
@@ -31,7 +37,7 @@ bool same(const Program& p, ExprId a, ExprId b) {
          std::ranges::equal(n->indices, m.indices, [&](ExprId i, ExprId j) { return same(p, i, j); });
 }
 
-/// The operands of a tree of one operation, from left to right.
+/// Appends the operands of a tree of one operation to `out`, from left to right.
 void flatten(const Program& p, ExprId e, BinaryOp op, std::vector<ExprId>& out) {
   if (const Binary* x = operation(p, e, op, p[e].type)) {
     const ExprId left = x->left, right = x->right;
@@ -42,16 +48,19 @@ void flatten(const Program& p, ExprId e, BinaryOp op, std::vector<ExprId>& out) 
   }
 }
 
+/// Returns the operands of a tree of one operation: of (a + b) + c the operands a, b and c.
 std::vector<ExprId> operands(const Program& p, ExprId e, BinaryOp op) {
   std::vector<ExprId> out;
   flatten(p, e, op, out);
   return out;
 }
 
+/// Divides a sum of products by a factor that every term has.
 class WithoutFactor {
  public:
   WithoutFactor(Program& p, ExprId factor) : p_(p), factor_(factor) {}
 
+  /// Returns the sum with the factor removed from every term. The additions keep their order.
   ExprId sum(ExprId e) {
     const Type type = p_[e].type;
     const Binary* x = operation(p_, e, BinaryOp::add, type);
@@ -61,6 +70,7 @@ class WithoutFactor {
   }
 
  private:
+  /// Returns a product without the factor: 1 if nothing else is in it.
   ExprId product(ExprId e) {
     const Type type = p_[e].type;
     std::vector<ExprId> factors = operands(p_, e, BinaryOp::multiply);

@@ -1,3 +1,6 @@
+// The search for loops whose iterations can run together, and the conditions under which they may.
+// Before a loop is rewritten, loops over the range of the same parallel region that follow it are fused with it. If the
+// fused loop does not qualify, the first one is tried alone.
 #include "compiler/passes/independent_loops.h"
 
 #include <algorithm>
@@ -12,9 +15,11 @@
 namespace lehr::loops {
 namespace {
 
-/// Whether turns declare the scalars that they assign or add to them only, keep nothing but their own rows and sums,
-/// which they do not read, and neither leave a loop early nor begin it at different numbers. `outside`: arrays that the
-/// function mentions elsewhere.
+/// Returns true if the iterations of the loop can run together:
+/// * scalars that they assign are declared inside, or are f64 sums that they only add to,
+/// * they store nothing but scratch, their own rows, and statistics that they do not load,
+/// * no loop inside is left early or begins at a number that differs between iterations.
+/// `outside`: arrays that the function mentions outside of the loop; no private array may be among them.
 bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varying, const FewIds<BufferId>& outside) {
   FewIds<ScalarId> declared, assigned, read;
   FewIds<BufferId> loaded, added;
@@ -29,6 +34,7 @@ bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varyi
             }};
   walk.block(loop.body);
   bool good = true;
+  // A scalar declared outside must be a sum, which each iteration can add up on its own first.
   const auto is_sum = [&](ScalarId s) { return declared.contains(s) || (p[s].type == Type::f64 && !read.contains(s)); };
   each_statement(loop.body, [&](const Stmt& s) {
     if (std::holds_alternative<BreakIf>(s.node)) good = false;
@@ -46,6 +52,7 @@ bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varyi
          std::ranges::none_of(varying.arrays, [&](BufferId b) { return outside.contains(b); });
 }
 
+/// Rewrites the loops of all functions of a program.
 class Functions {
  public:
   Functions(Program& p, const Choice& choice) : p_(p), choice_(choice) {}
@@ -55,6 +62,7 @@ class Functions {
   }
 
  private:
+  /// Rewrites the loops of block `b`. `all`: the body of the function that it belongs to.
   void block(Block& b, const Block& all) {
     for (std::size_t k = 0; k < b.size(); ++k) {
       if (auto* branch = std::get_if<If>(&b[k].node)) {
@@ -62,6 +70,7 @@ class Functions {
         block(branch->else_block, all);
       }
       auto* loop = std::get_if<For>(&b[k].node);
+      // A loop over windows (pass `sorted`) has the loop over items inside.
       if (loop && loop->step > 1 && !loop->side_by_side) block(loop->body, all);
       if (!is_candidate(b[k])) continue;
       std::size_t count = turns_of_range(p_, *loop) ? count_of_range(b, k) : 1;
@@ -75,12 +84,13 @@ class Functions {
     }
   }
 
+  /// Returns true if the statement is a loop of independent iterations that run one at a time.
   bool is_candidate(const Stmt& s) const {
     const auto* loop = std::get_if<For>(&s.node);
     return loop && loop->independent && loop->step == 1;
   }
 
-  /// Loops that follow one another, over the same range.
+  /// Returns how many loops over the same range follow each other from statement k on.
   std::size_t count_of_range(const Block& b, std::size_t k) const {
     const ScalarId range = std::get<Get>(p_[std::get<For>(b[k].node).end].node).scalar;
     const auto is_other = [&](const Stmt& s) {
@@ -89,6 +99,7 @@ class Functions {
     const auto first = b.begin() + static_cast<std::ptrdiff_t>(k);
     return static_cast<std::size_t>(std::find_if(first, b.end(), is_other) - first);
   }
+  /// Returns one loop with the bodies of several loops over the same range.
   For joined(const Block& loops) {
     For out = std::get<For>(loops[0].node);
     for (std::size_t k = 1; k < loops.size(); ++k) {
@@ -100,7 +111,8 @@ class Functions {
     return out;
   }
 
-  /// What stands in the place of so many loops, joined, if that is taken.
+  /// Returns what replaces `count` loops from statement k on, fused; nullopt, with the block unchanged, if they do not
+  /// qualify.
   std::optional<Block> taken(Block& b, std::size_t k, std::size_t count, const Block& all) {
     Block loops;
     for (std::size_t i = 0; i < count; ++i)
@@ -109,6 +121,7 @@ class Functions {
     if (!made) std::ranges::move(loops, b.begin() + static_cast<std::ptrdiff_t>(k));
     return made;
   }
+  /// Returns what replaces the loop; nullopt if it does not qualify.
   std::optional<Block> taken(const For& loop, const Block& all) {
     if (!choice_.is_candidate(p_, loop)) return {};
     FewIds<BufferId> outside;

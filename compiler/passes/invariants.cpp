@@ -1,3 +1,6 @@
+// Loop-invariant code motion of statements, by elimination.
+// At first every statement that does not depend on the loop's index is a candidate. Then candidates that interact with
+// a statement that stays are dropped, until nothing changes.
 #include "compiler/passes/invariants.h"
 
 #include <fmt/format.h>
@@ -13,10 +16,10 @@
 namespace lehr::loops {
 namespace {
 
-/// The statements of one loop's body that are the same in every turn.
+/// Finds the statements of a loop's body that do the same in every iteration.
 class Invariants {
  public:
-  /// `around`: arrays that the function mentions outside the loop.
+  /// `around`: arrays that the function mentions outside of the loop.
   Invariants(const Program& p, const For& loop, const FewIds<BufferId>& around)
       : p_(p), loop_(loop), around_(around), slices_(slices_of(p, loop)) {
     for (const Stmt& s : loop.body)
@@ -25,9 +28,10 @@ class Invariants {
       inside_.insert(x.declares.begin(), x.declares.end());
   }
 
+  /// Returns the slices of the loop's index (slices.h).
   Slices slices() const { return slices_; }
 
-  /// By statement; empty: nothing is worth it.
+  /// Returns for each statement of the body whether it moves; empty if no nest of loops does.
   std::vector<bool> find() {
     const std::size_t n = loop_.body.size();
     for (std::size_t k = 0; k < n; ++k)
@@ -41,7 +45,8 @@ class Invariants {
   }
 
  private:
-  /// As far as the statement alone tells.
+  /// Returns true if nothing in the statement itself keeps it in the loop: it does not depend on the index, and what it
+  /// writes is private to the loop.
   bool may_move(std::size_t k) const {
     const Effects& x = effects_[k];
     // What scratch holds when the first turn begins means nothing, so every turn fills what it reads.
@@ -54,9 +59,11 @@ class Invariants {
            !depends_on_index(p_, loop_, slices_, loop_.body[k]);
   }
 
-  /// What has to do with a statement that stays, stays: whether there was any. A statement that stays reads what there
-  /// is after all that moved, so nothing may move that is written after it.
+  /// Drops candidates that read or write what a statement that stays writes, or write what one before them reads.
+  /// Returns true if any was dropped. A statement that stays reads what is there after all moves, so nothing may move
+  /// that is written after it.
   bool settle() {
+    // `rest`: what all statements that stay write; `before`: what those before statement k read.
     Effects rest, before;
     for (std::size_t k = 0; k < moves_.size(); ++k) {
       if (moves_[k]) continue;
@@ -88,10 +95,11 @@ class Invariants {
   const FewIds<BufferId>& around_;
   const Slices slices_;
   std::vector<Effects> effects_;
-  FewIds<ScalarId> inside_;  // declared in the body
-  std::vector<bool> moves_;
+  FewIds<ScalarId> inside_;  // scalars declared in the body
+  std::vector<bool> moves_;  // by statement: whether it is a candidate still
 };
 
+/// Rewrites the loops of all functions of a program, from the innermost outwards.
 class Hoist {
  public:
   explicit Hoist(Program& p) : p_(p) {}
@@ -101,8 +109,9 @@ class Hoist {
   }
 
  private:
-  /// `around`: arrays that the function mentions outside the block.
+  /// Rewrites the loops of a block. `around`: arrays that the function mentions outside of the block.
   void block(Block& b, const FewIds<BufferId>& around) {
+    // An array that two statements of the block mention is outside of each of them.
     FewIds<BufferId> once, outside = around;
     for (const Stmt& s : b) {
       const Effects x = effects_of(p_, s);
@@ -122,13 +131,15 @@ class Hoist {
       block(loop->body, outside);
       Block before = taken_out_of(*loop, outside);
       if (before.empty()) continue;
-      // The loop may have no turn at all.
+      // The statements ran only if the loop had an iteration, so they are guarded by that condition.
       const ExprId turns = make(p_, Type::boolean, Binary{BinaryOp::less, loop->begin, loop->end});
       before.push_back(std::move(s));
       s = Stmt{If{turns, std::move(before), {}}};
     }
   }
 
+  /// Removes the invariant statements from the loop and returns them. A slice that they fill gets an array of its own,
+  /// and a copy from it stays in the loop.
   Block taken_out_of(For& loop, const FewIds<BufferId>& around) {
     if (std::ranges::any_of(loop.body, leaves)) return {};
     Invariants invariants(p_, loop, around);
@@ -151,7 +162,7 @@ class Hoist {
     return before;
   }
 
-  /// An array of the function for a slice.
+  /// Makes a local array for a slice of array `of`, without the sliced axis.
   BufferId array_of(BufferId of, std::size_t axis) {
     Buffer out{"", Type::f64, Role::scratch, p_[of].axes};
     out.axes.erase(out.axes.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -161,6 +172,7 @@ class Hoist {
     arrays_.emplace_back(p_.buffers.size() - 1);
     return arrays_.back();
   }
+  /// Returns true if an array of the program has this name.
   bool is_taken(const std::string& name) const {
     return std::ranges::find(p_.buffers, name, &Buffer::name) != p_.buffers.end();
   }

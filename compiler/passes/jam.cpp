@@ -1,3 +1,11 @@
+// Unroll-and-jam of loops over data.
+// A loop over n that qualifies becomes a loop over groups of eight n (`first`):
+//   for first by 8:
+//     plain = 1
+//     if (first + 8 <= N): eight copies, jammed; plain = 0      if (first + 8 > N): the same with copies masked
+//     if (plain = 1): for n in first .. min(first + 8, N): the original body
+// `plain` stays 1 where a group cannot be jammed: the body's condition holds in one of its iterations, or fewer than
+// eight are left and there is no masked version.
 #include "compiler/passes/jam.h"
 
 #include <fmt/format.h>
@@ -20,19 +28,22 @@
 namespace lehr::loops {
 namespace {
 
+/// Iterations that are jammed together.
 constexpr std::int64_t kTurns = 8;
-constexpr Threshold<std::int64_t> kLong("jam.long", 8);  // a shorter loop is no vector
-constexpr Threshold<std::int64_t> kShortRow("jam.short_row",
-                                            64);  // of sums of each turn; longer ones are fetched early, turn by turn
+constexpr Threshold<std::int64_t> kLong("jam.long", 8);  // the least length of an inner loop that fills a vector
+constexpr Threshold<std::int64_t> kShortRow(
+    "jam.short_row",
+    64);  // longest rows of sums of an iteration's own; longer ones are prefetched
 constexpr Threshold<std::int64_t> kLongest(
-    "jam.longest", 256);  // of a longer one a turn that is left over is better gone through alone
+    "jam.longest", 256);  // if an inner loop is this long, the remainder runs one by one and not masked
 
-/// A body in two parts, with a condition between them.
+/// A loop's body around its only branch: the statements before it and after it.
 struct Parts {
-  Block before, after;
-  const If* branch = nullptr;
+  Block before, after;         // statements before the branch and after it; without a branch, all are before
+  const If* branch = nullptr;  // the branch; null if there is none
 };
 
+/// Returns the parts of a body; nullopt if it has several branches, or a branch with an `else`.
 std::optional<Parts> parts_of(const Block& body) {
   Parts out;
   for (const Stmt& s : body) {
@@ -47,7 +58,7 @@ std::optional<Parts> parts_of(const Block& body) {
   return out;
 }
 
-/// Whether several turns of a loop are worked on at a time already.
+/// Returns true if a loop in the block runs several iterations together already.
 bool is_side_by_side(const Block& b) {
   bool found = false;
   each_statement(b, [&](const Stmt& s) {
@@ -57,10 +68,12 @@ bool is_side_by_side(const Block& b) {
   return found;
 }
 
+/// Rewrites the loops of a program, one function after another.
 class Jam {
  public:
   explicit Jam(Program& p) : p_(p) {}
 
+  /// Rewrites the loops of function k, unless iterations run together in it already.
   void function(std::size_t k) {
     if (is_side_by_side(p_.functions[k].body)) return;
     f_ = k;
@@ -70,6 +83,7 @@ class Jam {
   }
 
  private:
+  /// Rewrites the loops of a block, and looks into loops that do not qualify.
   void block(Block& b) {
     around_.push_back(&b);
     for (Stmt& s : b) {
@@ -85,7 +99,8 @@ class Jam {
     around_.pop_back();
   }
 
-  /// The parts of a loop whose turns can go together, and gain by it.
+  /// Returns the parts of a loop that qualifies and gains; nullopt otherwise. It sets own_, numbers_, longest_ and
+  /// rows_of_turns_ for the rewriting.
   std::optional<Parts> fitting(const For& loop) {
     if (literal(p_, loop.begin) != 0 || literal(p_, loop.end)) return std::nullopt;
     const std::optional<Parts> parts = parts_of(loop.body);
@@ -121,7 +136,8 @@ class Jam {
     return long_loops_ > 1 && sums_ > 0 ? parts : std::nullopt;
   }
 
-  /// An array of the function that every turn fills before it reads it, and that nothing outside reads.
+  /// Returns true if the array can be private to each iteration: it is local, every iteration fills it before it reads
+  /// it, and nothing outside of the loop reads what is left in it.
   bool is_own(BufferId b, const For& loop) const {
     const std::vector<BufferId>& arrays = p_.functions[f_].local_arrays;
     if (std::ranges::find(arrays, b) == arrays.end() || !is_filled_first(p_, loop.body, b)) return false;
@@ -136,7 +152,8 @@ class Jam {
     return std::ranges::all_of(around_, [&](const Block* x) { return std::ranges::all_of(*x, is_apart); });
   }
 
-  /// Numbers, loops of constant length, and sums.
+  /// Returns true if the block consists of scalars, loops of constant length, and sums. It counts the sums and the long
+  /// loops.
   bool is_simple(const Block& b) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
       if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(*store);
@@ -151,32 +168,36 @@ class Jam {
              std::holds_alternative<Assign>(s.node) || std::holds_alternative<Accumulate>(s.node);
     });
   }
+  /// Returns true if the store fills a private array or adds to a sum.
   bool is_simple(const Store& store) {
     if (own_.contains(store.buffer)) return true;
     ++sums_;
     rows_of_turns_ = rows_of_turns_ || is_of_turn(store);
     return store.accumulate;
   }
-  /// An element that is another in every turn.
+  /// Returns true if the store may go to a different element in every iteration: an index reads memory or a scalar of
+  /// the iteration.
   bool is_of_turn(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](ExprId at) {
       const Effects x = effects_of(p_, Stmt{BreakIf{at}});
       return !x.loads.empty() || meet(x.reads, numbers_);
     });
   }
+  /// Returns true if the loop adds to a row that each iteration selects for itself.
   bool adds_to_row_of_turn(const For& loop) const {
     return std::ranges::any_of(loop.body, [&](const Stmt& s) {
       const auto* store = std::get_if<Store>(&s.node);
       return store && !own_.contains(store->buffer) && is_of_turn(*store);
     });
   }
+  /// Returns true if the loop contains only stores and immutable scalars.
   static bool is_flat(const For& loop) {
     return std::ranges::all_of(loop.body, [](const Stmt& s) {
       return std::holds_alternative<Store>(s.node) || std::holds_alternative<Let>(s.node);
     });
   }
 
-  // ---- the loop that comes of it
+  /// Returns the loop over groups that replaces `loop`.
   Stmt jammed(const For& loop, const Parts& parts) {
     turns_ = &loop;
     first_ = get(scalar(p_[loop.index].name + ".first", Type::i64));
@@ -193,7 +214,8 @@ class Jam {
     return Stmt{For{first, integer(0), loop.end, std::move(body), false, kTurns}};
   }
 
-  /// A group of turns; `fewer`: there are not as many any more, and the last stands in for those that are missing.
+  /// Returns the jammed statements of a group. `fewer`: the group may have less than eight iterations; the last one is
+  /// repeated for those that are missing, and adds 0.
   Block together(const Parts& parts, bool fewer) {
     fewer_ = fewer;
     copies_.assign(kTurns, {});
@@ -213,12 +235,14 @@ class Jam {
     else std::ranges::move(rest, std::back_inserter(out));
     return out;
   }
+  /// Returns the index of iteration r of the group; in the masked version, at most the last index of the loop.
   ExprId turn_at(ExprId r) {
     const ExprId at = binary(BinaryOp::add, first_, r);
     return fewer_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, turns_->end, integer(1))) : at;
   }
 
-  /// Numbers of a turn that follow each other are computed in a loop over the turns, side by side.
+  /// Appends the copies of the statements `from`. Runs of real scalars and sums become a loop over the iterations
+  /// (put_side_by_side()), which LLVM vectorises; other statements are copied one by one.
   void put_numbers_and_copies(const Block& from, Block& to) {
     Block run;
     const auto close = [&] {
@@ -237,6 +261,8 @@ class Jam {
     }
     close();
   }
+  /// Appends a run of statements as a loop over the iterations of the group. Scalars that they read or declare are in
+  /// arrays by iteration. Returns false, with nothing appended, if they load private arrays.
   bool put_side_by_side(const Block& run, Block& to) {
     Effects all;
     for (const Stmt& s : run)
@@ -277,6 +303,7 @@ class Jam {
     std::ranges::move(sums, std::back_inserter(to));
     return true;
   }
+  /// Makes a local array with an element of the scalar for each iteration of the group.
   BufferId array_of_turns(ScalarId s) {
     if (!turns_size_.valid()) {
       p_.sizes.push_back({"turns", kTurns});
@@ -285,7 +312,8 @@ class Jam {
     return new_array({p_[s].name, p_[s].type, Role::scratch, {turns_size_}});
   }
 
-  /// Statement by statement, all turns of one after another; their loops become one.
+  /// Appends the copies of statements: of each statement those of all iterations, then of the next. The copies of an
+  /// inner loop become one loop (jammed).
   void put_copies(const Block& from, Block& to) {
     for (const Stmt& s : from) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
@@ -314,11 +342,13 @@ class Jam {
       }
     }
   }
+  /// Gives the scalars that the statement declares new names in one iteration.
   void declare(const Stmt& s, Names& names) {
     for (const ScalarId x : effects_of(p_, s).declares)
       names.scalars[x] = scalar(p_[x].name, p_[x].type);
   }
-  /// Rows of two turns may be the same: a loop for each.
+  /// Appends a loop for each iteration. The rows that two iterations add to may be the same, so the loops cannot be
+  /// jammed.
   void put_one_by_one(const For& loop, Block& to) {
     for (std::size_t r = 0; r < copies_.size(); ++r) {
       Block body;
@@ -331,24 +361,27 @@ class Jam {
       to.push_back(Stmt{For{loop.index, loop.begin, loop.end, std::move(body), loop.independent, loop.step}});
     }
   }
+  /// Returns the copy of a sum for one iteration; in the masked version it adds 0 if the iteration is missing.
   Stmt copy_of_sum(std::size_t turn, const Store& store) {
     Stmt out = with_names(p_, copies_[turn], Stmt{store});
     auto& copy = std::get<Store>(out.node);
     if (fewer_ && turn > 0) copy.value = if_there(integer(static_cast<std::int64_t>(turn)), copy.value);
     return out;
   }
+  /// Returns one addition to an element of the values of all iterations.
   Stmt sum_of_copies(const Store& store) {
     std::vector<ExprId> parts;
     for (std::size_t r = 0; r < copies_.size(); ++r)
       parts.push_back(std::get<Store>(copy_of_sum(r, store).node).value);
-    // In pairs: what is added to waits for one addition.
+    // The values are added in pairs, so that the element waits for one addition only.
     for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
       for (std::size_t k = 0; k < parts.size() / 2; ++k)
         parts[k] = binary(BinaryOp::add, parts[2 * k], parts[2 * k + 1], p_[parts[2 * k]].type);
     }
     return Stmt{Store{store.buffer, store.indices, parts[0], true}};
   }
-  /// What a turn adds, and 0 of one beyond the end: it has the numbers of the last.
+  /// Returns the value that an iteration adds, or 0 if it is beyond the end. Of a product whose left factor is a
+  /// scalar, the factor is masked, which costs less than masking the vector.
   ExprId if_there(ExprId turn, ExprId value) {
     const Type type = p_[value].type;
     if (const auto* product = std::get_if<Binary>(&p_[value].node); product && product->op == BinaryOp::multiply) {
@@ -358,10 +391,12 @@ class Jam {
     const ExprId at = binary(BinaryOp::add, first_, turn);
     return make(p_, type, Select{condition(BinaryOp::less, at, turns_->end), value, make(p_, type, ConstF{0})});
   }
+  /// Returns true if the expression is a scalar, or an element of an array by iteration.
   bool is_number(ExprId e) const {
     const auto* load = std::get_if<Load>(&p_[e].node);
     return std::holds_alternative<Get>(p_[e].node) || (load && p_[load->buffer].axes == std::vector{turns_size_});
   }
+  /// Returns the condition that `of` holds in no iteration of the group.
   ExprId none(ExprId of) {
     ExprId any;
     for (const Names& names : copies_) {
@@ -372,6 +407,7 @@ class Jam {
     return make(p_, Type::boolean, Unary{UnaryOp::logical_not, any});
   }
 
+  /// Adds a local array to the function.
   BufferId new_array(Buffer out) {
     out.name = fmt::format("{}.turn{}", out.name, p_.buffers.size());
     p_.buffers.push_back(std::move(out));
@@ -388,19 +424,20 @@ class Jam {
   ExprId condition(BinaryOp op, ExprId a, ExprId b) { return binary(op, a, b, Type::boolean); }
 
   Program& p_;
-  std::size_t f_ = 0;
-  std::vector<const Block*> around_;     // outermost first
-  FewIds<BufferId> own_;                 // of a turn
-  std::vector<Names> copies_;            // by turn of a group
-  FewIds<ScalarId> numbers_;             // of a turn: all scalars but indices of loops
-  std::map<ScalarId, BufferId> arrays_;  // of numbers of a group, by turn
+  std::size_t f_ = 0;                    // the function at hand
+  std::vector<const Block*> around_;     // the blocks around, outermost first
+  FewIds<BufferId> own_;                 // arrays that are private to an iteration
+  std::vector<Names> copies_;            // the names in each iteration of a group
+  FewIds<ScalarId> numbers_;             // scalars of an iteration, without indices of inner loops
+  std::map<ScalarId, BufferId> arrays_;  // arrays with the values of a scalar in the iterations of a group
+  // Inner loops that fill a vector, the longest length of an inner loop, and the number of sums.
   std::int64_t long_loops_ = 0, longest_ = 0, sums_ = 0;
-  bool rows_of_turns_ = false;  // some sums go to elements that are others in each turn
-  const For* turns_ = nullptr;  // whose turns go together
-  ExprId first_;                // of the group
-  bool fewer_ = false;          // than a group has
-  ScalarId plain_;              // whether its turns go one by one
-  SizeId turns_size_;
+  bool rows_of_turns_ = false;  // true if some sums go to different elements in each iteration
+  const For* turns_ = nullptr;  // the loop whose iterations are jammed
+  ExprId first_;                // index of the first iteration of a group
+  bool fewer_ = false;          // true while the masked version is made
+  ScalarId plain_;              // 1 if the iterations of the group run one by one
+  SizeId turns_size_;           // the size of arrays by iteration
 };
 
 }  // namespace

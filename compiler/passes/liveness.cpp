@@ -1,3 +1,5 @@
+// Liveness of statements, by marking until nothing changes, and dead code elimination with it.
+// A loop can carry a value from a later statement to an earlier one, so that one backward walk is not enough.
 #include "compiler/passes/liveness.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 namespace lehr::loops {
 namespace {
 
-/// Walks over what is read.
+/// Returns a walk that collects the scalars and arrays which the visited code reads.
 auto reader(const Program& p, std::unordered_set<ScalarId>& scalars, std::unordered_set<BufferId>& arrays) {
   const auto load = [&arrays](BufferId b, bool stored) {
     if (!stored) arrays.insert(b);
@@ -21,6 +23,7 @@ auto reader(const Program& p, std::unordered_set<ScalarId>& scalars, std::unorde
   return Walk{p, [](ExprId) {}, load, read};
 }
 
+/// Returns the arrays that a function loads from.
 FewIds<BufferId> loaded_in(const Program& p, const Function& f) {
   FewIds<BufferId> out;
   const auto load = [&](BufferId b, bool stored) {
@@ -30,7 +33,8 @@ FewIds<BufferId> loaded_in(const Program& p, const Function& f) {
   return out;
 }
 
-/// In how many functions each array is loaded, or for how many it is read by whoever calls them.
+/// Returns for each array how many functions load from it. Callers that read it on behalf of a function (sums of
+/// parallel regions, flags of cached sums) count too.
 std::vector<int> readers_of(const Program& p) {
   std::vector<int> out(p.buffers.size());
   for (const Function& f : p.functions) {
@@ -70,7 +74,7 @@ void Liveness::reads(const Stmt& s) {
   std::visit([&](const auto& node) { through.statement(node); }, s.node);
 }
 
-/// Marks what live statements read; whether there are any. What is read comes from before, so backwards.
+/// A value comes from statements before the one that reads it, so the walk goes backwards.
 bool Liveness::mark(const Block& b) {
   bool out = false;
   for (auto s = b.rbegin(); s != b.rend(); ++s)
@@ -116,7 +120,7 @@ Block Liveness::rest(const Block& b) const {
 
 namespace {
 
-/// Numbers that are declared as 0 and stay so.
+/// Returns the variables that are declared as 0 and never changed.
 FewIds<ScalarId> zeros_in(const Program& p, const Block& b) {
   FewIds<ScalarId> zeros, changed;
   each_statement(b, [&](const Stmt& s) {
@@ -131,6 +135,7 @@ FewIds<ScalarId> zeros_in(const Program& p, const Block& b) {
   return zeros;
 }
 
+/// Removes the stores that add one of the variables `zeros`.
 void leave_out_additions(const Program& p, const FewIds<ScalarId>& zeros, Block& b) {
   std::erase_if(b, [&](Stmt& s) {
     if (auto* loop = std::get_if<For>(&s.node)) leave_out_additions(p, zeros, loop->body);

@@ -1,3 +1,6 @@
+// The rewriting of types and conversions for single precision.
+// Every expression is copied for the type that is wanted of it: `in(f32, e)` computes in 32 bits, `in(f64, e)` in 64.
+// Conversions appear where a value of one type is loaded or read for the other.
 #include "compiler/passes/narrow.h"
 
 #include <algorithm>
@@ -13,18 +16,21 @@
 namespace lehr::loops {
 namespace {
 
-/// Of f32: far below every logarithm of a number, with room for sums; what is less in absolute terms is rounding.
+/// In f32, what stands for the logarithm of 0: far below every logarithm, with room for sums. kSingleLeast is the least
+/// magnitude that is kept; smaller constants mean "as good as 0".
 constexpr double kSingleLogZero = -1e30, kSingleLeast = 1e-30;
 
+/// Returns the constant that serves in f32 the purpose that x serves in f64.
 double in_single(double x) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   if (!std::isfinite(x) || x == 0) return x;
   if (std::abs(x) < kSingleLeast) return std::copysign(kSingleLeast, x);
-  // Multiples of log 0 too: of the terms of a mixture two such cancel where a value is possible.
+  // Multiples of the logarithm of 0 are scaled: in a mixture two of them cancel where a value is possible.
   if (std::abs(x) >= 0.01 * std::abs(kLogZero)) return x / kLogZero * kSingleLogZero;
   return std::abs(x) > kLargest ? std::copysign(kLargest, x) : static_cast<double>(static_cast<float>(x));
 }
 
+/// Rewrites all functions of a program.
 class Narrow {
  public:
   Narrow(Program& p, Narrowable found) : p_(p), found_(std::move(found)) {}
@@ -36,7 +42,7 @@ class Narrow {
       block(body);
       f.body = std::move(body);
     }
-    // Last: what is there to be converted is told from what it was.
+    // The types change last, because the rewriting compares old types with new ones.
     for (const ScalarId s : found_.scalars)
       p_.scalars[s.index()].type = Type::f32;
     for (const BufferId b : found_.arrays)
@@ -46,21 +52,25 @@ class Narrow {
  private:
   // ---- expressions ----
   ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
+  /// Returns the type that a scalar will have.
   Type type_of(ScalarId s) const { return found_.scalars.contains(s) ? Type::f32 : p_[s].type; }
+  /// Returns the type that the elements of an array will have.
   Type type_of(BufferId b) const { return found_.arrays.contains(b) ? Type::f32 : p_[b].element; }
+  /// Returns the expression converted to another real type.
   ExprId converted(ExprId e, Type to) {
     if (p_[e].type == to) return e;
     return make(to, Unary{to == Type::f32 ? UnaryOp::to_f32 : UnaryOp::to_f64, e});
   }
 
-  /// The same with arithmetic of reals in `want`; what is no real keeps its type, and compares in 64 bits unless
-  /// something of 32 is compared.
+  /// Returns a copy of the expression whose real arithmetic is in the type `want`. Integers and conditions keep their
+  /// type; a condition compares in 64 bits unless it reads something narrowed.
   ExprId in(Type want, ExprId e) {
     if (!is_real(p_[e].type)) want = p_[e].type;
     const auto [it, made] = copies_.try_emplace({e, want}, e);
     if (made) copies_[{e, want}] = copy(want, e);
     return copies_.at({e, want});
   }
+  /// Makes the copy of an expression that is not in the cache.
   ExprId copy(Type want, ExprId e) {
     const Expr x = p_[e];
     return std::visit(
@@ -96,7 +106,8 @@ class Narrow {
             [&](const auto&) { return e; }},
         x.node);
   }
-  /// A condition of values in `want`: what it keeps away from them, such as 0 from a logarithm, is rounded as they are.
+  /// Returns the condition of a select between values of type `want`. It compares in that type too: a condition that
+  /// keeps 0 from a logarithm must round as the logarithm's argument does.
   ExprId guard(Type want, ExprId condition) {
     const Expr x = p_[condition];
     const auto* n = std::get_if<Binary>(&x.node);
@@ -107,6 +118,7 @@ class Narrow {
     if (!orders || !is_real(p_[n->left].type)) return in(Type::boolean, condition);
     return make(Type::boolean, Binary{n->op, in(want, n->left), in(want, n->right)});
   }
+  /// Returns the type in which the operands of a comparison are evaluated, or `want` for arithmetic.
   Type operands(Type want, ExprId a, ExprId b) const {
     if (is_real(want)) return want;
     return found_.meets(p_, a) || found_.meets(p_, b) ? Type::f32 : Type::f64;
@@ -127,6 +139,7 @@ class Narrow {
   void of(Assign& x) { x.value = in(type_of(x.scalar), x.value); }
   void of(Accumulate& x) { x.value = in(type_of(x.scalar), x.value); }
   void of(Store& x) {
+    // A costly function of a stored result is evaluated in 32 bits, unless its inputs are exact.
     const bool in_32 = single_ && calls_for_item(p_, x) && !found_.kept.contains(x.buffer);
     for (ExprId& at : x.indices)
       at = in(Type::i64, at);
@@ -142,6 +155,8 @@ class Narrow {
   void of(Fail&) {}
   void of(Comment&) {}
 
+  /// Returns the value to be stored in an array. Functions that are not narrowed compute in 64 bits and round the
+  /// result.
   ExprId stored(BufferId b, ExprId value) {
     const Type type = type_of(b);
     return single_ || type != Type::f32 ? in(type, value) : converted(in(Type::f64, value), type);
@@ -149,8 +164,8 @@ class Narrow {
 
   Program& p_;
   const Narrowable found_;
-  bool single_ = false;  // the function at work
-  std::map<std::pair<ExprId, Type>, ExprId> copies_;
+  bool single_ = false;                               // true if the function at hand is narrowed
+  std::map<std::pair<ExprId, Type>, ExprId> copies_;  // copies by original and type
 };
 
 }  // namespace

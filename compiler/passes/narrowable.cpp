@@ -1,3 +1,7 @@
+// Data flow of reals: which scalars and arrays each value is formed from.
+// An array stays at 64 bits if it flows into itself, by way of scalars alone: elements of a recursion lose digits at
+// every step. Its sources, found by following the flow backwards, stay too. What is not a candidate (shared with other
+// functions, data) keeps its type in any case.
 #include "compiler/passes/narrowable.h"
 
 #include <algorithm>
@@ -13,7 +17,7 @@
 namespace lehr::loops {
 namespace {
 
-/// What a value is made of.
+/// The scalars and arrays that a value is formed from.
 struct Sources {
   FewIds<ScalarId> scalars;
   FewIds<BufferId> arrays;
@@ -24,9 +28,11 @@ struct Sources {
   }
 };
 
-/// An element that is changed where it is has no other source by that.
+/// Returns true if the load reads the element that the store `to` changes. An update in place, such as a[i] = a[i] + x,
+/// does not make the array a source of itself.
 bool is_place(const Store* to, const Load& x) { return to && to->buffer == x.buffer && to->indices == x.indices; }
 
+/// Adds the sources of a real expression to `out`. `to`: the store that the expression is the value of, or null.
 void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
   if (!is_real(p[e].type)) return;
   const auto add = [&](ExprId x) { add_sources(p, x, to, out); };
@@ -51,6 +57,7 @@ void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
              p[e].node);
 }
 
+/// Returns true if the expression contains a function call (exp, log).
 bool calls(const Program& p, ExprId e) {
   return std::visit(Overloaded{[&](const Unary& x) { return is_function(x.op) || calls(p, x.operand); },
                                [&](const Binary& x) { return calls(p, x.left) || calls(p, x.right); },
@@ -59,8 +66,10 @@ bool calls(const Program& p, ExprId e) {
                     p[e].node);
 }
 
+/// The sources of all scalars and arrays of a program, and what follows from them.
 class Flow {
  public:
+  /// Collects the sources in all functions that may be narrowed.
   explicit Flow(const Program& p) : p_(p) {
     for (const Function& f : p.functions) {
       look_at_tables(f);
@@ -68,6 +77,7 @@ class Flow {
     }
   }
 
+  /// Returns what may be narrowed.
   Narrowable run() {
     for (const auto& [array, made_of] : arrays_) {
       if (is_made_of_itself(array)) keep(array);
@@ -105,9 +115,11 @@ class Flow {
   void of(const BreakIf&) {}
   void of(const Fail&) {}
   void of(const Comment&) {}
+  /// Adds the sources of a value to those of the scalar that it is assigned to.
   void into(ScalarId s, ExprId value) { add_sources(p_, value, nullptr, scalars_[s]); }
 
-  /// Notes tables that something else reads than items and other tables, and work arrays that others have too.
+  /// Notes the tables that functions other than narrowed ones and makers of tables read, and the work arrays that other
+  /// functions use too: these stay at 64 bits.
   void look_at_tables(const Function& f) {
     Effects all;
     for (const Stmt& s : f.body)
@@ -122,6 +134,7 @@ class Flow {
       if (f.single == (p_[b].role == Role::table)) shared_.insert(b);
     }
   }
+  /// Returns true if the array may have 32 bits as far as its role and its users are concerned.
   bool is_candidate(BufferId id) const {
     const Buffer& b = p_[id];
     if (b.element != Type::f64 || b.exact || shared_.contains(id)) return false;
@@ -129,7 +142,7 @@ class Flow {
     return b.role == Role::scratch && has_constant_extents(p_, b) && arrays_.contains(id);
   }
 
-  /// By way of numbers alone.
+  /// Returns true if the array flows into itself by way of scalars alone.
   bool is_made_of_itself(BufferId array) const {
     FewIds<ScalarId> seen;
     std::vector<ScalarId> open;
@@ -148,11 +161,13 @@ class Flow {
     return false;
   }
 
+  /// Keeps a work array or table, and everything that flows into it, at 64 bits.
   void keep(BufferId array) {
     if (p_[array].role != Role::scratch && p_[array].role != Role::table) return;
     if (!wide_arrays_.insert(array).second) return;
     if (const auto it = arrays_.find(array); it != arrays_.end()) keep(it->second);
   }
+  /// Keeps these sources, and everything that flows into them, at 64 bits.
   void keep(const Sources& x) {
     for (const BufferId b : x.arrays)
       keep(b);
@@ -162,6 +177,7 @@ class Flow {
     }
   }
 
+  /// Adds the scalars that flow into a narrowed value to what is narrowed, unless they must stay at 64 bits.
   void add_narrow(const Sources& x, Narrowable& out) const {
     for (const ScalarId s : x.scalars) {
       const auto made_of = scalars_.find(s);
@@ -171,11 +187,12 @@ class Flow {
   }
 
   const Program& p_;
-  std::map<ScalarId, Sources> scalars_;
-  std::map<BufferId, Sources> arrays_;
-  std::vector<std::pair<const Store*, Sources>> stores_;
+  std::map<ScalarId, Sources> scalars_;                   // sources of each scalar
+  std::map<BufferId, Sources> arrays_;                    // sources of each array, of all stores together
+  std::vector<std::pair<const Store*, Sources>> stores_;  // sources of each store
+  // Arrays that narrowed functions read, arrays that other functions use, and arrays that stay at 64 bits.
   FewIds<BufferId> read_, shared_, wide_arrays_;
-  FewIds<ScalarId> wide_scalars_;
+  FewIds<ScalarId> wide_scalars_;  // scalars that stay at 64 bits
 };
 
 }  // namespace

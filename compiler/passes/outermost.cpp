@@ -1,3 +1,6 @@
+// Loop interchange of a nest around one sum.
+// The innermost index must select rows: x[k, ...]. As the outermost index it makes each iteration read its rows
+// contiguously. The nest is rotated by one loop; the others keep their order.
 #include "compiler/passes/outermost.h"
 
 #include <algorithm>
@@ -13,11 +16,12 @@
 namespace lehr::loops {
 namespace {
 
-/// Where an index is in what a statement loads and stores.
+/// Counts the positions of an index among the indices of accesses.
 struct Places {
-  int rows = 0, columns = 0;  // arrays of more axes than one with it as the first, and as the last
-  bool elsewhere = false;
+  int rows = 0, columns = 0;  // arrays with the index first, and with it last or with rows that are too long
+  bool elsewhere = false;     // true if it is in another position, in several, or part of an expression
 
+  /// Counts an access to array `b` at the indices `at`.
   void note(const Program& p, BufferId b, const std::vector<ExprId>& at, ScalarId index) {
     const auto mentioned = std::ranges::count_if(at, [&](ExprId e) { return mentions(p, e, {index}); });
     if (mentioned == 0) return;
@@ -28,11 +32,13 @@ struct Places {
   }
 
  private:
+  /// Returns true if the rows of the array are short enough to be held for all iterations.
   static bool is_row(const Program& p, BufferId b) {
     return has_constant_extents(p, p[b]) && row_of_turn(p, b) <= kWidestRow;
   }
 };
 
+/// Returns the positions of the index in the accesses of a statement.
 Places places_of(const Program& p, const Stmt& sum, ScalarId index) {
   Places out;
   const auto on_expr = [&](ExprId e) {
@@ -44,6 +50,7 @@ Places places_of(const Program& p, const Stmt& sum, ScalarId index) {
   return out;
 }
 
+/// Returns true if the statement adds to a scalar or to an element of an array.
 bool is_sum(const Stmt& s) {
   const auto* store = std::get_if<Store>(&s.node);
   return std::holds_alternative<Accumulate>(s.node) || (store && store->accumulate);

@@ -1,3 +1,4 @@
+// Tests for arrays that are filled before they are read; see the header for their exact meaning.
 #include "compiler/passes/own_arrays.h"
 
 #include "compiler/loops/facts.h"
@@ -15,6 +16,7 @@ bool fills_rows(const Program& p, const For& loop, BufferId b) {
     return false;
   for (const Stmt& x : loop.body) {
     const auto* store = std::get_if<Store>(&x.node);
+    // The first mention of the array in the body must be the store of the element at the loop's index.
     const bool whole =
         store && store->buffer == b && !store->accumulate && is_scalar(p, store->indices.back(), loop.index);
     if (whole) return !effects_of(p, Stmt{Let{loop.index, store->value}}).loads.contains(b);

@@ -1,3 +1,6 @@
+// Padding of the rows of tables.
+// Only arrays that the code fills qualify: no stored data and no array that callers lay out. A Fill with another number
+// than 0 would write into the padding, so arrays with one are left out.
 #include "compiler/passes/pad.h"
 
 #include <set>
@@ -8,9 +11,9 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kLine = 64;  // bytes
+constexpr std::int64_t kLine = 64;  // bytes of a cache line
 
-/// Filled element by element, or with zeros.
+/// Returns the arrays that functions store to, element by element or with zeros.
 FewIds<BufferId> filled_by_code(const Program& p) {
   Effects all;
   std::set<BufferId> with_numbers;
@@ -23,7 +26,8 @@ FewIds<BufferId> filled_by_code(const Program& p) {
   return all.stores;
 }
 
-/// Of `size` elements, or a few more that fill lines.
+/// Returns a size of at least `size` elements that makes whole cache lines of `in_line` elements each; it is added to
+/// the program if it is new.
 SizeId whole_lines(Program& p, SizeId size, std::int64_t in_line) {
   const Size before = p[size];
   const std::int64_t extent = (before.constant + in_line - 1) / in_line * in_line;

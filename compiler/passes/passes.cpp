@@ -1,3 +1,6 @@
+// The table of passes, and the loop that runs them.
+// The order matters: passes that need the original loops (`shares`, `invariants`, `sorted`) come before those that
+// vectorise them. `narrow`, `pad` and the rest work on the loops that are then there.
 #include "compiler/passes/passes.h"
 
 #include <cstdlib>
@@ -23,23 +26,24 @@
 namespace lehr::loops {
 namespace {
 
+/// All passes in the order in which they run. docs/passes.md has the standard name of each.
 constexpr Pass kPasses[] = {
-    {"dead", leave_out_unread},            // what nothing reads is not formed
-    {"within", keep_within},               // what an item forms and nobody else reads has room for one item
-    {"shares", share_loops},               // loops whose turns have nothing to do with each other run in ranges
-    {"invariants", hoist_invariants},      // what is the same in every turn of a loop is computed once, before it
-    {"settled", skip_settled},             // recurrences of state alone, once they repeat themselves
-    {"sorted", sort_turns},                // items with rows of about the same length come together
-    {"lanes", run_in_lanes},               // chains of several items are worked on side by side
-    {"steps", take_steps_together},        // what sequences side by side add at every step is added for four at a time
-    {"short", take_short_items_together},  // items with loops that are shorter than vectors lie in lanes
-    {"blocks", run_in_blocks},             // several items read a table together
-    {"narrow", narrow},                    // 32 bits, where they were asked for and do
-    {"pad", pad_rows},                     // rows of tables begin where vectors do
-    {"jam", jam_turns},                    // turns of loops over data go together, several at a time
-    {"checks", check_after_loops},         // what fails at an element does so after the loop over them
-    {"recompute", recompute},              // arrays that are read from memory are computed where they are read
-    {"unread", write_when_asked},          // what no sweep reads of items' factors is written where it is asked for
+    {"dead", leave_out_unread},            // dead code elimination
+    {"within", keep_within},               // array contraction: an array with a row for each item becomes one row
+    {"shares", share_loops},               // outlining of independent loops outside the items as parallel regions
+    {"invariants", hoist_invariants},      // loop-invariant code motion of loop nests
+    {"settled", skip_settled},             // skipping of the steps of a recurrence at its fixed point
+    {"sorted", sort_turns},                // length bucketing: items with sequences of similar length become neighbours
+    {"lanes", run_in_lanes},               // outer-loop vectorisation of items with a recurrence inside
+    {"steps", take_steps_together},        // unroll-and-jam of loops over steps, in functions with lanes
+    {"short", take_short_items_together},  // outer-loop vectorisation of items with short inner loops
+    {"blocks", run_in_blocks},             // register blocking: several items share the loads of a table
+    {"narrow", narrow},                    // narrowing to 32 bits where single precision is asked for
+    {"pad", pad_rows},                     // padding of rows of tables to whole cache lines
+    {"jam", jam_turns},                    // unroll-and-jam of loops over data
+    {"checks", check_after_loops},         // sinking of error checks out of innermost loops
+    {"recompute", recompute},              // rematerialisation of cheap arrays
+    {"unread", write_when_asked},          // demand-driven outputs: guards around what only some sweeps read
 };
 
 }  // namespace
@@ -48,6 +52,7 @@ std::span<const Pass> passes() { return kPasses; }
 
 Program optimise(Program program) {
   const char* set = std::getenv("LEHR_NO_OPT");
+  // Commas at both ends make every name in the list stand between two commas.
   const std::string without = std::string(",") + (set ? set : "") + ",";
   if (without.find(",all,") != std::string::npos) return program;
   for (const Pass& p : kPasses) {

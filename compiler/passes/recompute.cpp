@@ -1,3 +1,6 @@
+// Rematerialisation: loads from an array are replaced by the formula of its elements.
+// For each loop that fills an array, can_go() checks that the array is read only afterwards in the same block, and that
+// the sources of the formula do not change.
 #include "compiler/passes/recompute.h"
 
 #include <algorithm>
@@ -15,10 +18,11 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<int> kMostLoads("recompute.most_loads", 2);
-constexpr Threshold<std::int64_t> kKept("recompute.kept", 128);  // bytes of a row that stay in registers at most
+constexpr Threshold<int> kMostLoads("recompute.most_loads", 2);  // loads in the formula of an element, at most
+constexpr Threshold<std::int64_t> kKept(
+    "recompute.kept", 128);  // bytes of a row that may stay in registers; longer rows are read from memory again
 
-/// Loads of an expression of products and sums; nothing of any other.
+/// Returns the number of loads in an expression of sums and products; nullopt if it has other operations.
 std::optional<int> loads_of(const Program& p, ExprId e) {
   return std::visit(
       Overloaded{[](const ConstF&) { return std::optional(0); }, [](const Get&) { return std::optional(0); },
@@ -38,6 +42,7 @@ std::optional<int> loads_of(const Program& p, ExprId e) {
       p[e].node);
 }
 
+/// Returns the effects of the statements of a block from number `from` on.
 Effects effects_from(const Program& p, const Block& b, std::size_t from) {
   Effects out;
   for (; from < b.size(); ++from)
@@ -45,6 +50,7 @@ Effects effects_from(const Program& p, const Block& b, std::size_t from) {
   return out;
 }
 
+/// Rewrites one function.
 class Recompute {
  public:
   Recompute(Program& p, Function& f) : p_(p), all_(f.body), local_(f.local_arrays.begin(), f.local_arrays.end()) {
@@ -52,6 +58,7 @@ class Recompute {
   }
 
  private:
+  /// Rewrites a block: removes the stores that can go, and substitutes their formulas in the statements after them.
   void block(Block& b) {
     for (std::size_t k = 0; k < b.size(); ++k) {
       if (auto* branch = std::get_if<If>(&b[k].node)) {
@@ -71,7 +78,8 @@ class Recompute {
     }
   }
 
-  /// What turns add together often has a factor that is the same for all.
+  /// Returns the statement with common factors taken out of accumulated sums (factors.h). What unrolled iterations add
+  /// together often has one.
   Stmt with_factors_in_front(Stmt s) {
     if (auto* loop = std::get_if<For>(&s.node)) {
       for (Stmt& inner : loop->body)
@@ -87,7 +95,7 @@ class Recompute {
     return s;
   }
 
-  /// With the numbers that the loop declares written out.
+  /// Returns the value of the store with the scalars that the loop declares replaced by their values.
   ExprId formula(const For& loop, const Store& store) {
     Names names;
     for (const Stmt& s : loop.body) {
@@ -96,7 +104,8 @@ class Recompute {
     return again(with_names(p_, names, store.value));
   }
 
-  /// With rows of tables read from memory, where it is likely that there are not enough registers to keep them.
+  /// Returns the value with loads of long rows marked to be repeated (Load::again): there are likely not enough
+  /// registers to keep such rows.
   ExprId again(ExprId value) {
     Names names;
     std::vector<ExprId> loads;
@@ -108,11 +117,12 @@ class Recompute {
     }
     return with_names(p_, names, value);
   }
+  /// Returns true if rows of the array are too long for the registers.
   bool is_long_row(const Buffer& b) const {
     return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > kKept;
   }
 
-  /// The statement of loop `k` that stores what can go.
+  /// Returns the number of the statement in loop k that stores an array which can go.
   std::optional<std::size_t> filling(const Block& b, std::size_t k) {
     const auto& loop = std::get<For>(b[k].node);
     for (std::size_t at = 0; at < loop.body.size(); ++at) {
@@ -122,6 +132,7 @@ class Recompute {
     return std::nullopt;
   }
 
+  /// Returns true if the loop stores every element of a local array of one axis.
   bool is_whole(const For& loop, const Store& store) const {
     const Buffer& array = p_[store.buffer];
     if (!local_.contains(store.buffer) || array.axes.size() != 1 || store.accumulate) return false;
@@ -130,11 +141,14 @@ class Recompute {
            literal(p_, loop.begin) == 0 && literal(p_, loop.end) == extent;
   }
 
+  /// Returns true if nothing but statements after loop k in this block reads the array, the formula is cheap, and its
+  /// sources stay as they are.
   bool can_go(const Block& b, std::size_t k, const Store& store) {
     const auto& loop = std::get<For>(b[k].node);
     const Effects here = effects_of(p_, b[k]), later = effects_from(p_, b, k + 1);
     if (here.loads.contains(store.buffer) || later.stores.contains(store.buffer)) return false;
     const int from_here = mentions(p_, store.buffer, b, k);
+    // The store is the only mention in loop k, and the function has no mentions outside of this block.
     const bool once = from_here == 1 + mentions(p_, store.buffer, b, k + 1);
     if (!once || from_here != mentions(p_, store.buffer, all_) || std::ranges::any_of(loop.body, leaves)) return false;
     const ExprId value = formula(loop, store);
@@ -147,8 +161,8 @@ class Recompute {
   }
 
   Program& p_;
-  const Block& all_;
-  FewIds<BufferId> local_;
+  const Block& all_;        // the body of the function
+  FewIds<BufferId> local_;  // the local arrays of the function
 };
 
 }  // namespace

@@ -1,3 +1,6 @@
+// Detection of recurrences by the form of indices: an array is stored at [t] and loaded at an expression of t, like [t
+// - 1].
+// A loop that counts down (varying.h) has the scalar of its countdown as index.
 #include "compiler/passes/recurrence.h"
 
 #include <algorithm>
@@ -11,7 +14,8 @@
 namespace lehr::loops {
 namespace {
 
-/// One turn loads scratch that another stored: by the index on the one side, by something else with it on the other.
+/// Returns true if an iteration of the loop loads scratch that another iteration stores. `stored` and `elsewhere` are
+/// axes of arrays: those that stores index by t, and those that loads index by another expression of t.
 bool recurs(const Program& p, const For& loop) {
   const ScalarId index = countdown(p, loop).value_or(loop.index);
   const auto is_index = [&](ExprId e) { return is_scalar(p, e, index); };

@@ -1,3 +1,6 @@
+// Copies of statements and expressions with substitutions.
+// One visitor does both kinds of copy: with slices replaced (with_slices) and with new names (with_names). Copies of
+// expressions are cached, so that a shared expression is copied once and stays shared.
 #include "compiler/passes/rewrite.h"
 
 #include <fmt/format.h>
@@ -22,14 +25,16 @@ ScalarId make_scalar(Program& p, const std::string& stem, Type type) {
 
 namespace {
 
+/// Copies code with the substitutions of `slices` and `names`. One object serves one copy.
 class Rewrite {
  public:
   Rewrite(Program& p, const Slices& slices, const Names& names) : p_(p), slices_(slices), names_(names) {}
 
+  /// Returns the copy of a statement.
   Stmt statement(const Stmt& s) {
     return std::visit([&](const auto& x) { return Stmt{of(x)}; }, s.node);
   }
-  /// The same expression where nothing of it is another; what expressions share, their copies share.
+  /// Returns the copy of an expression; the same id if nothing in it is substituted.
   ExprId expr(ExprId e) {
     const auto other = names_.expressions.find(e);
     if (other != names_.expressions.end()) return other->second;
@@ -38,11 +43,13 @@ class Rewrite {
   }
 
  private:
+  /// Returns the slice of an array if an array of its own replaces it; null otherwise.
   const Slice* slice(BufferId b) const {
     const auto it = slices_.find(b);
     return it != slices_.end() && it->second.once.valid() ? &it->second : nullptr;
   }
 
+  /// Returns the copies of several expressions, leaving out the one at position `without`.
   std::vector<ExprId> all(const std::vector<ExprId>& exprs, std::optional<std::size_t> without = std::nullopt) {
     std::vector<ExprId> out;
     for (std::size_t k = 0; k < exprs.size(); ++k) {
@@ -51,6 +58,7 @@ class Rewrite {
     return out;
   }
 
+  /// Returns the new name of `x`, or `x` itself if it keeps its name.
   template <class T>
   static T named(const std::map<T, T>& names, T x) {
     const auto it = names.find(x);
@@ -59,12 +67,15 @@ class Rewrite {
   ScalarId scalar(ScalarId s) const { return named(names_.scalars, s); }
   BufferId array(BufferId b) const { return named(names_.arrays, b); }
 
+  /// Returns the formula of an array for the element at `position`.
   ExprId computed(const Formula& formula, ExprId position) {
     const Names here{{}, {}, {{formula.position, position}}};
     return with_names(p_, here, formula.value);
   }
+  /// Makes the copy of an expression that is not in the cache.
   ExprId copy(ExprId e) {
     const Expr x = p_[e];
+    // Returns the original if the new node equals it, so that unchanged expressions stay shared.
     const auto changed = [&](auto node, bool same) { return same ? e : make(p_, x.type, std::move(node)); };
     return std::visit(Overloaded{[&](const Get& n) {
                                    const auto value = names_.values.find(n.scalar);
@@ -107,12 +118,14 @@ class Rewrite {
                       x.node);
   }
 
+  /// Returns the copy of a block.
   Block block(const Block& b) {
     Block out;
     for (const Stmt& s : b)
       out.push_back(statement(s));
     return out;
   }
+  /// The functions `of` return the copy of a statement of each kind.
   For of(const For& x) {
     return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent, x.step, x.side_by_side};
   }
@@ -134,7 +147,7 @@ class Rewrite {
   Program& p_;
   const Slices& slices_;
   const Names& names_;
-  std::map<ExprId, ExprId> copies_;
+  std::map<ExprId, ExprId> copies_;  // copies made so far, by original
 };
 
 }  // namespace
@@ -154,6 +167,7 @@ ExprId with_names(Program& program, const Names& names, ExprId expression) {
 Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) {
   std::vector<ScalarId> inner;
   std::vector<ExprId> to, from;
+  // The sliced axis has the given index; every other axis gets a loop of its own.
   for (std::size_t k = 0; k < p[array].axes.size(); ++k) {
     if (k == slice.axis) {
       to.push_back(make(p, Type::i64, Get{index}));

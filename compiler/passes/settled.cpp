@@ -1,3 +1,11 @@
+// Skipping of the steps of a recurrence that has reached a fixed point.
+// In each loop over steps the first run of consecutive statements that qualify is guarded. The arrays that it reads
+// (the keys) are compared, element by element, with a copy of what they were in the step before:
+//   first = 1                                       before the loop
+//   changed = first; for e: changed += V[e] != last[e]
+//   if (changed > 0): first = 0; for e: last[e] = V[e]; the statements
+// Skipping changes no bits, because the statements are deterministic and their results are still in the arrays that
+// they fill.
 #include "compiler/passes/settled.h"
 
 #include <fmt/format.h>
@@ -16,16 +24,18 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kMostKeys("settled.most_keys", 1024);  // numbers to compare
-constexpr Threshold<std::int64_t> kWorthIt("settled.worth_it", 4);       // operations for each of them, at least
-constexpr std::int64_t kSlowOperation = 10;                              // a division, a root, a logarithm; in others
-constexpr std::int64_t kUnknownTurns = 2;                                // of a loop over part of a row
+constexpr Threshold<std::int64_t> kMostKeys("settled.most_keys", 1024);  // elements that may be compared
+constexpr Threshold<std::int64_t> kWorthIt("settled.worth_it", 4);  // operations for each compared element, at least
+constexpr std::int64_t kSlowOperation = 10;  // operations that a division, root or logarithm counts as
+constexpr std::int64_t kUnknownTurns = 2;    // iterations that a loop over part of a row counts as
 
+/// Returns true if the array may be the state of a recurrence: scratch of doubles with constant extents.
 bool is_state(const Program& p, BufferId b) {
   return p[b].role == Role::scratch && p[b].element == Type::f64 && has_constant_extents(p, p[b]);
 }
 
-/// Does the same whenever it reads the same, and fills the same places: no branch but to fail.
+/// Returns true if the statement does the same whenever it reads the same, and writes the same elements in every
+/// execution. It draws no random numbers, and branches only to fail.
 bool is_even(const Program& p, const Stmt& s) {
   bool random = false;
   Walk walk{p, [&](ExprId e) { random = random || std::holds_alternative<Random>(p[e].node); }, [](BufferId, bool) {}};
@@ -39,7 +49,7 @@ bool is_even(const Program& p, const Stmt& s) {
                      }));
 }
 
-/// Operations, roughly.
+/// Returns a rough number of the operations that a block executes.
 std::int64_t operations(const Program& p, const Block& b) {
   std::int64_t out = 0;
   for (const Stmt& s : b) {
@@ -60,6 +70,7 @@ std::int64_t operations(const Program& p, const Block& b) {
   return out;
 }
 
+/// Rewrites the loops of all functions of a program.
 class Settle {
  public:
   explicit Settle(Program& p) : p_(p) {}
@@ -69,10 +80,10 @@ class Settle {
   }
 
  private:
-  /// `around`: arrays that the function stores outside the block.
+  /// Rewrites the loops of a block. `around`: arrays that the function stores to outside of it.
   void block(Block& b, const FewIds<BufferId>& around) {
     if (std::ranges::none_of(b, holds_statements)) return;
-    std::unordered_map<BufferId, int> storing;  // statements that store an array
+    std::unordered_map<BufferId, int> storing;  // the number of statements that store to each array
     for (const Stmt& s : b) {
       for (const BufferId x : effects_of(p_, s).stores)
         ++storing[x];
@@ -85,11 +96,12 @@ class Settle {
     b = std::move(out);
   }
 
+  /// Returns true if the statement has other statements inside.
   static bool holds_statements(const Stmt& s) {
     return std::holds_alternative<If>(s.node) || std::holds_alternative<For>(s.node);
   }
 
-  /// What others than this statement store.
+  /// Returns the arrays that other statements than `s` store to, in the block or around it.
   FewIds<BufferId> others(const std::unordered_map<BufferId, int>& storing, const Stmt& s,
                           const FewIds<BufferId>& around) const {
     const FewIds<BufferId> own = effects_of(p_, s).stores;
@@ -99,6 +111,7 @@ class Settle {
     return {out.begin(), out.end()};
   }
 
+  /// Rewrites what is inside of a branch or a loop. Statements that must precede the loop are appended to `before`.
   void inside(Stmt& s, const FewIds<BufferId>& outside, Block& before) {
     if (auto* branch = std::get_if<If>(&s.node)) {
       block(branch->then_block, outside);
@@ -110,6 +123,7 @@ class Settle {
     if (!loop.independent && !std::holds_alternative<ConstI>(p_[loop.end].node)) settle(loop, outside, before);
   }
 
+  /// Guards the first run of statements in the loop that qualifies.
   void settle(For& loop, const FewIds<BufferId>& outside, Block& before) {
     if (std::ranges::any_of(loop.body, leaves)) return;
     Effects all;
@@ -132,7 +146,8 @@ class Settle {
     }
   }
 
-  /// The end of the statements of state alone that begin at `from`, of a body that does `all`.
+  /// Returns the end of the run of statements that begins at `from` and depends on state alone. `all`: the effects of
+  /// the whole body.
   std::size_t run_from(const For& loop, std::size_t from, const Effects& all) const {
     Effects run;
     std::size_t end = from;
@@ -152,17 +167,19 @@ class Settle {
     return end;
   }
 
-  /// What must be as it was for the statements to do what they did; empty: they are not worth it, or do more.
+  /// Returns the arrays whose contents decide whether the statements would do the same again (the keys). It is empty if
+  /// the comparison is not worth it, or if other statements of the loop use what these declare or store to the same
+  /// arrays.
   std::vector<BufferId> keys_of(const For& loop, std::size_t from, std::size_t end,
                                 const FewIds<BufferId>& outside) const {
     Effects run, rest;
     for (std::size_t k = 0; k < loop.body.size(); ++k)
       (from <= k && k < end ? run : rest).add(effects_of(p_, loop.body[k]));
     if (meet(run.stores, rest.stores) || meet(run.declares, rest.reads) || meet(run.declares, rest.assigns)) return {};
-    // What nothing else fills, every turn fills before it reads it.
+    // An array that nothing else fills is filled in every step before it is read, so it is no key.
     const Block statements(loop.body.begin() + static_cast<std::ptrdiff_t>(from),
                            loop.body.begin() + static_cast<std::ptrdiff_t>(end));
-    // What is added to is read too.
+    // An element that is added to is read too.
     each_statement(statements, [&](const Stmt& s) {
       if (const auto* store = std::get_if<Store>(&s.node); store && store->accumulate) run.loads.insert(store->buffer);
     });
@@ -177,6 +194,8 @@ class Settle {
     return keys;
   }
 
+  /// Appends the statements `run` to `out`, guarded by the comparison of the keys. The declaration of the flag for the
+  /// first step goes to `before`.
   void skip_equal(const std::vector<BufferId>& keys, Block run, Block& before, Block& out) {
     const ScalarId first = scalar("first"), changed = scalar("changed");
     before.push_back(Stmt{Local{first, i(1)}});
@@ -196,7 +215,7 @@ class Settle {
     out.push_back(Stmt{If{any, std::move(then), {}}});
   }
 
-  /// A statement for all places of an array.
+  /// Returns loops over all elements of the array around statement(indices).
   template <class Statement>
   Stmt over(BufferId b, const Statement& statement) {
     std::vector<ScalarId> indices;

@@ -1,3 +1,9 @@
+// Outlining of independent loops as parallel regions (loops::Phase).
+// The statements of a function are looked at in order. A loop joins the last region of equally many iterations that it
+// can be moved to, or begins a new one, or stays in the rest of the function. Regions run before the rest, so a loop
+// may move only if it conflicts with nothing in the rest before it.
+// Scalars of the function that a loop reads are computed again in the region; sums that it adds to get an array, which
+// the function adds to its own variables.
 #include "compiler/passes/shares.h"
 
 #include <fmt/format.h>
@@ -20,9 +26,9 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kFewTurns("shares.few_turns", 4);
+constexpr Threshold<std::int64_t> kFewTurns("shares.few_turns", 4);  // loops with fewer iterations stay
 
-/// Calls f(buffer, indices) for every access of a statement to an element.
+/// Calls f(buffer, indices) for every access of a statement to an element. A Fill has no indices.
 template <class F>
 void each_access(const Program& p, const Stmt& s, const F& f) {
   Walk walk{p,
@@ -47,7 +53,7 @@ void each_access(const Program& p, const Stmt& s, const F& f) {
   stores(stores, s);
 }
 
-/// Whether there is more to a turn than starting it.
+/// Returns true if an iteration contains a loop or a function call, so that there is more to do than starting it.
 bool is_worth_it(const Program& p, const For& loop) {
   bool out = false;
   each_statement(loop.body, [&](const Stmt& s) { out = out || std::holds_alternative<For>(s.node); });
@@ -61,23 +67,23 @@ bool is_worth_it(const Program& p, const For& loop) {
   return out;
 }
 
-/// The array that a nest of loops around one statement stores to.
+/// Returns the array that a nest of loops around one statement stores to; invalid if it stores to none.
 BufferId stored_by(const Stmt& s) {
   if (const auto* loop = std::get_if<For>(&s.node)) return stored_by(loop->body[0]);
   const auto* store = std::get_if<Store>(&s.node);
   return store ? store->buffer : BufferId();
 }
 
-/// Loops that become one function of a range.
+/// A parallel region before its function is made.
 struct Draft {
-  ExprId turns;
-  Block loops;
-  Effects effects;
-  std::vector<ScalarId> lets, sums;  // declared before: computed again, and added up
-  std::vector<BufferId> scratch;
+  ExprId turns;                      // the trip count
+  Block loops;                       // the loops, in order
+  Effects effects;                   // their effects together
+  std::vector<ScalarId> lets, sums;  // scalars of the function that the region computes again; scalars that it adds to
+  std::vector<BufferId> scratch;     // arrays that are private to whoever runs the region
 };
 
-/// The phases of one function.
+/// Outlines the loops of one function.
 class Shares {
  public:
   Shares(Program& p, std::size_t function) : p_(p), f_(function) {}
@@ -107,6 +113,7 @@ class Shares {
   }
 
  private:
+  /// Collects what the decisions need to know of a statement of the function.
   void note(const Stmt& s) {
     const Effects x = effects_of(p_, s);
     FewIds<BufferId> mentioned = x.loads;
@@ -122,6 +129,7 @@ class Shares {
       numbers_.insert(local->scalar);
   }
 
+  /// Moves a statement into a region, or appends it to the rest of the function.
   void place(Stmt& s) {
     if (std::optional<Stmt> loops = filled_by_loops(s); loops && join_phase(*loops)) return;
     if (join_phase(s)) return;
@@ -130,6 +138,7 @@ class Shares {
     rest_.push_back(std::move(s));
   }
 
+  /// Returns true if the statement may end the function. Loops after such a statement stay.
   static bool fails(const Stmt& s) {
     if (const auto* loop = std::get_if<For>(&s.node)) return std::ranges::any_of(loop->body, fails);
     if (const auto* branch = std::get_if<If>(&s.node))
@@ -137,7 +146,7 @@ class Shares {
     return std::holds_alternative<Fail>(s.node);
   }
 
-  /// How often a loop turns from 0 on, if it is not known to be seldom.
+  /// Returns the trip count of a loop that begins at 0; nullopt if it is small, or neither a constant nor a size.
   std::optional<ExprId> turns_of(const For& loop) const {
     const auto* begin = std::get_if<ConstI>(&p_[loop.begin].node);
     const auto* end = std::get_if<ConstI>(&p_[loop.end].node);
@@ -145,19 +154,23 @@ class Shares {
     if (end ? end->value < kFewTurns : !std::holds_alternative<Extent>(p_[loop.end].node)) return std::nullopt;
     return loop.end;
   }
+  /// Returns true if two trip counts are the same.
   bool same(ExprId a, ExprId b) const {
     const auto *n = std::get_if<ConstI>(&p_[a].node), *m = std::get_if<ConstI>(&p_[b].node);
     if (n || m) return n && m && n->value == m->value;
     return std::get<Extent>(p_[a].node).size == std::get<Extent>(p_[b].node).size;
   }
 
-  /// So many turns can be worked on together, and are elsewhere in the function.
+  /// Returns true if the iterations can fill a vector, and a loop of equally many that is worth outlining is in the
+  /// function.
   bool are_many(std::int64_t turns) const { return turns >= kManyTurns && worthy_.contains(turns); }
+  /// Returns true if outlining the loop is a gain.
   bool is_worth_it(const For& loop, ExprId turns) const {
     return are_many(literal(p_, turns).value_or(0)) || loops::is_worth_it(p_, loop);
   }
 
-  /// The same as loops, of an array of rows.
+  /// Returns the loops that do the same as a Fill of an array with rows; nullopt for other statements. If the array is
+  /// later added to along its last axis, that axis becomes the outermost loop.
   std::optional<Stmt> filled_by_loops(const Stmt& s) {
     const auto* fill = std::get_if<Fill>(&s.node);
     if (!fill || p_[fill->buffer].axes.empty()) return std::nullopt;
@@ -183,7 +196,8 @@ class Shares {
     return out;
   }
 
-  /// What a loop needs of the scalars outside, if that can be had.
+  /// Notes in `d` the scalars of the function that a loop needs: lets to be computed again, and sums. Returns false if
+  /// it needs others.
   bool take_scalars(const Effects& x, Draft& d) const {
     for (const ScalarId s : x.reads) {
       if (!x.declares.contains(s) && !take_let(s, d)) return false;
@@ -195,7 +209,8 @@ class Shares {
     }
     return true;
   }
-  /// A let of constants, in the order of declaration.
+  /// Notes a let, and those that it needs, in the order of declaration. Returns false if it loads an array that the
+  /// function stores to.
   bool take_let(ScalarId s, Draft& d) const {
     const auto let = lets_.find(s);
     if (let == lets_.end()) return false;
@@ -208,6 +223,7 @@ class Shares {
     d.lets.push_back(s);
     return true;
   }
+  /// Returns true if no statement of the block assigns to the scalar other than by adding.
   static bool only_adds(const Block& b, ScalarId to) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
       if (const auto* loop = std::get_if<For>(&s.node)) return only_adds(loop->body, to);
@@ -218,7 +234,8 @@ class Shares {
     });
   }
 
-  /// Every turn of the loops knows its own rows of the array alone.
+  /// Returns true if each iteration of the loops accesses only its own rows of the array: one axis is always indexed by
+  /// the loop.
   bool own_rows(BufferId b, const Block& loops) const {
     for (std::size_t axis = 0; axis < p_[b].axes.size(); ++axis) {
       bool good = true;
@@ -233,7 +250,8 @@ class Shares {
     }
     return false;
   }
-  /// What a turn leaves there another one finds: a turn fills what it has to itself anew, whichever it is.
+  /// Returns true if the index of a loop selects elements of the array, so that an iteration would find there what
+  /// another one has left. Such an array cannot be private to whoever runs a range.
   bool leaves_rows(BufferId b, const Block& loops) const {
     bool out = false;
     for (const Stmt& s : loops) {
@@ -247,6 +265,8 @@ class Shares {
     }
     return out;
   }
+  /// Notes in `d` the scratch that becomes private to the region. Returns false if an array that the loops store to is
+  /// neither accessed by own rows nor private scratch.
   bool take_arrays(Draft& d) const {
     const std::vector<BufferId>& own = p_.functions[f_].local_arrays;
     FewIds<BufferId> touched = d.effects.stores;
@@ -264,8 +284,8 @@ class Shares {
     return true;
   }
 
-  /// Scratch is private to whoever runs a phase: what a phase leaves in rows of its own for the rest of the function,
-  /// or for other phases, is a table. Where other functions have the same scratch, this one gets an array of its own.
+  /// Makes scratch a table, because it carries rows from a region to later code, while scratch is private to whoever
+  /// runs a region. If other functions use the same scratch, this function gets an array of its own.
   void make_table(BufferId b) {
     std::vector<std::size_t> here{f_};
     for (const Phase& phase : p_.functions[f_].phases)
@@ -293,10 +313,12 @@ class Shares {
     }
   }
 
+  /// Returns true if two groups of statements may not change their order.
   static bool conflict(const Effects& a, const Effects& b) {
     return meet(a.stores, b.loads) || meet(a.loads, b.stores) || meet(a.stores, b.stores);
   }
 
+  /// Moves a loop to a region. Returns false if it must stay.
   bool join_phase(const Stmt& s) {
     const auto* loop = std::get_if<For>(&s.node);
     const auto turns = loop && !stops_ ? turns_of(*loop) : std::nullopt;
@@ -316,11 +338,13 @@ class Shares {
     drafts_.push_back(std::move(alone));
     return true;
   }
+  /// Appends a loop to a region. Returns false, with `d` unusable, if scalars or arrays forbid it.
   bool add(Draft& d, const Stmt& s, const Effects& x) const {
     d.loops.push_back(s);
     d.effects.add(x);
     return take_scalars(x, d) && take_arrays(d);
   }
+  /// Makes the function of a region, with the parameters begin and end, and the Phase that calls it.
   void finish(const Draft& d) {
     Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].phases.size()), {}, {}, {}};
     Phase phase{p_.functions.size(), d.turns, {}};
@@ -354,7 +378,7 @@ class Shares {
     p_.functions.push_back(std::move(out));
   }
 
-  /// After its declaration.
+  /// Inserts an addition of `value` to a sum right after its declaration in the rest of the function.
   void add_up(ScalarId scalar, ExprId value) {
     const auto declares = [&](const Stmt& s) {
       const auto* local = std::get_if<Local>(&s.node);
@@ -363,6 +387,7 @@ class Shares {
     rest_.insert(std::ranges::find_if(rest_, declares) + 1, Stmt{Accumulate{scalar, value}});
   }
 
+  /// Adds the array of the sums of a region to the program.
   BufferId sums_of(const std::string& name, std::size_t numbers) {
     p_.sizes.push_back({"sums of " + name, static_cast<std::int64_t>(numbers), -1});
     p_.buffers.push_back({"sums." + name, Type::f64, Role::scratch, {SizeId(p_.sizes.size() - 1)}});
@@ -376,17 +401,17 @@ class Shares {
 
   Program& p_;
   const std::size_t f_;
-  std::map<BufferId, int> mentions_;  // by statements of the body
-  FewIds<BufferId> stored_;
-  FewIds<BufferId> by_last_;       // added to in loops over their last axis
-  std::set<std::int64_t> worthy_;  // known numbers of turns of loops that are worth it
-  std::map<ScalarId, ExprId> lets_;
-  FewIds<ScalarId> numbers_;  // declared by the body, and only added to
-  std::vector<Draft> drafts_;
-  FewIds<BufferId> handed_over_;  // scratch whose rows phases leave for what comes after them
-  Block rest_;
-  Effects before_;  // of the rest so far
-  bool stops_ = false;
+  std::map<BufferId, int> mentions_;  // how many statements of the body access each array
+  FewIds<BufferId> stored_;           // arrays that the function stores to
+  FewIds<BufferId> by_last_;          // arrays that interchanged loops add to along the last axis
+  std::set<std::int64_t> worthy_;     // trip counts of loops that are worth outlining; 0 if only the data tell
+  std::map<ScalarId, ExprId> lets_;   // values of the immutable scalars of the function
+  FewIds<ScalarId> numbers_;          // variables of the body that are only added to
+  std::vector<Draft> drafts_;         // regions so far, in order
+  FewIds<BufferId> handed_over_;      // scratch whose rows later code reads, so that it becomes a table
+  Block rest_;                        // statements that stay in the function
+  Effects before_;                    // their effects so far
+  bool stops_ = false;                // true once one of them may end the function
 };
 
 }  // namespace

@@ -1,3 +1,7 @@
+// The cost estimate for outer-loop vectorisation of short items.
+// `rows_` estimates the vector operations of an item if vectors lie along its own inner loops, `lanes_` if eight items
+// lie in the lanes. The constants are fitted to measurements of some 80 pairs (docs/passes.md). Lanes must win by 40 %,
+// transposition of rows included.
 #include "compiler/passes/short_loops.h"
 
 #include <algorithm>
@@ -15,35 +19,38 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kTogether = 8;  // items
+constexpr std::int64_t kTogether = 8;  // items that run together
 constexpr double kLanes = kTogether;
-constexpr Threshold<double> kGain("short_loops.gain", 0.6);  // of the operations, or less
-constexpr double kFunction = 10;                             // operations
-constexpr double kTurned = 0.5;                              // for a number of a row that is turned over
-constexpr double kLeftOver = 3.5;  // turns that vectors leave to be done one by one, where the length is an index
-constexpr double kUnrolled = 3;    // turns of a loop, so that the one around it
-constexpr Threshold<double> kLong("short_loops.long", 32);  // of so many turns, is one on vectors
+constexpr Threshold<double> kGain("short_loops.gain",
+                                  0.6);  // the most work in lanes, as a fraction of that of the plain loop
+constexpr double kFunction = 10;         // operations that a function call counts as
+constexpr double kTurned = 0.5;          // operations for transposing one element of a row
+constexpr double kLeftOver = 3.5;  // iterations that remain after the vectors, if the length is another loop's index
+constexpr double kUnrolled = 3;    // a loop of at most so many iterations is unrolled, so that the loop around it
+constexpr Threshold<double> kLong("short_loops.long", 32);  // with at least so many iterations is the innermost
 
-/// Operations of an item on vectors along its own loops, and along lanes of items.
+/// The estimated operations of an item, on vectors along its own loops and in lanes of items.
 class Estimate {
  public:
   Estimate(const Program& p, const For& loop) : p_(p), turns_(turns_of_range(p, loop)) { block(loop.body, {}); }
 
-  /// Whether the turns are those of a phase, and how many is known.
+  /// Returns true if the loop is that of a parallel region with a constant trip count.
   bool of_phase() const { return turns_.has_value(); }
-  /// `numbers`: of an item's rows, to be turned over.
+  /// Returns true if lanes are a gain. `numbers`: elements of an item's rows that must be transposed.
   bool gains(double numbers) const {
     return fits_ && ((loops_ && sums_ && is_hard_) || turns_) && lanes_ + kTurned * numbers <= kGain * rows_;
   }
 
  private:
+  /// What is known of the loops around a statement.
   struct Around {
-    double times = 1;               // that a statement is done for an item
-    double vectors = 1;             // that it is done, on vectors
-    double length = 1;              // of the loop around
+    double times = 1;               // executions of the statement for an item
+    double vectors = 1;             // the same on vectors along an inner loop
+    double length = 1;              // trip count of the loop around
     std::optional<ScalarId> along;  // index of the loop that vectors lie along
   };
 
+  /// Adds the operations of a block to both estimates.
   void block(const Block& b, const Around& around) {
     for (const Stmt& s : b) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
@@ -58,6 +65,7 @@ class Estimate {
     }
   }
 
+  /// Adds the operations of one statement to both estimates.
   void statement(const Stmt& s, const Around& around) {
     const auto* x = std::get_if<Store>(&s.node);
     sums_ = sums_ || (x && x->accumulate && p_[x->buffer].role == Role::statistic);
@@ -69,15 +77,15 @@ class Estimate {
     lanes_ += work * around.times / kLanes;
   }
 
-  /// The number of turns, if it is written out.
+  /// Returns the trip count of a loop with constant bounds.
   std::optional<double> known(const For& x) const {
     const auto begin = literal(p_, x.begin), end = literal(p_, x.end);
     return begin && end ? std::optional(static_cast<double>(*end - *begin)) : std::nullopt;
   }
-  /// Of a loop in one of this length.
+  /// Returns the trip count of a loop; half of the length around it if its bounds are other indices.
   double turns(const For& x, double outer) const { return known(x).value_or(std::max(1.0, outer / 2)); }
 
-  /// Whether there are no loops in it but those that are written out.
+  /// Returns true if all loops inside are short enough to be unrolled, so that vectors lie along this one.
   bool is_innermost(const For& x, double length) const {
     bool found = true;
     each_statement(x.body, [&](const Stmt& s) {
@@ -87,6 +95,7 @@ class Estimate {
     return found;
   }
 
+  /// Adds the operations of an inner loop to both estimates.
   void inner(const For& x, const Around& around) {
     loops_ = true;
     const auto on_expr = [&](ExprId e) { fits_ = fits_ && !std::holds_alternative<Extent>(p_[e].node); };
@@ -97,11 +106,12 @@ class Estimate {
     if (length == 1 || around.along || !is_innermost(x, length))
       return block(x.body, {times, around.vectors * length, length, around.along});
     const double vectors = known(x) ? std::ceil(length / kLanes) : length / kLanes + kLeftOver;
-    // Little is made of loops over so few turns: vectors that are not full are none.
+    // LLVM optimises a region of so few iterations little, so that vectors which are not full do not exist.
     const bool none = turns_ && std::fmod(length, kLanes) != 0;
     block(x.body, {times, around.vectors * (none ? length : vectors), length, x.index});
   }
 
+  /// Returns the sum of `what` over the expressions of a statement.
   template <class What>
   int count(const Stmt& s, const What& what) const {
     int out = 0;
@@ -109,7 +119,7 @@ class Estimate {
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
     return out;
   }
-  /// Numbers that lie apart for vectors along this index.
+  /// Returns the number of loads that vectors along this index would gather from distant elements.
   int apart(const Stmt& s, ScalarId index) const {
     return count(s, [&](ExprId e) {
       const auto* x = std::get_if<Load>(&p_[e].node);
@@ -120,13 +130,14 @@ class Estimate {
   }
 
   const Program& p_;
-  const std::optional<std::int64_t> turns_;  // of a phase, where they are known
-  double rows_ = 0, lanes_ = 0;
+  const std::optional<std::int64_t>
+      turns_;                    // trip count of a parallel region, if the loop is one with a constant count
+  double rows_ = 0, lanes_ = 0;  // estimates for vectors along inner loops, and for lanes of items
   bool fits_ = true, loops_ = false, sums_ = false;
-  bool is_hard_ = false;  // for vectors of items that LLVM makes: loops in loops, functions, failures
+  bool is_hard_ = false;  // true if LLVM would not vectorise over items: loops in loops, functions, failures
 };
 
-/// Rows that data of the items name lie apart for lanes.
+/// Returns true if data name rows of arrays: the rows of eight items are then in distant memory.
 bool looks_rows_up(const Program& p, const For& loop) {
   bool found = false;
   const auto look = [&](const std::vector<ExprId>& at) {
@@ -142,8 +153,10 @@ bool looks_rows_up(const Program& p, const For& loop) {
   return found;
 }
 
+/// Returns true if lanes could be a gain, before the costs of transposition are known.
 bool is_short(const Program& p, const For& loop) { return !looks_rows_up(p, loop) && Estimate(p, loop).gains(0); }
 
+/// Returns the form with eight lanes and transposed rows if it is a gain; nullopt otherwise.
 std::optional<Arrangement> in_lanes(const Program& p, const For& loop, const Varying& varying) {
   const Estimate estimate(p, loop);
   double numbers = 0;

@@ -1,3 +1,7 @@
+// The frame of a vectorised loop: the loop over groups of iterations, its remainder, and the sums after it.
+//   fill the private sums with 0
+//   for first by turns: if (fewer than `fewest` are left): the original body, one by one      else: the group
+//   add up the private sums
 #include "compiler/passes/side_by_side.h"
 
 #include <algorithm>
@@ -13,12 +17,14 @@ namespace lehr::loops {
 namespace {
 
 constexpr Threshold<std::int64_t> kWidest("side_by_side.widest",
-                                          1024);  // numbers of an array of a lane beside axes of unknown size
+                                          1024);  // elements of a private array, not counting axes of run-time size
 
+/// Vectorises one loop.
 class SideBySide : TurnStatements {
  public:
   using TurnStatements::TurnStatements;
 
+  /// Returns the statements that replace the loop; new arrays on the stack are appended to `arrays`.
   Block take(std::vector<BufferId>& arrays) {
     Block together = are_full() ? Block{} : open_lanes();
     append(together, how_.rows_ahead ? in_rows() : in_groups(loop_.body));
@@ -52,7 +58,8 @@ class SideBySide : TurnStatements {
   }
 
  private:
-  /// Lanes beyond the end do what the last one does, but for sums.
+  /// Returns the statements that set up the mask and the index of each lane. A lane beyond the end repeats the last
+  /// iteration, so that its loads are valid; it is left out of sums.
   Block open_lanes() {
     active_ = array("active", {}, Type::i64);
     of_scalar_[loop_.index] = array(p_[loop_.index].name, {}, Type::i64);
@@ -66,7 +73,7 @@ class SideBySide : TurnStatements {
     return out;
   }
 
-  /// Scalars outside that turns add to.
+  /// Returns the scalars declared outside that iterations add to.
   std::vector<ScalarId> added_numbers() const {
     const FewIds<ScalarId> declares = declared_in(loop_.body);
     FewIds<ScalarId> adds;
@@ -78,7 +85,8 @@ class SideBySide : TurnStatements {
     return out;
   }
 
-  /// The body, where rows of the turns are kept from the statements on that need them.
+  /// Returns the body in which rows of shared arrays are held in private arrays, each from the first statement on that
+  /// needs it.
   Block in_rows() {
     const std::vector<TurnRow> rows = rows_of_turns(p_, varying_, loop_);
     Block out;
@@ -99,7 +107,8 @@ class SideBySide : TurnStatements {
     return out;
   }
 
-  /// What does not wait for functions, for some turns after the other; what all share, once.
+  /// Returns the body in the unrolled form with small groups: what waits for functions runs for all iterations
+  /// together, other statements for `how_.together` at a time, and what all share once.
   Block in_groups(const Block& b) {
     const Mask all{active_, {}, false};
     if (how_.together == 0) return block(b, all);
@@ -121,6 +130,7 @@ class SideBySide : TurnStatements {
     }
     return out;
   }
+  /// Returns true if the statement declares a scalar that all iterations share.
   bool is_shared(const Stmt& s) const {
     return !is_own(s) && (std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node));
   }

@@ -1,3 +1,4 @@
+// Slices: a nest of loops that fills a[..., i, ...] as a whole marks a candidate; then every other access is checked.
 #include "compiler/passes/slices.h"
 
 #include <algorithm>
@@ -10,25 +11,29 @@
 namespace lehr::loops {
 namespace {
 
+/// The indices of an access, one for each axis.
 using Place = std::vector<ExprId>;
 
-/// Uses of an index, all of them or those that select no slice.
+/// Searches code for uses of an index; if `slices` is given, uses that select one of these do not count.
 struct Uses {
   const Program& p;
-  ScalarId index;
+  ScalarId index;  // the index that is looked for
   const Slices* slices = nullptr;
 
+  /// Returns true if that axis of the array is the sliced one.
   bool selects(BufferId b, std::size_t axis) const {
     if (!slices) return false;
     const auto slice = slices->find(b);
     return slice != slices->end() && slice->second.axis == axis;
   }
+  /// Returns true if an index of the access uses the index that is looked for.
   bool place(BufferId b, const Place& at) const {
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (!selects(b, k) && expr(at[k])) return true;
     }
     return false;
   }
+  /// Returns true if the expression uses the index, or draws a random number.
   bool expr(ExprId e) const {
     return std::visit(
         Overloaded{[&](const Get& x) { return x.scalar == index; },
@@ -39,9 +44,11 @@ struct Uses {
                    [](const Random&) { return true; }, [](const auto&) { return false; }},
         p[e].node);
   }
+  /// Returns true if a statement of the block uses the index.
   bool block(const Block& b) const {
     return std::ranges::any_of(b, [&](const Stmt& s) { return statement(s); });
   }
+  /// Returns true if the statement uses the index.
   bool statement(const Stmt& s) const {
     return std::visit(
         Overloaded{[&](const For& x) { return expr(x.begin) || expr(x.end) || block(x.body); },
@@ -54,6 +61,7 @@ struct Uses {
   }
 };
 
+/// Finds the slices of one loop.
 class Finder {
  public:
   Finder(const Program& p, const For& loop) : p_(p), loop_(loop) {}
@@ -78,7 +86,7 @@ class Finder {
     return literal && literal->value == value;
   }
 
-  /// The axis that the index selects from, if nothing else of an access has to do with it.
+  /// Returns the axis that the loop's index selects from; nullopt if the index is used anywhere else in the access.
   std::optional<std::size_t> axis_of(const Place& at) const {
     std::optional<std::size_t> out;
     for (std::size_t k = 0; k < at.size(); ++k) {
@@ -88,7 +96,8 @@ class Finder {
     return out;
   }
 
-  /// The store of a nest of loops over all of a slice in which there is nothing else.
+  /// Returns the store in a nest of loops that fills a whole slice and does nothing else; null if the statement is
+  /// none.
   const Store* filler(const Stmt& s) const {
     std::vector<const For*> nest;
     const Stmt* inner = &s;
@@ -112,7 +121,8 @@ class Finder {
     return store;
   }
 
-  /// Statement k is the only one that stores to the array, nothing before it reads it, and nothing else of it is known.
+  /// Returns true if statement `filled` is the only one that stores to the array, and every load comes after it and
+  /// reads the slice.
   bool is_alone(BufferId b, std::size_t axis, std::size_t filled) const {
     bool good = p_[b].role == Role::parameter || p_[b].role == Role::expectation || p_[b].role == Role::scratch;
     for (std::size_t k = 0; k < loop_.body.size() && good; ++k) {

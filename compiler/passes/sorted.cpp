@@ -1,3 +1,9 @@
+// Length bucketing by counting, within windows of 256 items.
+//   for window by 256: count = min(256, N - window)
+//     for a: lengths[a] = length of item window + a
+//     for a: order[number of items before it in the order] = window + a
+//     for place in 0 .. count: item = order[place]; the original body
+// The order is by decreasing length, and by number among equals. Counting takes 256 comparisons an item.
 #include "compiler/passes/sorted.h"
 
 #include <fmt/format.h>
@@ -18,15 +24,15 @@ namespace lehr::loops {
 namespace {
 
 constexpr Threshold<std::int64_t> kWindow("sorted.window",
-                                          256);  // turns that are sorted together; places are found by counting
+                                          256);  // items that are sorted together
 
-/// What says how long a turn is.
+/// How the length of an item's sequence is computed.
 struct Length {
-  std::vector<Stmt> lets;  // of the body, that it needs
-  ExprId value;
+  std::vector<Stmt> lets;  // lets of the body that `value` needs, in order
+  ExprId value;            // the length
 };
 
-/// The end of a loop in the body, where it follows from the index and from what the body does not change.
+/// Finds the end of a loop in the body that follows from the item's index and from what the body does not change.
 class FindLength {
  public:
   FindLength(const Program& p, const For& loop) : p_(p), loop_(loop) {
@@ -36,6 +42,7 @@ class FindLength {
     }
   }
 
+  /// Returns the end of the first loop that depends on the item; nullopt if there is none.
   std::optional<Length> find() const {
     std::optional<Length> out;
     each_statement(loop_.body, [&](const Stmt& s) {
@@ -46,6 +53,7 @@ class FindLength {
   }
 
  private:
+  /// Calls on_scalar for each scalar in the expression. Returns true if it loads no array that the body stores to.
   template <class OnScalar>
   bool loads_given(ExprId e, const OnScalar& on_scalar) const {
     bool given = true;
@@ -54,6 +62,7 @@ class FindLength {
     walk.expr(e);
     return given;
   }
+  /// Returns true if the expression can be evaluated before the body.
   bool follows(ExprId e) const {
     bool all = true;
     const bool given = loads_given(e, [&](ScalarId s) {
@@ -62,6 +71,7 @@ class FindLength {
     });
     return given && all;
   }
+  /// Returns true if the expression depends on the index of the item.
   bool needs_index(ExprId e) const {
     bool any = false;
     loads_given(e, [&](ScalarId s) {
@@ -70,7 +80,7 @@ class FindLength {
     });
     return any;
   }
-  /// In the order of the body.
+  /// Returns the lets that the expression needs, in the order of the body.
   std::vector<Stmt> needed(ExprId e) const {
     FewIds<ScalarId> scalars;
     collect(e, scalars);
@@ -81,6 +91,7 @@ class FindLength {
     });
     return out;
   }
+  /// Adds the scalars of lets that the expression needs to `out`.
   void collect(ExprId e, FewIds<ScalarId>& out) const {
     loads_given(e, [&](ScalarId s) {
       const auto let = lets_.find(s);
@@ -94,6 +105,7 @@ class FindLength {
   std::map<ScalarId, ExprId> lets_;
 };
 
+/// Rewrites the loops of all functions of a program.
 class Sort {
  public:
   explicit Sort(Program& p) : p_(p) {}
@@ -103,6 +115,7 @@ class Sort {
   }
 
  private:
+  /// Rewrites the loops of a block. Loops inside loops over items stay.
   void block(Block& b) {
     for (Stmt& s : b) {
       if (auto* branch = std::get_if<If>(&s.node)) {
@@ -115,6 +128,7 @@ class Sort {
     }
   }
 
+  /// Returns the loop over windows that replaces the loop over items.
   For in_windows(For loop, const Length& length) {
     lengths_ = array("lengths");
     order_ = array("order");
@@ -131,6 +145,7 @@ class Sort {
     return For{window, loop.begin, loop.end, std::move(body), false, kWindow};
   }
 
+  /// Returns the loop that stores the lengths of a window's items.
   Stmt measured(const For& loop, const Length& length, ScalarId window, ScalarId count) {
     const ScalarId a = scalar("a");
     Names names{{{loop.index, scalar(p_[loop.index].name)}}, {}};
@@ -146,7 +161,7 @@ class Sort {
     return Stmt{For{a, i(0), get(count), std::move(body), false, 1}};
   }
 
-  /// The place of each is how many come before it.
+  /// Returns the loop that stores the order of a window's items: the position of each is the number of items before it.
   Stmt ranked(ScalarId window, ScalarId count) {
     const ScalarId a = scalar("a"), b = scalar("b"), before = scalar("before"), own = scalar("own");
     const ExprId other = load(lengths_, get(b));

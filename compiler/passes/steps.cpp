@@ -1,3 +1,7 @@
+// Unroll-and-jam of loops over steps, four at a time, within lanes.
+//   for t by 4, while four are left: for each statement the four copies; copies of an inner loop become one loop
+//   for t in rest .. T: the original body
+// Each copy has its own versions of private scratch.
 #include "compiler/passes/steps.h"
 
 #include <fmt/format.h>
@@ -15,22 +19,26 @@
 namespace lehr::loops {
 namespace {
 
+/// Steps that run together.
 constexpr std::int64_t kSteps = 4;
-constexpr Threshold<int> kDeep("steps.deep", 3);  // loops around a sum, lanes among them: fewer are over too soon
+constexpr Threshold<int> kDeep(
+    "steps.deep", 3);  // loops around a sum, that over lanes included, below which the inner loops are too short
 
-/// Not inlined: g++ 12 takes parts of what it moves for uninitialised otherwise.
+/// Appends a statement. It is not inlined, because g++ 12 would warn that parts of what is moved are uninitialised.
 [[gnu::noinline]] void put(Block& to, Stmt s) { to.push_back(std::move(s)); }
 
+/// Rewrites one function.
 class Steps {
  public:
   Steps(Program& p, Function& f) : p_(p), f_(f) {
-    const Block body = f.body;  // what is copied is looked for in the function as it was
+    const Block body = f.body;  // mentions of arrays are counted in the function as it was
     all_ = &body;
     block(f.body, false);
     std::ranges::move(made_, std::back_inserter(f.local_arrays));
   }
 
  private:
+  /// Rewrites the loops of a block. `in_lanes`: it is inside of a loop over groups of items.
   void block(Block& b, bool in_lanes) {
     Block out;
     for (Stmt& s : b) {
@@ -50,6 +58,7 @@ class Steps {
     b = std::move(out);
   }
 
+  /// Returns true if the loop over steps qualifies. It sets own_.
   bool fits(const For& loop) {
     if (literal(p_, loop.begin) != 0 || !std::holds_alternative<Get>(p_[loop.end].node) || loop.step != 1) return false;
     index_ = loop.index;
@@ -62,10 +71,14 @@ class Steps {
     deepest_ = 0;
     return only_adds(loop.body, all, 0) && deepest_ >= kDeep;
   }
+  /// Returns true if the array is private to a step: it is local, filled before it is read, and not mentioned
+  /// elsewhere.
   bool is_own(BufferId b, const For& loop) const {
     return std::ranges::find(f_.local_arrays, b) != f_.local_arrays.end() && is_filled_first(p_, loop.body, b) &&
            mentions(p_, b, *all_) == mentions(p_, b, loop.body);
   }
+  /// Returns true if the block only fills private arrays and adds to elements that are the same at every step. `depth`:
+  /// loops around it.
   bool only_adds(const Block& b, const Effects& all, int depth) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
@@ -85,7 +98,7 @@ class Steps {
     });
   }
 
-  /// Groups of steps, and those that are left.
+  /// Appends the loop over groups of steps, and the loop over those that remain.
   void together(const For& loop, Block& out) {
     const ScalarId first = make_scalar(p_, p_[loop.index].name), rest = make_scalar(p_, "rest");
     const auto get = [&](ScalarId s) { return make(p_, Type::i64, Get{s}); };
@@ -107,7 +120,8 @@ class Steps {
     put(out, Stmt{For{first, number(0), past, std::move(group), false, kSteps}});
     put(out, Stmt{For{loop.index, get(rest), loop.end, loop.body, loop.independent}});
   }
-  /// Statement by statement, all steps of one after another; their loops become one.
+  /// Appends the copies of statements: of each statement those of all steps. The copies of an inner loop become one
+  /// loop.
   void copy(const Block& from, const std::vector<Names>& copies, Block& to) {
     for (const Stmt& s : from) {
       const auto* loop = std::get_if<For>(&s.node);
@@ -121,6 +135,7 @@ class Steps {
       put(to, Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent}});
     }
   }
+  /// Adds a local array with the extents of another.
   BufferId array_like(BufferId b) {
     Buffer out = p_[b];
     out.name = fmt::format("{}.step{}", out.name, p_.buffers.size());
@@ -130,11 +145,11 @@ class Steps {
 
   Program& p_;
   Function& f_;
-  const Block* all_ = nullptr;
-  ScalarId index_;        // of the loop that is looked at
-  FewIds<BufferId> own_;  // of a step
-  int deepest_ = 0;       // loops around a sum
-  std::vector<BufferId> made_;
+  const Block* all_ = nullptr;  // the body of the function before the pass
+  ScalarId index_;              // index of the loop over steps that is looked at
+  FewIds<BufferId> own_;        // arrays that are private to a step
+  int deepest_ = 0;             // the most loops around a sum
+  std::vector<BufferId> made_;  // new local arrays
 };
 
 }  // namespace

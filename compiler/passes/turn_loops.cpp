@@ -1,4 +1,10 @@
-// Loops inside turns that stand side by side.
+// Inner loops of a vectorised loop (side_by_side.h).
+// An inner loop remains one loop, executed for all iterations together. There are five forms:
+// * equal length: the loop with its body translated,
+// * different lengths: as long as the longest, with a mask of the iterations that are still inside,
+// * sums of functions in the unrolled form: one iteration after another, since the loop itself fills vectors,
+// * loops whose steps wait for functions: in lanes, even in the unrolled form,
+// * stores to shared arrays in the lane form: one iteration after another, so that rows are written contiguously.
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -11,8 +17,9 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kFewestLanes("turn_loops.fewest_lanes",
-                                               8);  // of turns that are written out else: a vector
+constexpr Threshold<std::int64_t> kFewestLanes(
+    "turn_loops.fewest_lanes",
+    8);  // iterations that fill a vector, of those that are unrolled elsewhere
 
 }  // namespace
 
@@ -28,6 +35,9 @@ void TurnStatements::of(const For& x, const Mask& m, Block& out) {
   forget_rows(rows);
 }
 
+//   end[l] = n[l]; longest = max over l
+//   for t in 0 .. longest: inside[l] = t < end[l]; the body under the mask `inside`
+// Indices that are loaded from memory are evaluated in a loop of their own before it.
 void TurnStatements::to_the_longest(const For& x, const Mask& m, Block& out) {
   const BufferId ends = array("end", {}, Type::i64);
   const ScalarId longest = scalar("longest", Type::i64);
@@ -45,6 +55,7 @@ void TurnStatements::to_the_longest(const For& x, const Mask& m, Block& out) {
       },
       false);
   Block body, rest = x.body;
+  // A countdown runs from the longest length. An iteration with a shorter one joins when the counter is below its end.
   if (down) {
     const ExprId last = binary(BinaryOp::subtract, get(longest), i(1));
     body.push_back(Stmt{Let{*down, binary(BinaryOp::subtract, last, get(x.index))}});
@@ -57,7 +68,7 @@ void TurnStatements::to_the_longest(const For& x, const Mask& m, Block& out) {
   });
   std::vector<ExprId> rows;
   if (const auto steps = axis_of(p_, varying_, x, index)) {
-    // In a loop before it, so that what waits for memory waits for nothing else.
+    // These loads are in a loop before it, so that they wait for memory and nothing else.
     if (const std::vector<ExprId> found = loaded_places(x, index, false); !found.empty()) {
       Block finding = body;
       rows = put_rows(found, {*steps}, {get(index)}, within, finding);
@@ -71,7 +82,8 @@ void TurnStatements::to_the_longest(const For& x, const Mask& m, Block& out) {
 
 void TurnStatements::wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
   for (const BufferId b : mentioned.scratch)
-    copies(b, of_array_);  // with the turn first
+    // This makes the private arrays while their axis over iterations is still the first.
+    copies(b, of_array_);
   waiting_ = true;
   for (const auto* all : {&mentioned.rows, &mentioned.scratch}) {
     for (const BufferId b : *all) {

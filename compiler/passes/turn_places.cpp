@@ -1,3 +1,4 @@
+// Analyses of loads and stores of a vectorised loop, by walks over its statements.
 #include "compiler/passes/turn_places.h"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace lehr::loops {
 namespace {
 
-/// Statements that are executed in any case.
+/// Calls `body` for each statement that is executed in any case: outside of branches, and in loops with constant bounds
+/// and at least one iteration.
 template <class Body>
 void each_of_constant_loops(const Program& p, const Block& b, const Body& body) {
   for (const Stmt& s : b) {
@@ -23,17 +25,19 @@ void each_of_constant_loops(const Program& p, const Block& b, const Body& body) 
   }
 }
 
-/// What the turns of a loop load and store of arrays that are not their own, statement by statement.
+/// What the iterations of a loop load from and store to arrays, statement by statement.
 class Accesses {
  public:
+  /// What is known of an array.
   struct Row {
-    bool fits = true;
-    std::optional<std::size_t> first_store;  // the statement
-    bool is_covered = false;                 // by that: it stores the whole row, and loads nothing of it
+    bool fits = true;                        // true while every access is to the row of the iteration's index
+    std::optional<std::size_t> first_store;  // number of the first statement that stores to the array
+    bool is_covered = false;                 // true if that statement stores the whole row and loads nothing of it
   };
 
   Accesses(const Program& p, const Varying& varying, ScalarId turn) : p_(p), varying_(varying), turn_(turn) {}
 
+  /// Adds the accesses of statement `number` of the body.
   void note(const Stmt& s, std::size_t number) {
     FewIds<BufferId> loaded, stored;
     const auto on_expr = [&](ExprId e) {
@@ -59,9 +63,11 @@ class Accesses {
     }
   }
 
+  /// Returns the arrays that were accessed.
   const std::map<BufferId, Row>& found() const { return found_; }
 
  private:
+  /// Adds an access of array `b` at the indices `at`.
   void access(BufferId b, const std::vector<ExprId>& at) {
     const std::vector<SizeId>& axes = p_[b].axes;
     const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], turn_) &&
@@ -72,7 +78,7 @@ class Accesses {
     row.fits = row.fits && fits;
   }
 
-  /// Whether it is one store in loops over all of a row.
+  /// Returns true if the statement stores every element of the row of array `b`. `loops`: the loops around it.
   bool covers(const Stmt& s, BufferId b, std::vector<const For*> loops) const {
     if (const auto* loop = std::get_if<For>(&s.node)) {
       loops.push_back(loop);
@@ -107,6 +113,7 @@ std::vector<ExprId> loaded_places(const Program& p, const Varying& varying, cons
   FewIds<ScalarId> inner;
   FewIds<BufferId> stored;
   std::vector<ExprId> found;
+  // Returns true if an index changes within the loop, other than with `index`.
   const auto changes = [&](ExprId e) {
     bool yes = false;
     Walk walk{p, [](ExprId) {}, [&](BufferId b, bool) { yes = yes || stored.contains(b); },

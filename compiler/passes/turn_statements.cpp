@@ -1,3 +1,5 @@
+// Statements of a vectorised loop (side_by_side.h), branches included.
+// A store under a mask keeps the old value where the mask is 0; an addition adds 0 there.
 #include "compiler/passes/turn_statements.h"
 
 #include <algorithm>
@@ -11,13 +13,14 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kWidestSum("turn_statements.widest_sum", 1024);  // numbers
+constexpr Threshold<std::int64_t> kWidestSum(
+    "turn_statements.widest_sum", 1024);  // elements of a statistic of which each lane has its own copy (lane form)
 
 }  // namespace
 
 Block TurnStatements::block(const Block& b, const Mask& m) {
   Block out;
-  std::vector<const Stmt*> together;  // statements that share a loop over the turns
+  std::vector<const Stmt*> together;  // consecutive private statements, which share one loop over the iterations
   const auto flush = [&] {
     turns(out, [&](Block& turn) {
       for (const Stmt* s : together)
@@ -25,6 +28,7 @@ Block TurnStatements::block(const Block& b, const Mask& m) {
     });
     together.clear();
   };
+  // In the unrolled form, functions are evaluated in a loop over the iterations, which LLVM vectorises.
   const bool calls_apart = written_out() && has_loop(b);
   for (const Stmt& s : b) {
     if (const std::optional<ExprId> call = calls_apart ? called(s) : std::nullopt) {
@@ -35,7 +39,7 @@ Block TurnStatements::block(const Block& b, const Mask& m) {
       together.push_back(&s);
       if (!called_.empty()) flush();
     } else {
-      // A let that all turns share is computed from what they share.
+      // A let that all iterations share depends on shared values only, so it needs no flush.
       if (!std::holds_alternative<Let>(s.node)) flush();
       std::visit([&](const auto& node) { of(node, m, out); }, s.node);
     }
@@ -91,6 +95,7 @@ std::optional<Stmt> TurnStatements::own(const Stmt& s, const Mask& m) {
 }
 
 Stmt TurnStatements::changed(ScalarId s, ExprId to, bool accumulate, const Mask& m) {
+  // A scalar that is declared under this mask is never read outside of it.
   const bool always = declared_.contains(s) && declared_.at(s) == m.array;
   return masked(copies(s), {}, value(to, m), accumulate, always, m);
 }
@@ -106,6 +111,7 @@ Stmt TurnStatements::stored(const Store& x, const Mask& m) {
     return masked(copies(x.buffer, of_array_), place(x.indices, m), value(x.value, m), x.accumulate, is_unread(x, m),
                   m);
   }
+  // Sums: the unrolled form adds to the array directly, the lane form to a private copy.
   if (how_.written_out && all_come(m)) return Stmt{Store{x.buffer, x.indices, value(x.value, m), true}};
   if (!how_.written_out) return masked(copies(x.buffer, sums_), x.indices, value(x.value, m), true, false, m);
   return Stmt{Store{x.buffer, x.indices, select(in(m), value(x.value, m), f(0)), true}};
@@ -148,6 +154,7 @@ void TurnStatements::of(const If& x, const Mask& m, Block& out) {
     Block then_block = block(x.then_block, m), else_block = block(x.else_block, m);
     return out.push_back(Stmt{If{x.condition, std::move(then_block), std::move(else_block), x.rare}});
   }
+  // If-conversion: each side is executed under a mask of the iterations that take it.
   for (const bool side : {true, false}) {
     const Block& taken = side ? x.then_block : x.else_block;
     if (taken.empty()) continue;
@@ -159,6 +166,7 @@ void TurnStatements::of(const If& x, const Mask& m, Block& out) {
       turn.push_back(put(chosen.array, {}, select(here, i(1), i(0))));
     });
     Block inside = block(taken, chosen);
+    // Loops are skipped if no iteration takes this side; other statements cost less than the test.
     if (has_loop(taken)) if_any(chosen, std::move(inside), out, x.rare);
     else append(out, std::move(inside));
   }
@@ -188,6 +196,7 @@ void TurnStatements::of(const Store& x, const Mask& m, Block& out) {
       [&](Block& turn) {
         if_in(m, Stmt{Store{x.buffer, place(x.indices, m), value(x.value, m), x.accumulate}}, turn);
       },
+      // Iterations may store in any order if none is masked and no two add to the same element.
       are_full() && (!x.accumulate || is_next(x.indices)));
 }
 

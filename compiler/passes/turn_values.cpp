@@ -1,3 +1,6 @@
+// Translation of expressions for one iteration of a vectorised loop (side_by_side.h).
+// An expression that is the same for all iterations stays as it is. Translations are cached by expression, mask and
+// iteration.
 #include "compiler/passes/turn_values.h"
 
 #include <utility>
@@ -33,6 +36,7 @@ ExprId TurnValues::clamped(ExprId e, const Mask& m) {
 }
 
 ExprId TurnValues::value(const Get& x) {
+  // Without masked lanes the index is the first one of the group plus the number of the iteration.
   if (are_full() && x.scalar == loop_.index) return binary(BinaryOp::add, get(first_), turn());
   return of_turn(copies(x.scalar));
 }

@@ -1,3 +1,4 @@
+// Arrays by iteration, and statements repeated for iterations (side_by_side.h).
 #include "compiler/passes/turns.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kOnStack("turns.on_stack", 4096);  // numbers of all arrays together
+constexpr Threshold<std::int64_t> kOnStack("turns.on_stack",
+                                           4096);  // elements of all private arrays on the stack together
 
 }  // namespace
 
@@ -61,6 +63,7 @@ void Turns::in_loop(Block& out, const EachTurn& each, bool independent) {
 }
 
 std::int64_t Turns::turn_key() const {
+  // Keys of loops over lanes follow after the numbers of unrolled iterations.
   return is_number() ? turn_ : how_.turns + static_cast<std::int64_t>(turn_index_.index());
 }
 

@@ -1,3 +1,6 @@
+// Demand-driven outputs: liveness with the arrays on demand counted as unread shows which statements serve only them.
+// Runs of such statements are guarded by the flag of their kind. A run must not declare a scalar that later statements
+// use, since the guard would hide it; such a declaration stays outside.
 #include "compiler/passes/unread.h"
 
 #include <algorithm>
@@ -14,6 +17,8 @@
 namespace lehr::loops {
 namespace {
 
+/// Returns the arrays of this kind. Per-item rows that functions other than cold ones load are left out: sweeps need
+/// them.
 FewIds<BufferId> needed_when_asked(const Program& p, Needed what) {
   FewIds<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k)
@@ -28,7 +33,7 @@ FewIds<BufferId> needed_when_asked(const Program& p, Needed what) {
   return out;
 }
 
-/// Takes longer than to ask.
+/// Returns true if the statement takes longer than the test of a flag.
 bool is_costly(const Program& p, const Stmt& s) {
   bool out = has_loop(s) || std::holds_alternative<Fill>(s.node);
   const auto look = [&](ExprId e) { out = out || is_function_call(p, e); };
@@ -37,6 +42,7 @@ bool is_costly(const Program& p, const Stmt& s) {
   return out;
 }
 
+/// Guards the statements of one function.
 class Unread {
  public:
   Unread(Program& p, const Place& flag, const FewIds<BufferId>& unasked, Function& f)
@@ -45,15 +51,16 @@ class Unread {
   }
 
  private:
-  using Last = std::unordered_map<ScalarId, std::size_t>;
+  using Last = std::unordered_map<ScalarId, std::size_t>;  // the last statement of a block that mentions a scalar
 
+  /// Returns the condition that the flag is set.
   ExprId asked() {
     const ExprId at = make(p_, Type::i64, ConstI{flag_.at});
     const ExprId flag = make(p_, Type::f64, Load{flag_.buffer, {at}});
     return make(p_, Type::boolean, Binary{BinaryOp::less, make(p_, Type::f64, ConstF{0}), flag});
   }
 
-  /// Where a block mentions a scalar for the last time.
+  /// Returns for each scalar the last statement of the block that mentions it.
   Last last_mentions(const Block& b) const {
     Last out;
     for (std::size_t k = 0; k < b.size(); ++k) {
@@ -65,7 +72,8 @@ class Unread {
     return out;
   }
 
-  /// The end of what from..past-1 has before a scalar that is mentioned after it is declared.
+  /// Returns the end of the statements from `from` to `past` - 1 that can be guarded together: none of them declares a
+  /// scalar that is mentioned after that end.
   static std::size_t end_of_run(const Block& b, const Last& last, std::size_t from, std::size_t past) {
     for (std::size_t end = past;;) {
       std::size_t k = from;
@@ -76,7 +84,8 @@ class Unread {
     }
   }
 
-  /// Statements from..past-1 do nothing unless asked.
+  /// Appends the statements from `from` to `past` - 1, which are dead unless asked for, with guards where they are
+  /// costly.
   void put(Block& b, const Last& last, std::size_t from, std::size_t past, Block& out) {
     for (std::size_t end = from; from < past; from = end + 1) {
       end = end_of_run(b, last, from, past);
@@ -90,17 +99,20 @@ class Unread {
     }
   }
 
-  /// A branch in an innermost loop would take turn by turn what goes several at a time, so that there are two loops.
+  /// Returns true if an innermost loop is better there twice, with its dead statements and without. A branch inside
+  /// would keep LLVM from vectorising it.
   bool is_worth_two(const For& loop) const {
     return (loop.independent || !std::holds_alternative<ConstI>(p_[loop.end].node)) &&
            std::ranges::any_of(loop.body, [&](const Stmt& s) { return !is_live_(s) && is_costly(p_, s); });
   }
+  /// Returns a branch on the flag between the loop and the loop without its dead statements.
   Stmt in_two(For loop) {
     For without = loop;
     without.body = is_live_.rest(loop.body);
     return Stmt{If{asked(), {Stmt{std::move(loop)}}, {Stmt{std::move(without)}}}};
   }
 
+  /// Guards the dead statements of a block, and of loops and branches in it.
   void block(Block& b) {
     const bool is_left = std::ranges::all_of(b, [&](const Stmt& s) { return is_live_(s); });
     const Last last = is_left ? Last{} : last_mentions(b);
@@ -131,8 +143,8 @@ class Unread {
   }
 
   Program& p_;
-  Place flag_;
-  Liveness is_live_;
+  Place flag_;        // the element that is above 0 if the arrays are asked for
+  Liveness is_live_;  // liveness when nobody asks
 };
 
 }  // namespace

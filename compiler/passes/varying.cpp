@@ -1,3 +1,6 @@
+// Uniformity analysis: propagation of differences between iterations until nothing is added.
+// Differences spread by data flow (a value formed from one that differs) and by control flow (a write under a condition
+// that differs, or in a loop whose length differs).
 #include "compiler/passes/varying.h"
 
 #include <algorithm>
@@ -10,11 +13,12 @@ namespace lehr::loops {
 
 namespace {
 
+/// Adds to `found` what differs because of what is in it.
 class Spread {
  public:
   Spread(const Program& p, Varying& found) : p_(p), found_(found) {}
 
-  /// Whether anything was found. `apart`: not all turns come here.
+  /// Looks at each statement once. Returns true if anything was added. `apart`: not all iterations execute the block.
   bool block(const Block& b, bool apart) {
     bool more = false;
     for (const Stmt& s : b)
@@ -24,9 +28,12 @@ class Spread {
 
  private:
   bool varies(ExprId e) const { return found_.holds(p_, e); }
+  /// Adds a scalar. Returns true if it is new.
   bool add(ScalarId s, bool varying) { return varying && found_.scalars.insert(s).second; }
+  /// Adds an array if it is scratch: other arrays are shared by all iterations. Returns true if it is new.
   bool add(BufferId b, bool varying) { return varying && is_scratch(p_[b]) && found_.arrays.insert(b).second; }
 
+  /// The functions `of` look at a statement of each kind and return true if anything was added.
   bool of(const For& x, bool apart) { return block(x.body, apart || varies(x.begin) || varies(x.end)); }
   bool of(const Let& x, bool) { return !down_.contains(x.scalar) && add(x.scalar, varies(x.value)); }
   bool of(const Local& x, bool) { return add(x.scalar, varies(x.initial)); }
@@ -52,8 +59,8 @@ class Spread {
   Varying& found_;
 
  public:
-  FewIds<ScalarId> down_;      // lets that count down
-  FewIds<ScalarId> declared_;  // by the body
+  FewIds<ScalarId> down_;      // scalars of countdowns: all iterations count together, so they do not differ
+  FewIds<ScalarId> declared_;  // scalars that the body declares
 };
 
 }  // namespace
@@ -100,6 +107,7 @@ std::optional<ScalarId> countdown(const Program& p, const For& loop) {
 
 namespace {
 
+/// Adds the scalars of all countdowns in the block to `out`.
 void find_countdowns(const Program& p, const Block& b, FewIds<ScalarId>& out) {
   for (const Stmt& s : b) {
     if (const auto* loop = std::get_if<For>(&s.node)) {

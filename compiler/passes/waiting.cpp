@@ -1,3 +1,4 @@
+// Loops whose steps wait for functions, and the arrays that such a loop of an item accesses.
 #include "compiler/passes/waiting.h"
 
 #include <algorithm>
@@ -12,12 +13,14 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kLongest("waiting.longest", 128);  // numbers of a row
+constexpr Threshold<std::int64_t> kLongest("waiting.longest", 128);  // elements of a row
 
+/// Collects the arrays that a loop of an item accesses, and tests whether it can run in lanes of items.
 class Rows {
  public:
   Rows(const Program& p, const Varying& varying, ScalarId item) : p_(p), varying_(varying), item_(item) {}
 
+  /// Returns the arrays; nullopt if the loop cannot run in lanes.
   std::optional<ItemRows> of(const For& loop) {
     each_statement(loop.body, [&](const Stmt& s) {
       const auto* inner = std::get_if<For>(&s.node);
@@ -42,12 +45,14 @@ class Rows {
  private:
   bool varies(ExprId e) const { return varying_.holds(p_, e); }
 
+  /// Adds an access. Clears good_ if its form is neither array[item, e], array[item], scratch[e] nor scratch[].
   void place(BufferId b, const std::vector<ExprId>& at, bool stored) {
     const std::size_t own = is_scratch(p_[b]) ? 0 : 1;
     const bool fits = at.size() <= own + 1 && at.size() >= own && (own == 0 || is_scalar(p_, at[0], item_));
     good_ = good_ && fits && (own == 1 || varying_.arrays.contains(b)) &&
             std::none_of(at.begin() + static_cast<std::ptrdiff_t>(std::min(own, at.size())), at.end(),
                          [&](ExprId e) { return varies(e); });
+    // Single elements are read as they are: neighbouring items have neighbouring elements.
     if (!good_ || at.empty() || (at.size() == own && !stored)) return;  // numbers side by side as they are
     const std::int64_t length = at.size() > own ? p_[p_[b].axes.back()].constant : 0;
     good_ = length >= 1 && length <= kLongest;
@@ -55,7 +60,7 @@ class Rows {
     if (stored) out_.stored.insert(b);
   }
 
-  /// Every mention is of the element of the loop's index.
+  /// Returns true if every access of the loop to the array is at the loop's index.
   bool has_own_only(const For& loop, BufferId b) const {
     bool own = true;
     const auto at = [&](BufferId x, const std::vector<ExprId>& place) {
@@ -73,8 +78,8 @@ class Rows {
 
   const Program& p_;
   const Varying& varying_;
-  const ScalarId item_;
-  bool good_ = true;
+  const ScalarId item_;  // index of the loop over items
+  bool good_ = true;     // true while the loop can run in lanes
   ItemRows out_;
 };
 

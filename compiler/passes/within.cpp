@@ -1,3 +1,6 @@
+// Array contraction.
+// First all arrays of expected statistics with a row for each item are candidates. Those with an access that is not to
+// a row of a loop (slices.h) are dropped, function by function. In each function the others become one local row.
 #include "compiler/passes/within.h"
 
 #include <fmt/format.h>
@@ -12,8 +15,9 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kMostNumbers("within.most_numbers", 1024);
+constexpr Threshold<std::int64_t> kMostNumbers("within.most_numbers", 1024);  // elements of a row
 
+/// Returns the arrays of expected statistics with a first axis of run-time size and rows of constant extents.
 FewIds<BufferId> candidates_in(const Program& p) {
   FewIds<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k) {
@@ -27,7 +31,7 @@ FewIds<BufferId> candidates_in(const Program& p) {
   return out;
 }
 
-/// The slices of a loop that are rows of candidates.
+/// Returns the slices of the loop (slices.h) that are rows of candidates.
 Slices rows_of(const Program& p, const For& loop, const FewIds<BufferId>& candidates) {
   Slices out;
   for (const auto& [b, slice] : slices_of(p, loop))
@@ -35,13 +39,15 @@ Slices rows_of(const Program& p, const For& loop, const FewIds<BufferId>& candid
   return out;
 }
 
+/// Removes the arrays that are mentioned from the candidates.
 void forget(const Effects& mentioned, FewIds<BufferId>& candidates) {
   for (const auto* all : {&mentioned.loads, &mentioned.stores})
     for (const BufferId b : *all)
       candidates.erase(b);
 }
 
-/// Takes those out that are mentioned anywhere but as rows of loops; `rows`: of the loops around.
+/// Removes candidates that the block mentions in another way than as rows of loops. `rows`: candidates that are rows of
+/// the loops around.
 void keep_rows(const Program& p, const Block& block, const FewIds<BufferId>& rows, FewIds<BufferId>& candidates) {
   const auto elsewhere = [&](const Stmt& s) {
     Effects x = effects_of(p, s);
@@ -67,6 +73,7 @@ void keep_rows(const Program& p, const Block& block, const FewIds<BufferId>& row
   }
 }
 
+/// Contracts the arrays of a program.
 class Within {
  public:
   explicit Within(Program& p) : p_(p), arrays_(candidates_in(p)) {}
@@ -90,6 +97,7 @@ class Within {
   }
 
  private:
+  /// Replaces the rows in a block by the local arrays of the function.
   void block(Block& b) {
     for (Stmt& s : b) {
       if (auto* branch = std::get_if<If>(&s.node)) {
@@ -110,7 +118,7 @@ class Within {
     }
   }
 
-  /// An array of the function for a row.
+  /// Returns the function's local array for a row; it is made on first use.
   BufferId row_of(BufferId of) {
     BufferId& out = own_[of];
     if (out.valid()) return out;
@@ -121,8 +129,8 @@ class Within {
   }
 
   Program& p_;
-  FewIds<BufferId> arrays_;
-  std::map<BufferId, BufferId> own_;  // of the function
+  FewIds<BufferId> arrays_;           // the arrays that are contracted
+  std::map<BufferId, BufferId> own_;  // local arrays of the function for rows
 };
 
 }  // namespace
