@@ -1,3 +1,7 @@
+// Carrying of vector accumulators from a loop to the loop of its last iterations.
+// The pattern is t = reduce(insert(constant, reduce(v), lane 0) + x), where the constant is 0 in the other lanes. It
+// becomes t = reduce(v + x). If a shuffle keeps only some lanes of the sum and 0 in the others, x gets that shuffle
+// instead.
 #include "compiler/native/carried_sums.h"
 
 #include <llvm/IR/Constants.h>
@@ -12,18 +16,21 @@
 namespace lehr::native {
 namespace {
 
+/// Returns the value if it is a horizontal sum that may be reassociated; null otherwise.
 llvm::IntrinsicInst* sum_over(llvm::Value* value) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
   const bool is_sum = call && call->getIntrinsicID() == llvm::Intrinsic::vector_reduce_fadd && call->hasAllowReassoc();
   return is_sum ? call : nullptr;
 }
 
+/// Returns what a phi with a single incoming value stands for.
 llvm::Value* behind_phi(llvm::Value* value) {
   auto* phi = llvm::dyn_cast<llvm::PHINode>(value);
   return phi && phi->getNumIncomingValues() == 1 && phi->hasOneUse() ? behind_phi(phi->getIncomingValue(0)) : value;
 }
 
-/// The sum over a vector of the same type that is the first lane of this one.
+/// Returns the horizontal sum that is inserted as the first lane of the vector; null unless it is a sum over a vector
+/// of the same type and both have one use.
 llvm::IntrinsicInst* first_lane(const llvm::InsertElementInst& vector) {
   using namespace llvm::PatternMatch;
   if (!vector.hasOneUse() || !match(vector.getOperand(2), m_Zero())) return nullptr;
@@ -32,19 +39,20 @@ llvm::IntrinsicInst* first_lane(const llvm::InsertElementInst& vector) {
   return match(sum->getArgOperand(0), m_AnyZeroFP()) ? sum : nullptr;
 }
 
+/// Returns true if the lane of a constant vector is 0.
 bool is_zero(const llvm::Constant* vector, unsigned lane) {
   const auto* element = llvm::dyn_cast_or_null<llvm::ConstantFP>(vector->getAggregateElement(lane));
   return element && element->isZero();
 }
 
-/// What is added to a carried sum, in the lanes that count: `kept` has lanes of the addition where they do, 0
-/// otherwise.
+/// An addition to a vector accumulator that begins with the total of another.
 struct Addition {
-  llvm::InsertElementInst* carried;
-  llvm::Value* added;
-  llvm::ShuffleVectorInst* kept;  // or null: all lanes count
+  llvm::InsertElementInst* carried;  // the accumulator's initial value, with the total in its first lane
+  llvm::Value* added;                // what is added to it
+  llvm::ShuffleVectorInst* kept;     // keeps the lanes that count and 0 in the others; null if all lanes count
 };
 
+/// Returns the value as such an addition; nullopt if it is none, or lanes other than the first do not begin with 0.
 std::optional<Addition> addition(llvm::Value* value) {
   using namespace llvm::PatternMatch;
   auto* kept = llvm::dyn_cast<llvm::ShuffleVectorInst>(value);
@@ -56,6 +64,7 @@ std::optional<Addition> addition(llvm::Value* value) {
   const auto* nothing = kept ? llvm::dyn_cast<llvm::Constant>(kept->getOperand(1)) : nullptr;
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
   if (kept && (!nothing || kept->getShuffleMask().size() != lanes || kept->getMaskValue(0) != 0)) return std::nullopt;
+  // Either operand may be the accumulator. Each lane must be kept and begin with 0, or be replaced by 0.
   for (const unsigned k : {0U, 1U}) {
     auto* carried = llvm::dyn_cast<llvm::InsertElementInst>(add->getOperand(k));
     const auto* others = carried ? llvm::dyn_cast<llvm::Constant>(carried->getOperand(0)) : nullptr;
@@ -73,6 +82,7 @@ std::optional<Addition> addition(llvm::Value* value) {
   return std::nullopt;
 }
 
+/// Replaces the addition by one to the lanes of the first accumulator.
 void carry(llvm::Value* value, const Addition& x) {
   llvm::IntrinsicInst* sum = first_lane(*x.carried);
   auto* add = llvm::cast<llvm::Instruction>(x.kept ? x.kept->getOperand(0) : value);

@@ -1,3 +1,4 @@
+// The table of functions that the shared library with LLVM exports (generator.h).
 #include "compiler/native/generator.h"
 
 #include "compiler/native/code.h"

@@ -1,3 +1,4 @@
+// Narrowing of masked accesses whose masks are the first half, quarter, ... of the lanes.
 #include "compiler/native/half_vectors.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -13,9 +14,9 @@
 namespace lehr::native {
 namespace {
 
-constexpr unsigned kLeastBits = 128;  // of a vector
+constexpr unsigned kLeastBits = 128;  // bits of the shortest vector that is made
 
-/// How many of the first lanes a constant mask has, if it has no others and they are a vector themselves; 0 otherwise.
+/// Returns how many lanes a constant mask includes, if these are the first ones and form a shorter vector; 0 otherwise.
 unsigned first_lanes(const llvm::Value* mask, const llvm::FixedVectorType& type) {
   const auto* bits = llvm::dyn_cast<llvm::Constant>(mask);
   const unsigned lanes = type.getNumElements();
@@ -29,7 +30,8 @@ unsigned first_lanes(const llvm::Value* mask, const llvm::FixedVectorType& type)
   return is_vector && count < lanes ? count : 0;
 }
 
-/// The first numbers up to `lanes`, where those from `given` on are of a second vector.
+/// Returns a shuffle mask of `lanes` lanes: the first `given` from the first vector, then zeros from the first lane of
+/// a second one.
 std::vector<int> lanes_up_to(unsigned lanes, unsigned given) {
   std::vector<int> out(lanes);
   std::iota(out.begin(), out.end(), 0);
@@ -38,6 +40,7 @@ std::vector<int> lanes_up_to(unsigned lanes, unsigned given) {
   return out;
 }
 
+/// Emits the narrow store that does the same. Returns false if there is none.
 bool shorten_store(llvm::IntrinsicInst& store) {
   llvm::Value* value = store.getArgOperand(0);
   const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
@@ -50,6 +53,7 @@ bool shorten_store(llvm::IntrinsicInst& store) {
   return true;
 }
 
+/// Emits the narrow load that does the same, widened with zeros. Returns false if there is none.
 bool shorten_load(llvm::IntrinsicInst& load) {
   const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(load.getType());
   const unsigned lanes = type ? first_lanes(load.getArgOperand(2), *type) : 0;

@@ -1,4 +1,6 @@
-// The program in this process: linked code, which may have been made before, in memory that runs.
+// Programs in this process: linked code, from the cache or new, in executable memory of its own.
+// The code is copied to fresh pages, its table of imports is filled in, and the pages are made executable and
+// read-only.
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -16,6 +18,7 @@
 namespace lehr::native {
 namespace {
 
+/// Returns the linked code of a program, from the cache if it is there; new code is stored in the cache.
 std::string code_of(const loops::Program& program, const Options& options) {
   const ObjectCache cache = ObjectCache::of_user();
   const std::string key =
@@ -26,9 +29,10 @@ std::string code_of(const loops::Program& program, const Options& options) {
   return made;
 }
 
-/// Pages of its own with code in them.
+/// Pages of memory with linked code.
 class Pages {
  public:
+  /// Copies the code and makes it executable. Throws std::bad_alloc or std::system_error if the system refuses.
   explicit Pages(const std::string& code) : size_(code.size()) {
     void* const pages = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
@@ -48,7 +52,7 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
   ~Pages() { ::munmap(begin_, size_); }
 
-  /// Where the word of the header says.
+  /// Returns the address that a word of the header refers to (code.h).
   char* at(std::size_t word) const {
     std::uint64_t offset;
     std::memcpy(&offset, begin_ + word * sizeof(offset), sizeof(offset));
@@ -56,8 +60,8 @@ class Pages {
   }
 
  private:
-  char* begin_;
-  std::size_t size_;
+  char* begin_;       // address of the first page
+  std::size_t size_;  // bytes of the code
 };
 
 }  // namespace
@@ -65,8 +69,8 @@ class Pages {
 struct Jit::Impl {
   explicit Impl(const std::string& code) : pages(code) {}
 
-  Pages pages;
-  std::map<std::string, lehr_function> functions;
+  Pages pages;                                     // the code
+  std::map<std::string, lehr_function> functions;  // addresses of its functions by name
 };
 
 Jit::Jit(const loops::Program& program, const Options& options)

@@ -1,3 +1,7 @@
+// Combination of horizontal sums into reduction trees.
+// On each level, pairs of vectors x and y become one with partial sums of both: even runs of both plus odd runs of both
+// (halved()). With runs of 1, 2, 4, ... lanes, level after level, the last vector has the sum of each input in its own
+// lane. A vector with more lanes than there are sums is folded in halves at the end.
 #include "compiler/native/joint_sums.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -11,11 +15,14 @@
 namespace lehr::native {
 namespace {
 
+/// The least and the greatest number of sums in a tree.
 constexpr unsigned kFewest = 4, kMost = 8;
 
+/// Horizontal sums over vectors of one type, in the order of the code.
 using Sums = std::vector<llvm::IntrinsicInst*>;
 
-/// [a0 a1 .. b0 b1 .. a(2n) ..], runs of n from both: those that begin at even multiples of n, or at odd ones.
+/// Returns runs of `run` lanes, alternately from x and y: those that begin at even multiples of `run`, or at `odd`
+/// ones.
 llvm::Value* interleaved(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, unsigned lanes, unsigned run, bool odd) {
   std::vector<int> from;
   for (unsigned at = odd ? run : 0; at < lanes; at += 2 * run) {
@@ -27,12 +34,12 @@ llvm::Value* interleaved(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, u
   return b.CreateShuffleVector(x, y, from);
 }
 
-/// One vector of as many lanes with half of the work done for both.
+/// Returns a vector with partial sums of x and y, alternately: half of the additions of both are then done.
 llvm::Value* halved(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, unsigned lanes, unsigned run) {
   return b.CreateFAdd(interleaved(b, x, y, lanes, run, false), interleaved(b, x, y, lanes, run, true));
 }
 
-/// The first or the second half of the lanes.
+/// Returns the first or the second half of the lanes.
 llvm::Value* half(llvm::IRBuilder<>& b, llvm::Value* x, unsigned lanes, bool second) {
   std::vector<int> from;
   for (unsigned k = 0; k < lanes / 2; ++k)
@@ -40,7 +47,7 @@ llvm::Value* half(llvm::IRBuilder<>& b, llvm::Value* x, unsigned lanes, bool sec
   return b.CreateShuffleVector(x, from);
 }
 
-/// A constant divided by this.
+/// Returns a division of a constant by this value; null if there is none.
 llvm::BinaryOperator* quotient_of(llvm::Value* divisor) {
   for (llvm::User* user : divisor->users()) {
     auto* quotient = llvm::dyn_cast<llvm::BinaryOperator>(user);
@@ -51,7 +58,8 @@ llvm::BinaryOperator* quotient_of(llvm::Value* divisor) {
   return nullptr;
 }
 
-/// One division for all, where each is divided by: the same constant by each.
+/// Replaces divisions of the same constant by each of the sums with one division of vectors. `all`: the vector of the
+/// sums; `parts`: its elements.
 void join_quotients(llvm::IRBuilder<>& b, llvm::Value* all, const std::vector<llvm::Value*>& parts) {
   std::vector<llvm::BinaryOperator*> quotients;
   std::ranges::transform(parts, std::back_inserter(quotients), quotient_of);
@@ -70,6 +78,7 @@ void join_quotients(llvm::IRBuilder<>& b, llvm::Value* all, const std::vector<ll
   }
 }
 
+/// Replaces the sums with the elements of one reduction tree.
 void join(const Sums& sums) {
   llvm::IRBuilder<> b(sums.back());
   b.setFastMathFlags(sums.front()->getFastMathFlags());
@@ -99,7 +108,7 @@ void join(const Sums& sums) {
     sum->eraseFromParent();
 }
 
-/// A sum that may be part of a tree.
+/// Returns the instruction if it is a horizontal sum that may be part of a tree; null otherwise.
 llvm::IntrinsicInst* sum_of(llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call || call->getIntrinsicID() != llvm::Intrinsic::vector_reduce_fadd || !call->hasAllowReassoc())
@@ -108,7 +117,7 @@ llvm::IntrinsicInst* sum_of(llvm::Instruction& instruction) {
   return type && type->getNumElements() >= kFewest && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
 }
 
-/// Those of one run, in trees that are as wide as they can be.
+/// Appends the sums of one run to `found`, as trees that are as wide as possible, and clears the run.
 void take(Sums& open, std::vector<Sums>& found) {
   std::size_t at = 0;
   while (open.size() - at >= kFewest) {
@@ -131,6 +140,7 @@ bool join_sums(llvm::Function& function) {
       const auto is_needed = [&](const llvm::IntrinsicInst* x) {
         return llvm::is_contained(instruction.operands(), x);
       };
+      // A run ends where one of its sums is used: the tree is emitted at the last sum.
       if (std::ranges::any_of(open, is_needed)) take(open, found);
       llvm::IntrinsicInst* sum = sum_of(instruction);
       if (!sum) continue;

@@ -1,4 +1,7 @@
-// From a program to linked code: its object is laid out in one block of memory, in which every reference is relative.
+// Linking: from a program to position-independent bytes that run at any page-aligned address (code.h).
+// LLVM compiles the module to an object, and RuntimeDyld lays out its sections in one block and resolves their
+// references. All references are relative, so the block may be moved. Calls of outside functions go through a table
+// that the loader fills in.
 #include <llvm/ExecutionEngine/RuntimeDyld.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -16,9 +19,10 @@
 namespace lehr::native {
 namespace {
 
+/// The symbol of the table of imports.
 constexpr const char* kTable = "lehr.imports";
 
-/// Functions that jump to where the table says, in the place of those that the code calls.
+/// Adds the table of imports to the module, and for each import a function of its name that jumps to its entry.
 void define_imports(llvm::Module& module) {
   llvm::IRBuilder<> b(module.getContext());
   llvm::Type *pointer = b.getPtrTy(), *integer = b.getInt64Ty(), *real = b.getDoubleTy();
@@ -44,20 +48,24 @@ void define_imports(llvm::Module& module) {
   }
 }
 
-/// One block, sections after a header of so many bytes. They are linked as if it began at address 0, whose last digits
-/// are those of any page.
+/// The memory that RuntimeDyld puts sections into: one block, after a header of so many bytes. References are resolved
+/// as if the block began at address 0, which has the low bits of any page.
 class Block : public llvm::RuntimeDyld::MemoryManager {
  public:
   explicit Block(std::size_t header) : used_(header) {}
 
+  /// Returns the address of the block in this process.
   std::uint8_t* begin() { return bytes_.data(); }
+  /// Tells the linker at which offset each section is.
   void place(llvm::RuntimeDyld& linker) {
     for (const std::size_t at : sections_)
       linker.mapSectionAddress(begin() + at, at);
   }
+  /// Returns the bytes of header and sections.
   std::string used() const { return {reinterpret_cast<const char*>(bytes_.data()), used_}; }
 
   bool needsToReserveAllocationSpace() override { return true; }
+  /// Allocates the whole block before any section, since it must not move later.
   void reserveAllocationSpace(std::uintptr_t code, llvm::Align a, std::uintptr_t constants, llvm::Align b,
                               std::uintptr_t variables, llvm::Align c) override {
     bytes_.resize(used_ + code + a.value() + constants + b.value() + variables + c.value());
@@ -73,6 +81,7 @@ class Block : public llvm::RuntimeDyld::MemoryManager {
   bool finalizeMemory(std::string*) override { return false; }
 
  private:
+  /// Returns the address of the next section. Throws std::runtime_error if LLVM has announced too few bytes.
   std::uint8_t* take(std::size_t size, unsigned alignment) {
     const std::size_t at = llvm::alignTo(used_, std::max(alignment, 1U));
     used_ = at + size;
@@ -81,12 +90,12 @@ class Block : public llvm::RuntimeDyld::MemoryManager {
     return begin() + at;
   }
 
-  std::vector<std::uint8_t> bytes_;
-  std::vector<std::size_t> sections_;
-  std::size_t used_;
+  std::vector<std::uint8_t> bytes_;    // the block
+  std::vector<std::size_t> sections_;  // offsets of the sections
+  std::size_t used_;                   // bytes of header and sections so far
 };
 
-/// Code that is linked calls nothing else.
+/// Resolves no symbols: linked code calls nothing but its imports.
 struct Nothing : llvm::LegacyJITSymbolResolver {
   llvm::JITSymbol findSymbol(const std::string&) override { return nullptr; }
   llvm::JITSymbol findSymbolInLogicalDylib(const std::string&) override { return nullptr; }
@@ -104,6 +113,7 @@ std::string linked_code(const loops::Program& program, const Options& options) {
   auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "model"));
   if (!object) throw std::runtime_error("native: " + llvm::toString(object.takeError()));
 
+  // The words of the header, in order.
   std::vector<std::string> names{kTable};
   for (const loops::Function& f : program.functions)
     names.push_back(options.prefix + f.name);

@@ -1,4 +1,8 @@
-// Sizes are counted in expression nodes, a good enough stand-in for instructions.
+// Decisions about loops and blocks, from estimates of the size of code.
+// Sizes are counted in nodes of expressions, which approximate instructions.
+// A loop of few iterations is unrolled by the lowering. A longer one of constant length is vectorised and unrolled by
+// LLVM if its accumulators fit in registers. In still longer ones, the last iterations, which would not fill a vector,
+// become a loop of their own.
 #include "compiler/native/loop_shape.h"
 
 #include <algorithm>
@@ -14,30 +18,35 @@ namespace {
 
 using namespace loops;
 
-// A loop of few trips is unrolled at once if that makes at most this many nodes.
+/// The most nodes that the lowering makes when it unrolls a loop of few iterations.
 constexpr Threshold<std::int64_t> kUnrollNowNodes("native.loop_shape.unroll_now_nodes", 400);
-// More vectors than this do not fit in registers, and unrolling would spill the accumulators of every loop
-// around.
+/// The most vectors of an unrolled innermost loop. More do not fit in registers, so that the accumulators of every loop
+/// around would be spilled.
 constexpr Threshold<std::int64_t> kUnrolledVectors("native.loop_shape.unrolled_vectors", 16);
-// Independent turns with a function in them go together, where they are half a vector and not fewer than these.
+/// The least number of independent iterations with a function call that share half a vector.
 constexpr Threshold<std::int64_t> kFewestTogether("native.loop_shape.fewest_together", 4);
+/// The least nodes of a body that count as a function call there: those of exp.
 constexpr Threshold<std::int64_t> kFunctionNodes("native.loop_shape.function_nodes", 25);
-// The vectoriser works on up to four vectors at a time, on one where there is much to do for each. There a mask of
-// the last ones costs less than a copy of the body for them.
+/// The least nodes of a long body. LLVM vectorises it by one vector at a time, and shorter ones by up to four. Masking
+/// the last iterations of a long body costs less than a copy of it.
 constexpr Threshold<std::int64_t> kLongBodyNodes("native.loop_shape.long_body_nodes", 40);
-// So many nodes are some microseconds, whatever is made of them.
+/// The most nodes that a call of a function evaluates which is optimised little: they take some microseconds.
 constexpr Threshold<std::int64_t> kLittleWork("native.loop_shape.little_work", 64'000);
+/// The most nodes that one execution of a statement evaluates which is optimised little.
 constexpr Threshold<std::int64_t> kLittleOfStatement("native.loop_shape.little_of_statement", 6'400);
+/// Counts are cut off here, so that products of them do not overflow.
 constexpr std::int64_t kMuchWork = 1'000'000;
-// After vectorisation a nest is unrolled if that makes at most this many nodes.
+/// The most nodes that LLVM makes when it unrolls a nest after vectorisation.
 constexpr Threshold<std::int64_t> kUnrollLaterNodes("native.loop_shape.unroll_later_nodes", 600);
 
+/// Returns the trip count of a loop with constant bounds and step 1; nullopt for others.
 std::optional<std::int64_t> trip_count(const Program& program, const For& loop) {
   const auto begin = literal(program, loop.begin), end = literal(program, loop.end);
   if (!begin || !end || loop.step != 1) return std::nullopt;
   return std::max<std::int64_t>(0, *end - *begin);
 }
 
+/// Returns the nodes of an expression without its operands.
 std::int64_t own_nodes(const Program& program, ExprId id) {
   const auto* call = std::get_if<Unary>(&program[id].node);
   if (!call) return 1;
@@ -67,18 +76,18 @@ std::int64_t own_nodes(const Program& program, ExprId id) {
   return 1;
 }
 
-/// What a nest comes to when its constant loops are unrolled and the innermost ones run `lanes` trips at a
-/// time.
+/// The size of a block when its constant loops are unrolled and the innermost ones are vectorised.
 struct Measure {
-  std::int64_t nodes = 0;
-  bool constant = true;  // no loop with bounds known only at run time
-  bool has_loop = false;
-  bool has_break = false;
+  std::int64_t nodes = 0;  // nodes in all
+  bool constant = true;    // true if all loops have constant bounds
+  bool has_loop = false;   // true if there is a loop
+  bool has_break = false;  // true if there is a `break`
 };
 
+/// Returns the size of a block. `lanes`: doubles in a vector.
 Measure measure(const Program& program, const Block& block, int lanes);
 
-/// A vector takes as many turns as it has room for the widest of the reals.
+/// Returns the iterations of a block that one vector takes: as many as it holds of the widest reals in the block.
 int lanes_in(const Program& program, const Block& block, int lanes) {
   bool wide = false, narrow = false;
   Walk{program,
@@ -91,6 +100,7 @@ int lanes_in(const Program& program, const Block& block, int lanes) {
   return lanes_of(narrow && !wide ? Type::f32 : Type::f64, lanes);
 }
 
+/// Adds the size of a statement to `total`.
 void add_statement(const Program& program, const Stmt& statement, int lanes, Measure& total) {
   if (const auto* loop = std::get_if<For>(&statement.node)) {
     const Measure inner = measure(program, loop->body, lanes);
@@ -126,8 +136,8 @@ Measure measure(const Program& program, const Block& block, int lanes) {
   return total;
 }
 
-/// A statement of a loop's body stores to scratch of which not every turn has its own: that of the index, on the last
-/// axis, wherever the body has to do with it. Then, too, what is added to is that of the turn.
+/// Returns true if the body stores to scratch, or adds to an array, of which iterations do not each have their own
+/// element. An element is an iteration's own if the loop's index is the last index of every access.
 bool shares_scratch(const Program& program, const For& loop) {
   std::set<BufferId> stored, shared;
   const auto visit = [&](BufferId b, const std::vector<ExprId>& at) {
@@ -153,7 +163,8 @@ bool shares_scratch(const Program& program, const For& loop) {
   return std::ranges::any_of(stored, [&](BufferId b) { return shared.contains(b); });
 }
 
-/// Every access is next to that of the turn before, or at one place in all turns: no vector of them is a gather.
+/// Returns true if every access is next to that of the iteration before, or the same in all iterations, so that vectors
+/// need no gathers.
 bool runs_along(const Program& program, const For& loop) {
   std::set<ScalarId> own = {loop.index};
   for (const Stmt& s : loop.body)
@@ -175,22 +186,25 @@ bool runs_along(const Program& program, const For& loop) {
   return along;
 }
 
-/// Nodes that a call evaluates, at most, where no loop's length is that of data.
+/// Counts the nodes that a call evaluates at most, if no loop's length depends on data.
 class Work {
  public:
+  /// Counts for statements without parameters.
   explicit Work(const Program& program) : program_(program) {}
-  /// A phase is called for as many `turns` as there are.
+  /// Counts for a function; that of a parallel region gets ranges up to `turns`.
   Work(const Program& program, const Function& function, std::optional<std::int64_t> turns) : program_(program) {
     for (ScalarId p : function.parameters)
       if (turns) largest_[p] = *turns;
   }
 
+  /// Returns the nodes that the statements evaluate; nullopt if data decide.
   std::optional<std::int64_t> of(std::span<const Stmt> statements) {
     const std::int64_t total = nodes_of(statements);
     return bounded_ ? std::optional(total) : std::nullopt;
   }
 
  private:
+  /// Returns an upper bound of an integer expression; nullopt if there is none.
   std::optional<std::int64_t> largest(ExprId id) const {
     const Expr& e = program_[id];
     if (const auto* x = std::get_if<ConstI>(&e.node)) return x->value;
@@ -206,6 +220,7 @@ class Work {
     return std::nullopt;
   }
 
+  /// The functions `nodes` return the nodes that a statement evaluates, and clear bounded_ if data decide.
   std::int64_t nodes(const For& loop) {
     const auto end = largest(loop.end);
     bounded_ = bounded_ && end;
@@ -241,8 +256,8 @@ class Work {
   }
 
   const Program& program_;
-  std::map<ScalarId, std::int64_t> largest_;
-  bool bounded_ = true;
+  std::map<ScalarId, std::int64_t> largest_;  // upper bounds of scalars
+  bool bounded_ = true;                       // true while no loop's length depends on data
 };
 
 }  // namespace
@@ -254,7 +269,7 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurn
   shape.innermost = !body.has_loop;
   shape.lanes = lanes = lanes_in(program, loop.body, lanes);
   if (spare && shape.trips && shape.innermost) *shape.trips += spare->after(loop, lanes);
-  // Scratch may be reused by every iteration, which is independence only after it has been made private.
+  // Scratch that iterations share makes them dependent, until it is private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   shape.masked =
       !shape.trips && shape.innermost && !body.has_break && body.nodes >= kLongBodyNodes && runs_along(program, loop);
@@ -262,11 +277,13 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurn
   const std::int64_t trips = *shape.trips;
   if (shape.parallel && trips >= kFewestTogether && 2 * trips == lanes && body.nodes >= kFunctionNodes)
     shape.lanes = lanes = static_cast<int>(trips);  // half a vector
+  // An innermost loop of half a vector or less, or another one of at most four iterations, is unrolled now.
   const bool few = trips <= (shape.innermost ? lanes / 2 : 4);
   shape.unroll_now = trips <= 1 || (few && trips * body.nodes <= kUnrollNowNodes);
   const std::int64_t rounds = shape.innermost ? (trips + lanes - 1) / lanes : trips;
   const bool fits = !shape.innermost || rounds <= kUnrolledVectors;
   shape.unroll_later = !shape.unroll_now && !body.has_break && fits && rounds * body.nodes <= kUnrollLaterNodes;
+  // A long loop: the iterations after the last whole round of vectors become a loop of their own.
   if (shape.innermost && !shape.unroll_now && !shape.unroll_later && !body.has_break) {
     const std::int64_t round = body.nodes >= kLongBodyNodes ? lanes : 4 * lanes;
     shape.tail = trips > round ? trips % round : 0;

@@ -1,4 +1,5 @@
-// Entry of a function, and memory: where buffers are, what an element's address is, what may alias.
+// Entry of a function and memory: parameters, addresses of buffers and elements, alias scopes, and arrays on the stack.
+// Functions with single precision get an outer function that sets the processor to flush subnormal numbers to zero.
 #include "compiler/native/lower.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -19,13 +20,17 @@ namespace {
 using loops::BufferId;
 using loops::SizeId;
 
-constexpr std::uint64_t kBufferAlignment = 64, kDataAlignment = 8;  // data may be arrays of the caller
+/// Alignment in bytes of buffers, and of data: data may be arrays of the caller.
+constexpr std::uint64_t kBufferAlignment = 64, kDataAlignment = 8;
 
+/// Returns metadata that holds an integer.
 llvm::MDNode* integer_node(llvm::LLVMContext& context, std::uint64_t value) {
   auto* constant = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), value);
   return llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(constant));
 }
 
+/// Adds an empty function of the type lehr_function to the module, with its attributes: four tables that do not alias
+/// and are only read.
 llvm::Function* declare(const loops::Function& function, const std::string& prefix, const llvm::TargetMachine& target,
                         llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
@@ -53,11 +58,13 @@ llvm::Function* declare(const loops::Function& function, const std::string& pref
   return result;
 }
 
+/// Returns true if the target has vectors of 512 bits.
 bool has_wide_vectors(const llvm::TargetMachine& target) {
   return target.getTargetTriple().isX86() && target.getMCSubtargetInfo()->checkFeatures("+avx512f");
 }
 
-/// `outer` calls `inner` with numbers near zero taken for zero, and leaves the thread's rounding as it was.
+/// Emits the body of `outer`: it sets the flags that flush subnormal numbers to zero, calls `inner`, and restores the
+/// flags.
 void call_flushing(llvm::Function& outer, llvm::Function& inner, const llvm::Triple& machine) {
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(outer.getContext(), "entry", &outer));
   const auto call = [&] {
@@ -103,9 +110,11 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
       call_flushing(*outer, *function, target.getTargetTriple());
     }
     if (does_little(program, k)) function->addFnAttr(kEffort, kLittle);
-    // The default for most AVX-512 machines is 256, which costs 1.4 to 1.8 on loops full of arithmetic.
+    // LLVM prefers 256 bits on most AVX-512 machines, with which loops full of arithmetic take 1.4 to 1.8 times as
+    // long.
     if (wide) function->addFnAttr("prefer-vector-width", "512");
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", function));
+    // loops.h allows reassociation and contraction only; NaN and infinity keep their meaning.
     llvm::FastMathFlags flags;
     flags.setAllowReassoc();
     flags.setNoSignedZeros();
@@ -249,7 +258,8 @@ void FunctionLowering::bind_buffers(const Uses& uses) {
     base->setName(buffer.name);
     buffers_[id.index()] = base;
   }
-  // Loads do not disturb each other, so that only buffers that are stored to are listed: a query costs the list.
+  // A query costs as much as the list is long. Loads do not disturb each other, so only buffers that are stored to are
+  // listed.
   for (const auto& [id, scope] : scopes) {
     std::vector<llvm::Metadata*> others;
     for (const auto& [other, is_stored] : uses.buffers) {
@@ -301,7 +311,8 @@ llvm::Value* FunctionLowering::element_count(BufferId id) {
   return count;
 }
 
-/// A buffer may begin before its memory: of the items of a minibatch, no others are there.
+/// A buffer of a minibatch may begin before its memory, since only some items are there. So its addresses are not
+/// declared to be in bounds.
 llvm::Value* FunctionLowering::element(BufferId id, llvm::Value* position, llvm::Value* base) {
   llvm::Type* element = type(program_[id].element);
   return is_local_array_[id.index()] ? b_.CreateInBoundsGEP(element, base, position)
@@ -313,6 +324,7 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
 }
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices, llvm::Value* base) {
+  // In a vectorised loop the address is that of the first lane, so indices are evaluated as scalars.
   const bool of_lanes = turn_.valid() && !is_place_;
   if (of_lanes) switch_place();
   llvm::Value* at = nullptr;

@@ -1,4 +1,4 @@
-// Expressions. Values are shared within a statement; across statements the optimiser finds them.
+// Expressions. Each is emitted once in a statement; LLVM finds what different statements share.
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -45,7 +45,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node
               is_of_turn(node.indices) ? lanes_of_turns(element) : element);
 }
 
-/// The same, of which the optimiser does not know that it is.
+/// launder.invariant.group returns its argument, but LLVM may not assume that the two are equal.
 llvm::Value* FunctionLowering::another_address(llvm::Value* base) {
   llvm::Value*& other = other_addresses_[base];
   if (!other) {
@@ -57,8 +57,7 @@ llvm::Value* FunctionLowering::another_address(llvm::Value* base) {
   return other;
 }
 
-/// exp(digamma(x)), exp(digamma(x) + c) and exp(digamma(x) - c) as one function; null when it is none of
-/// them.
+/// The forms are exp(digamma(x)), exp(digamma(x) + c), exp(c + digamma(x)) and exp(digamma(x) - c).
 llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   const auto argument = [&](loops::ExprId id) {
     const auto* call = std::get_if<loops::Unary>(&program_[id].node);
@@ -87,7 +86,8 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
   return call_special(exp_digamma_function(module_, shift->getType()), {at, shift});
 }
 
-/// Where little is made of a function, it calls what is inlined elsewhere; both know the same vectors then.
+/// In code that is optimised little the function is called and not inlined. It must then allow the same vectors as its
+/// caller, because arguments in vector registers depend on that.
 llvm::Value* FunctionLowering::call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::CallInst* call = b_.CreateCall(function, arguments);
   if (!little_) return call;
@@ -159,7 +159,7 @@ llvm::Value* FunctionLowering::on_reals(BinaryOp op, llvm::Value* a, llvm::Value
       return product(a, b);
     case BinaryOp::divide:
       return b_.CreateFDiv(a, b);
-    // These two propagate NaN, as IEEE 754-2019 minimum and maximum do.
+    // These two propagate NaN, as minimum and maximum of IEEE 754-2019 do.
     case BinaryOp::minimum:
       return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
     case BinaryOp::maximum:

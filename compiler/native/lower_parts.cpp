@@ -1,7 +1,9 @@
-// Blocks of many statements, as functions of a bounded size. Each has the tables of the function around it,
-// and is passed what is declared there; what one part declares and another uses lives in a slot of the
-// caller. A part returns 0 where it ran to its end, kLeft where it left the loop around, and otherwise the
-// code of a failure. Branches that are seldom taken are parts too, of which little is made.
+// Blocks of many statements, split into functions (parts), because LLVM's time grows faster than the size of a
+// function.
+// A part gets the four tables of the function around it, then local arrays and scalars that are declared there. A
+// scalar that one part declares and another uses is in a slot on the caller's stack. A part returns 0 if it has run to
+// its end, kLeft if it has left the loop around it, and otherwise the code of a failure.
+// Rarely executed branches become parts too, which are optimised little.
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -17,13 +19,17 @@
 namespace lehr::native {
 namespace {
 
-constexpr Threshold<std::size_t> kPartStatements("native.lower_parts.part_statements", 48);
+constexpr Threshold<std::size_t> kPartStatements("native.lower_parts.part_statements",
+                                                 48);  // statements from which on a part ends
+/// The status of a part that has left the loop around it.
 constexpr std::uint32_t kLeft = static_cast<std::uint32_t>(-1);
-// No array of more bytes is held in registers.
+/// The most bytes of an array that may be in registers.
 constexpr Threshold<std::uint64_t> kInRegisters("native.lower_parts.in_registers", 1024);
 
+/// Consecutive statements of a block that become one function.
 using Part = std::span<const loops::Stmt>;
 
+/// Returns a block in parts of about kPartStatements statements, those inside loops included.
 std::vector<Part> parts_of(const loops::Block& block) {
   std::vector<Part> out;
   std::size_t begin = 0, count = 0;
@@ -42,10 +48,11 @@ std::vector<Part> parts_of(const loops::Block& block) {
 
 void FunctionLowering::lower_in_parts(const loops::Block& block) {
   const std::vector<Part> parts = parts_of(block);
-  std::unordered_set<loops::ScalarId> own;  // declared by the block
+  std::unordered_set<loops::ScalarId> own;  // scalars that the block declares
   for (const loops::Stmt& s : block) {
     if (const auto scalar = declared(s)) own.insert(*scalar);
   }
+  // Every scalar of the block that some part uses from outside gets a slot.
   std::vector<loops::ScalarId> moved;
   for (const Part& part : parts) {
     for (loops::ScalarId s : uses_of(program_, part, true).scalars) {
@@ -61,8 +68,8 @@ void FunctionLowering::lower_in_parts(const loops::Block& block) {
     shared_.erase(s);
 }
 
-// The part works on copies of what the function around may have in registers: an address that is passed to
-// another function would keep it in memory.
+// The part works on copies of small arrays and slots. If their own addresses were passed to another function, LLVM
+// would keep them in memory everywhere.
 void FunctionLowering::call_rare_part(Part statements) {
   const Uses uses = uses_of(program_, statements, true);
   const auto values = values_;
@@ -106,7 +113,7 @@ std::vector<llvm::Value*> FunctionLowering::passed(const Uses& uses) const {
 
 llvm::Value* FunctionLowering::call_part(Part statements, const char* effort) {
   Uses uses = uses_of(program_, statements, true);
-  // What the part declares for others stands in a slot too.
+  // Slots of what the part declares for others are passed too.
   for (const loops::Stmt& s : statements) {
     if (const auto scalar = declared(s); scalar && shared_.contains(*scalar)) uses.scalars.insert(*scalar);
   }
@@ -123,6 +130,7 @@ llvm::Value* FunctionLowering::call_part(Part statements, const char* effort) {
                                       llvm::Function::InternalLinkage, function_.getName() + ".part", module_);
   part->addFnAttrs(llvm::AttrBuilder(b_.getContext(), function_.getAttributes().getFnAttrs()));
   part->addFnAttr(llvm::Attribute::NoInline);
+  // Outside of loops, and without a loop in it, a part executes each instruction at most once a call.
   const bool once = !loop_exit_ && std::ranges::none_of(statements, [](const loops::Stmt& s) { return has_loop(s); });
   if (once) part->addFnAttr(kEffort, kOnce);
   else if (!little_) part->addFnAttr(kEffort, effort);

@@ -1,6 +1,7 @@
-// Rows that later turns of a loop read, fetched early. Of tables, where the data say which ones: no processor foresees
-// it. Of the data, where several items go together: each of their rows ends before a processor has learnt how it goes
-// on.
+// Prefetches of rows that later iterations read.
+// Rows of tables that data name (table[id[n], ...]) are unpredictable for a processor. They are fetched up to twelve
+// iterations ahead. Rows of data of several items that run together end before a processor has learnt their pattern, so
+// the rows of the next group are fetched.
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
@@ -16,22 +17,25 @@
 namespace lehr::native {
 namespace {
 
-constexpr std::int64_t kLine = 64;  // bytes
-constexpr Threshold<std::int64_t> kAhead("native.lower_prefetches.ahead",
-                                         1 << 11);  // bytes of one table that are under way, but one row at least
-constexpr Threshold<std::int64_t> kTurns("native.lower_prefetches.turns", 12);  // that are under way at most
+constexpr std::int64_t kLine = 64;  // bytes of a cache line
+constexpr Threshold<std::int64_t> kAhead(
+    "native.lower_prefetches.ahead",
+    1 << 11);  // bytes of a table that are being fetched at a time; at least one row
+constexpr Threshold<std::int64_t> kTurns("native.lower_prefetches.turns", 12);  // iterations ahead, at most
 
-/// A row of one axis of constant length: table[data[...turn...], ...].
+/// A row of a table with two axes that data name: table[data[...index...], ...].
 struct Row {
-  loops::BufferId table;
-  loops::ExprId at;  // an integer of the data
+  loops::BufferId table;  // the table
+  loops::ExprId at;       // the load of its index from data
   auto operator<=>(const Row&) const = default;
 };
 
+/// Returns the bytes of a row of the table.
 std::int64_t bytes_of_row(const loops::Program& p, loops::BufferId table) {
   return p[p[table].axes[1]].constant * loops::bytes_of(p[table].element);
 }
 
+/// Finds the rows of tables that each iteration of a loop reads or adds to.
 class Rows {
  public:
   Rows(const loops::Program& p, const loops::For& turns) : p_(p), turns_(turns) {
@@ -43,11 +47,11 @@ class Rows {
     if (!walk.stops) of(turns.body);
   }
 
-  /// And whether they are added to.
+  /// Returns the rows, with true for those that are stored to.
   const std::map<Row, bool>& found() const { return found_; }
 
  private:
-  /// What is done in every turn.
+  /// Looks at the statements that every iteration executes.
   void of(const loops::Block& block) {
     for (const loops::Stmt& s : block) {
       if (const auto* let = std::get_if<loops::Let>(&s.node)) names_[let->scalar] = let->value;
@@ -55,6 +59,7 @@ class Rows {
       else if (!std::holds_alternative<loops::If>(s.node)) of(s);
     }
   }
+  /// Looks at the loads and the store of a statement.
   void of(const loops::Stmt& s) {
     loops::Walk walk{p_,
                      [&](loops::ExprId e) {
@@ -65,6 +70,7 @@ class Rows {
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
     if (const auto* store = std::get_if<loops::Store>(&s.node)) note(store->buffer, store->indices, true);
   }
+  /// Adds a row if the access is of the form above and the row is at least a cache line.
   void note(loops::BufferId table, const std::vector<loops::ExprId>& indices, bool stored) {
     if (indices.size() != 2 || bytes_of_row(p_, table) < kLine) return;
     loops::ExprId at = indices[0];
@@ -77,6 +83,8 @@ class Rows {
     if (!row || p_[row->buffer].role != loops::Role::data || !is_of_turn(*row)) return;
     found_[{table, at}] |= stored;
   }
+  /// Returns true if the index is that of the iteration: it depends on the loop's index and on nothing that the body
+  /// changes.
   bool is_of_turn(const loops::Load& row) const {
     bool turn = false, changes = false;
     loops::Walk walk{p_, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
@@ -91,12 +99,12 @@ class Rows {
 
   const loops::Program& p_;
   const loops::For& turns_;
-  std::set<loops::ScalarId> inside_;  // declared or changed in a turn
-  std::map<loops::ScalarId, loops::ExprId> names_;
+  std::set<loops::ScalarId> inside_;                // scalars that an iteration declares or changes
+  std::map<loops::ScalarId, loops::ExprId> names_;  // values of the lets of the body
   std::map<Row, bool> found_;
 };
 
-/// The k of `index + k`.
+/// Returns the k of an expression index + k; nullopt for other expressions.
 std::optional<std::int64_t> after(const loops::Program& p, loops::ExprId e, loops::ScalarId index) {
   if (is_scalar(p, e, index)) return 0;
   const auto* sum = std::get_if<loops::Binary>(&p[e].node);
@@ -105,7 +113,8 @@ std::optional<std::int64_t> after(const loops::Program& p, loops::ExprId e, loop
   return k ? std::optional(k->value) : std::nullopt;
 }
 
-/// Rows data[turns + k, ...] that a turn of the loop `along` reads an element of, by k; without those of inner loops.
+/// Returns the rows data[turns + k, ...] of which an iteration of the loop `along` reads an element: by array, the
+/// numbers k. Loops inside `along` are left out.
 std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Program& p, const loops::For& turns,
                                                              const loops::For& along) {
   std::map<loops::BufferId, std::set<std::int64_t>> out;
@@ -137,9 +146,9 @@ void FunctionLowering::prefetch(llvm::Value* first, std::int64_t bytes, bool to_
 void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end) {
   if (turns.step != 1 || std::holds_alternative<loops::ConstI>(program_[turns.end].node)) return;
   const Rows rows(program_, turns);
-  // Rows that are only read come back, and stay near.
+  // Tables that are only read stay in the cache, so they are fetched only if others are added to.
   if (std::ranges::none_of(rows.found(), [](const auto& row) { return row.second; })) return;
-  // A large body is lowered in functions of its own, which alone have the arrays that it reads.
+  // A large body is emitted as functions of their own, and only these have the addresses of its arrays.
   const auto is_here = [&](loops::BufferId b) { return buffers_[b.index()] != nullptr; };
   for (const auto& [row, stored] : rows.found()) {
     bool all_here = is_here(row.table);
@@ -164,7 +173,8 @@ void FunctionLowering::prefetch_next(const loops::For& along, llvm::Value* index
   if (!together_) return;
   const auto number = [&](std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); };
   for (const auto& [data, turns] : rows_along(program_, *together_, along)) {
-    // Rows follow each other: where a turn of the loop reads a column of them, it fetches as much of the next ones.
+    // The rows of a group are contiguous. An iteration that reads one column of them fetches as many bytes of the next
+    // group.
     const std::int64_t bytes = static_cast<std::int64_t>(turns.size()) * loops::bytes_of(program_[data].element);
     if (bytes < kLine || !ahead_.insert({data, *turns.begin()}).second) continue;
     llvm::Value* next = b_.CreateAdd(values_.at(together_->index), number(together_->step + *turns.begin()));

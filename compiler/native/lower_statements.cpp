@@ -1,4 +1,5 @@
-// Statements. Loops are emitted rotated: a guard, the body, the test at its end.
+// Statements. Loops are emitted rotated: a guard, the body, the test at its end, which is the form that LLVM's loop
+// passes want.
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -14,7 +15,7 @@ llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
   return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
 }
 
-/// Arrays of the function may be in registers for others.
+// Local arrays are excluded because other statements may have them in registers.
 bool FunctionLowering::is_little(const loops::Stmt& statement) const {
   if (loop_exit_ || turn_.valid() || !does_little(program_, statement)) return false;
   return std::ranges::none_of(uses_of(program_, {&statement, 1}, true).buffers,
@@ -35,7 +36,7 @@ void FunctionLowering::lower(const loops::Block& block) {
 
 llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode* access_group) {
   llvm::LLVMContext& context = b_.getContext();
-  llvm::SmallVector<llvm::Metadata*, 6> hints = {nullptr};  // the loop's own identity
+  llvm::SmallVector<llvm::Metadata*, 6> hints = {nullptr};  // the first operand identifies the loop itself
   const auto flag = [&](const char* name) {
     hints.push_back(llvm::MDNode::get(context, llvm::MDString::get(context, name)));
   };
@@ -48,7 +49,7 @@ llvm::MDNode* FunctionLowering::loop_hints(const LoopShape& shape, llvm::MDNode*
   if (shape.masked) setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
   if (shape.innermost && shape.unroll_later && *shape.trips % shape.lanes != 0) {
     setting("llvm.loop.vectorize.predicate.enable", b_.getTrue());
-    // A tail goes on with the lanes of what comes before it.
+    // The loop of the last iterations continues the lanes of the loop before it, so it has the same width.
     if (shape.is_tail) setting("llvm.loop.vectorize.width", b_.getInt32(static_cast<std::uint32_t>(shape.lanes)));
   }
   if (access_group) {
@@ -64,6 +65,7 @@ template <class Body>
 void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body,
                                  std::int64_t step) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
+  // A loop of constant length has at least one iteration here and needs no guard.
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
   if (shape.trips) b_.CreateBr(loop);
@@ -107,7 +109,7 @@ void FunctionLowering::lower(const loops::For& node) {
   LoopShape shape = shape_of(program_, node, lanes_, little_ ? nullptr : &spare_);
   if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
   if (little_) shape = small(shape, lanes_);
-  shape.masked = shape.masked && loop_exit_;  // rows may be short, and a loop over all items is not
+  shape.masked = shape.masked && loop_exit_;  // only in inner loops: a loop over all items is long
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
     if (*shape.trips > 0) emit_unrolled(node, begin, *shape.trips);
@@ -168,7 +170,7 @@ void FunctionLowering::lower(const loops::Fill& node) {
   llvm::Value* base = buffers_[node.buffer.index()];
   const auto* known_count = llvm::dyn_cast<llvm::ConstantInt>(count);
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  // Past a few vectors the library's way of clearing memory is the fastest.
+  // For more than a few vectors memset is the fastest way to clear memory.
   if (constant && constant->isNullValue() && (!known_count || known_count->getSExtValue() > 32 * lanes_)) {
     llvm::Value* bytes = b_.CreateNSWMul(count, b_.getInt64(value->getType()->getPrimitiveSizeInBits() / 8));
     annotate(node.buffer, *b_.CreateMemSet(base, b_.getInt8(0), bytes, llvm::Align(64)));
@@ -215,6 +217,7 @@ void FunctionLowering::lower(const loops::BreakIf& node) {
 
 void FunctionLowering::lower(const loops::Fail& node) {
   b_.CreateRet(b_.getInt32(static_cast<std::uint32_t>(node.code)));
+  // Statements after the failure go to a block that nothing reaches.
   b_.SetInsertPoint(new_block("dead"));
 }
 

@@ -1,7 +1,8 @@
-// Loops that turn a square of an array over, which otherwise read or write one number of a line of memory at a time:
+// Transposition of matrices in squares of 8 x 8.
+// Such a loop nest otherwise reads or writes one number of a cache line at a time:
 //   for k: for l in 0 .. lanes: to[..., l, ..., k] = from[..., k, l]
 //   for k: for l in 0 .. lanes: to[..., k, l] = from[..., l, ..., k]
-// becomes loads, permutations and stores of whole vectors.
+// Each square becomes eight loads of vectors, three stages of shuffles, and eight stores of vectors.
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
@@ -14,12 +15,15 @@
 namespace lehr::native {
 namespace {
 
+/// Elements of a side of a square: those of a vector of doubles.
 constexpr int kLanes = 8;
-constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);  // numbers of a row
+constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);  // elements of a row
+/// The rows of a square, as vectors.
 using Rows = std::array<llvm::Value*, kLanes>;
 
-/// Number i of vector l is number l of vector i.
+/// Transposes a square: element i of row l becomes element l of row i.
 void transpose(llvm::IRBuilderBase& b, Rows& rows) {
+  // Stage s exchanges off-diagonal blocks of 2^s x 2^s between rows that are 2^s apart.
   constexpr std::array<std::array<int, kLanes>, 6> kHalves = {{{0, 8, 2, 10, 4, 12, 6, 14},
                                                                {1, 9, 3, 11, 5, 13, 7, 15},
                                                                {0, 1, 8, 9, 4, 5, 12, 13},
@@ -37,7 +41,7 @@ void transpose(llvm::IRBuilderBase& b, Rows& rows) {
   }
 }
 
-/// The first `count` numbers of a vector, in one of `width`.
+/// Returns the first `count` elements of a vector, in a vector of `width` elements.
 llvm::Value* resized(llvm::IRBuilderBase& b, llvm::Value* vector, unsigned count, unsigned width) {
   const auto* from = llvm::cast<llvm::FixedVectorType>(vector->getType());
   if (from->getNumElements() == width) return vector;
@@ -47,7 +51,7 @@ llvm::Value* resized(llvm::IRBuilderBase& b, llvm::Value* vector, unsigned count
   return b.CreateShuffleVector(vector, mask);
 }
 
-/// [..., along, turn], and neither before.
+/// Returns true if the indices are [..., along, turn], and neither index is in those before.
 bool is_straight(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
                  loops::ScalarId turn) {
   return at.size() >= 2 && loops::is_scalar(p, at[at.size() - 2], along) && loops::is_scalar(p, at.back(), turn) &&
@@ -56,7 +60,8 @@ bool is_straight(const loops::Program& p, const std::vector<loops::ExprId>& at, 
          });
 }
 
-/// [..., turn, ..., along], or [..., something + turn, ..., along].
+/// Returns true if the indices are [..., turn, ..., along] or [..., x + turn, ..., along], with both indices nowhere
+/// else.
 bool is_turned(const loops::Program& p, const std::vector<loops::ExprId>& at, loops::ScalarId along,
                loops::ScalarId turn) {
   const auto is_turn = [&](loops::ExprId e) {
@@ -101,9 +106,10 @@ void FunctionLowering::lower(const Transpose& t) {
     values_[t.turn] = b_.getInt64(static_cast<std::uint64_t>(turn));
     return address(buffer, indices);
   };
+  // Emits the square that begins at `first` of the outer index and `turn` of the inner one.
   const auto square = [&](std::int64_t first, std::int64_t turn) {
     const std::int64_t count = std::min<std::int64_t>(kLanes, t.trips - first);
-    // Vector number r of one side, along the turns or across them.
+    // The first element of vector number r: `across` steps along the inner index, otherwise along the outer one.
     const auto place = [&](bool across, std::int64_t r) {
       return across ? std::pair(first, turn + r) : std::pair(first + r, turn);
     };

@@ -1,5 +1,7 @@
-// Loops whose turns are whole vectors, one or a few: they are emitted as vectors, which spares the vectoriser a loop to
-// look through, copy and take away again. Lanes of items are made of such loops.
+// Loops that are emitted as vectors by the lowering, without LLVM's vectoriser.
+// The iterations of such a loop are one whole vector, or a few. LLVM's vectoriser would make the same code, but analyse
+// and copy the loop first. The lane loops of the vectoriser of Loops (compiler/passes/side_by_side.h) are of this kind.
+// An expression that is the same in all lanes stays a scalar until it meets a vector (make_alike()).
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
@@ -13,13 +15,14 @@ namespace {
 
 using namespace loops;
 
-/// Whether each statement of a loop is one of vectors.
+/// Tests whether each statement of a loop can be emitted as vectors.
 class Turns {
  public:
-  /// `picked`: arrays of which no vectors are to be made.
+  /// `picked`: arrays of which no vectors are to be made (picked_arrays()).
   Turns(const Program& program, const For& loop, const std::set<BufferId>& picked)
       : program_(program), picked_(picked), index_(loop.index), own_{loop.index} {}
 
+  /// Returns true if all statements can, and no sum is read inside the loop.
   bool are_lanes(const Block& body) {
     bool good = std::ranges::all_of(body, [&](const Stmt& s) { return is_lane(s); });
     const auto on_scalar = [&](ScalarId s, Mention how) {
@@ -30,6 +33,7 @@ class Turns {
   }
 
  private:
+  /// Returns true if the statement can: a let, a sum of a scalar declared outside, or a store of neighbouring elements.
   bool is_lane(const Stmt& s) {
     if (const auto scalar = declared(s)) own_.insert(*scalar);
     if (const auto* x = std::get_if<Accumulate>(&s.node)) {
@@ -41,9 +45,10 @@ class Turns {
     return x && is_value(x->value) && is_place(x->buffer, x->indices) && varies(x->indices.back());
   }
 
+  /// Returns true if the expression depends on the loop's index.
   bool varies(ExprId id) const { return mentions(program_, id, own_); }
 
-  /// The index, or that and what is the same in all turns.
+  /// Returns true if the expression is the index, or the index plus what is the same in all iterations.
   bool runs_along(ExprId id) const {
     if (is_scalar(program_, id, index_)) return true;
     const auto* sum = std::get_if<Binary>(&program_[id].node);
@@ -51,13 +56,15 @@ class Turns {
     return varies(sum->left) ? runs_along(sum->left) && !varies(sum->right) : runs_along(sum->right);
   }
 
-  /// In every turn next to that of the turn before, or the same.
+  /// Returns true if the access is to one element in all iterations, or to neighbouring elements in neighbouring
+  /// iterations.
   bool is_place(BufferId buffer, const std::vector<ExprId>& at) const {
     if (at.empty()) return true;
     if (std::any_of(at.begin(), at.end() - 1, [&](ExprId e) { return varies(e); })) return false;
     return !varies(at.back()) || (runs_along(at.back()) && !picked_.contains(buffer));
   }
 
+  /// Returns true if the expression can be evaluated for a vector of iterations.
   bool is_value(ExprId id) const {
     const auto& node = program_[id].node;
     if (const auto* x = std::get_if<Load>(&node)) return is_place(x->buffer, x->indices);
@@ -71,7 +78,7 @@ class Turns {
   const Program& program_;
   const std::set<BufferId>& picked_;
   const ScalarId index_;
-  std::set<ScalarId> own_, sums_;
+  std::set<ScalarId> own_, sums_;  // scalars that depend on the index; scalars that the loop adds to
 };
 
 }  // namespace
@@ -97,6 +104,7 @@ int FunctionLowering::width_of(const For& node, const LoopShape& shape) const {
   if (!shape.innermost || shape.unroll_now || trips == 0 || shape.tail > 0 || literal(program_, node.begin) != 0)
     return 0;
   const int width = trips % shape.lanes == 0 ? shape.lanes : lanes_;
+  // A loop of more vectors than are to be unrolled is left to LLVM.
   const bool few = trips == width || (trips % width == 0 && shape.unroll_later);
   const bool only_adds =
       std::ranges::none_of(node.body, [](const Stmt& s) { return std::holds_alternative<Store>(s.node); });
@@ -112,6 +120,7 @@ void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int
     values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(first));
     lower(node.body);
     for (auto& [scalar, sums] : lane_sums_)
+      // The next vector adds to the next of four accumulators, so that it need not wait for the last addition.
       std::ranges::rotate(sums, sums.begin() + 1);
   }
   turn_ = {};
@@ -122,7 +131,7 @@ bool FunctionLowering::is_of_turn(const std::vector<ExprId>& indices) const {
   return turn_.valid() && !indices.empty() && mentions(program_, indices.back(), {turn_});
 }
 
-/// The place of a vector is that of its first lane.
+// The address of a vector is that of its first lane.
 void FunctionLowering::switch_place() {
   is_place_ = !is_place_;
   evaluated_.swap(evaluated_elsewhere_);
@@ -133,8 +142,7 @@ llvm::Value* FunctionLowering::numbers_of_turns() {
   return b_.CreateNSWAdd(first, b_.CreateStepVector(first->getType()));
 }
 
-/// The first lane goes on with what is there. Vectors that come after one another are added apart, a few at a time, so
-/// that they need not wait.
+// The first lane of the first accumulator begins with the scalar's value, all others with 0.
 void FunctionLowering::begin_sums(const Block& body) {
   for (const Stmt& s : body) {
     const auto* x = std::get_if<Accumulate>(&s.node);
@@ -164,8 +172,8 @@ void FunctionLowering::end_sums() {
   lane_sums_.clear();
 }
 
-/// A factor of all lanes and one of all turns of a loop around stay apart, for else their product is formed in each of
-/// these.
+// The product of a factor of all lanes and one of a loop around must not be reassociated: LLVM would otherwise form it
+// again in each lane.
 llvm::Value* FunctionLowering::product(llvm::Value* a, llvm::Value* b) {
   llvm::Value* value = b_.CreateFMul(a, b);
   auto* made = llvm::dyn_cast<llvm::Instruction>(value);

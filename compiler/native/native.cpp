@@ -1,4 +1,4 @@
-// The functions of native.h, by the generator that is loaded when the first of them is called.
+// The functions of native.h, forwarded to the shared library with LLVM, which is loaded on the first call.
 #include "compiler/native/native.h"
 
 #include "compiler/native/code.h"
@@ -10,6 +10,7 @@
 namespace lehr::native {
 namespace {
 
+/// Returns the table of functions of the shared library.
 const Generator& generator() {
   static const auto* const loaded = static_cast<const Generator*>(load_plugin("generator"));
   return *loaded;
@@ -20,10 +21,11 @@ const Generator& generator() {
 std::optional<Refusal> refusal(const Options& options) { return generator().refusal(options); }
 
 std::optional<Refusal> refusal_of_processor() {
-  if (chosen_processor().empty()) return std::nullopt;  // without LLVM
+  if (chosen_processor().empty()) return std::nullopt;  // answered without LLVM
   return generator().refusal({});
 }
 
+// The key of no inputs depends on the compiler, the processor and the environment; no folder is used.
 std::string fingerprint() { return ObjectCache("anywhere", 0).key({}); }
 
 std::string llvm_text(const loops::Program& program, const Options& options) {

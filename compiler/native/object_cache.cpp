@@ -1,3 +1,6 @@
+// The cache of linked code: its folder, the names and checks of its entries, and their removal.
+// Files are opened relative to the open folder, without following links, and checked after they are opened. So nobody
+// can replace them in between.
 #include "compiler/native/object_cache.h"
 
 #include <dirent.h>
@@ -25,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of names and of contents: collisions are not looked for by anyone.
+/// Returns a digest of several texts, each preceded by its length. It protects against accidents, not against attacks.
 std::string digest(std::initializer_list<std::string_view> parts) {
   std::string all;
   for (const std::string_view part : parts)
@@ -33,9 +36,9 @@ std::string digest(std::initializer_list<std::string_view> parts) {
   return boost::uuids::to_string(boost::uuids::name_generator_sha1(boost::uuids::nil_uuid())(all));
 }
 
-constexpr std::size_t kDigest = 36;  // characters
+constexpr std::size_t kDigest = 36;  // characters of a digest
 
-/// What the kernel tells of the first processor that code depends on; empty where it tells nothing.
+/// Returns what the kernel tells of the first processor that code depends on; empty if it tells nothing.
 std::string processor() {
   constexpr std::string_view kFields[] = {"vendor_id",       "cpu family",  "model",    "stepping", "flags",
                                           "CPU implementer", "CPU variant", "CPU part", "Features"};
@@ -48,19 +51,21 @@ std::string processor() {
   return out;
 }
 
+/// Returns the thresholds that the environment sets (runtime/threshold.h); they change code.
 std::string set_thresholds() {
   const char* const set = std::getenv("LEHR_THRESHOLDS");
   return set ? set : "";
 }
 
-/// A path without the slashes at its end, which would make a link be followed.
+/// Returns the path without slashes at its end, which would make the system follow a link.
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.ends_with('/'))
     path.pop_back();
   return path;
 }
 
-/// Relative folders of the system's two variables are not valid, and are passed over.
+/// Returns the folder that the environment names; empty for none. A relative path in the system's two variables is not
+/// valid and is ignored.
 std::string folder_of_user() {
   const char* const named = std::getenv("LEHR_CACHE");
   if (named && *named) return std::string_view(named) == "off" ? "" : without_slashes(named);
@@ -70,6 +75,7 @@ std::string folder_of_user() {
   return "";
 }
 
+/// An open file or folder, closed at the end of its life.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -79,16 +85,19 @@ class Descriptor {
     if (number_ >= 0) ::close(number_);
   }
   operator int() const { return number_; }
+  /// Returns true if it was opened.
   bool ok() const { return number_ >= 0; }
 
  private:
   int number_;
 };
 
+/// What the name of an entry ends with.
 constexpr std::string_view kEnding = ".code";
-constexpr const char* kInside = "lehr-code";  // the name of a folder of its own in a folder with other files
+constexpr const char* kInside = "lehr-code";  // a folder of its own, in a folder that has other files
 
-/// Names of entries, and of those that are being written: a key, and `.code` or `.` and six characters.
+/// Returns true if the name is that of an entry (key and `.code`), or of one that is being written (key, `.` and six
+/// characters).
 bool is_own(std::string_view name) {
   constexpr std::string_view kKey = "00000000-0000-0000-0000-000000000000", kHex = "0123456789abcdef";
   if (name.size() <= kKey.size()) return false;
@@ -102,12 +111,12 @@ bool is_own(std::string_view name) {
           }));
 }
 
-/// Whether it belongs to this user, and nobody else may write to it.
+/// Returns true if the file belongs to this user, and nobody else may write to it.
 bool is_private(const struct stat& about) {
   return about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// The names in a folder, without the two that every folder has.
+/// Returns the names in a folder, without `.` and `..`.
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> out;
   const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -119,17 +128,19 @@ std::vector<std::string> names_in(int folder) {
   return out;
 }
 
-/// A folder that is this user's alone, with nothing else in it.
+/// Returns true if the folder is private to this user and has nothing but entries in it.
 bool is_own_folder(int folder) {
   struct stat about = {};
   return ::fstat(folder, &about) == 0 && is_private(about) && std::ranges::all_of(names_in(folder), is_own);
 }
 
+/// Opens a folder inside another one; links are not followed.
 Descriptor open_folder(int in, const char* name) {
   return Descriptor(::openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Where entries are: in this folder, or in one of their own inside of it. None where others could write there.
+/// Opens the folder of the entries: the one named, or `lehr-code` inside of it. `makes`: it is created if it does not
+/// exist. Fails if others could write there.
 Descriptor open_cache(const std::string& path, bool makes) {
   if (path.empty()) return Descriptor(-1);
   if (makes) {
@@ -146,7 +157,8 @@ Descriptor open_cache(const std::string& path, bool makes) {
   return inside.ok() && is_own_folder(inside) ? std::move(inside) : Descriptor(-1);
 }
 
-/// The bytes of a file that is an entry by its kind, owner, mode and size; nothing otherwise.
+/// Returns the bytes of an open file; nullopt unless it is a regular file that is private to this user and of a valid
+/// size.
 std::optional<std::string> read_entry(int file, std::uintmax_t most) {
   struct stat about = {};
   if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || !is_private(about)) return std::nullopt;
@@ -162,6 +174,7 @@ std::optional<std::string> read_entry(int file, std::uintmax_t most) {
   return out;
 }
 
+/// Writes all bytes to an open file. Returns false on failure.
 bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -172,7 +185,7 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-/// The name of an entry while it is being written.
+/// Returns a random name for an entry that is being written.
 std::string unfinished(const std::string& key) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
@@ -182,10 +195,10 @@ std::string unfinished(const std::string& key) {
   return out;
 }
 
-/// Of entries alone, the oldest go.
+/// If the entries have more than `most` bytes, removes the oldest ones until half of that is left.
 void make_room(int folder, std::uintmax_t most) {
   struct File {
-    std::pair<std::int64_t, std::int64_t> used;
+    std::pair<std::int64_t, std::int64_t> used;  // time of the last use, in seconds and nanoseconds
     std::uintmax_t size;
     std::string name;
   };
@@ -202,7 +215,7 @@ void make_room(int folder, std::uintmax_t most) {
   std::ranges::sort(files, {}, &File::used);
   for (const File& file : files) {
     if (all <= most / 2) break;
-    if (::unlinkat(folder, file.name.c_str(), 0) == 0) all -= file.size;  // another process makes room as well
+    if (::unlinkat(folder, file.name.c_str(), 0) == 0) all -= file.size;  // it fails if another process has removed it
   }
 }
 
@@ -220,13 +233,14 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (key.empty()) return std::nullopt;
   const Descriptor folder = open_cache(folder_, false);
   if (!folder.ok()) return std::nullopt;
-  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;  // a pipe would keep it waiting
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;  // O_NONBLOCK: opening a pipe would wait otherwise
   const Descriptor file(::openat(folder, (key + std::string(kEnding)).c_str(), flags));
   if (!file.ok()) return std::nullopt;
   std::optional<std::string> object = read_entry(file, most_);
   if (!object || digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest))
     return std::nullopt;
   object->erase(0, kDigest);
+  // The time of modification serves as that of the last use.
   ::futimens(file, nullptr);
   return object;
 }

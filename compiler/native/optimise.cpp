@@ -1,6 +1,7 @@
-// A pipeline of our own, a third of LLVM's default one: the lowering already emits rotated loops, hoisted
-// pointers and no calls. The special functions stay calls, which are cheap to hoist and to share, until just
-// before vectorisation.
+// The optimiser pipeline: a third of the passes of LLVM's default one.
+// Other passes are not needed, because the lowering emits rotated loops, pointers loaded at entry, and no calls.
+// Special functions stay calls, which are easy to hoist and to share, until they are inlined just before vectorisation.
+// How much a function gets depends on kEffort (lower.h).
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -38,13 +39,14 @@
 namespace lehr::native {
 namespace {
 
-/// Hoists what does not change and keeps accumulators in registers.
+/// Returns LICM, which hoists invariants and keeps accumulators in registers.
 auto hoist() {
   llvm::LoopPassManager loop;
   loop.addPass(llvm::LICMPass(llvm::LICMOptions()));
   return llvm::createFunctionToLoopPassAdaptor(std::move(loop), /*UseMemorySSA=*/true);
 }
 
+/// Returns the passes before inlining: scalars into registers, common subexpressions, control flow.
 llvm::FunctionPassManager simplification() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -54,7 +56,7 @@ llvm::FunctionPassManager simplification() {
   return passes;
 }
 
-/// A pass of our own: what it changes stays in its blocks.
+/// Wraps a function of this folder as an LLVM pass. It may change instructions, but no control flow.
 template <bool (*change)(llvm::Function&)>
 struct Within : llvm::PassInfoMixin<Within<change>> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
@@ -65,13 +67,15 @@ struct Within : llvm::PassInfoMixin<Within<change>> {
   }
 };
 
+/// Returns the passes after inlining. `parts`: for parts of large functions, without vectorisation of straight-line
+/// code (SLP).
 llvm::FunctionPassManager vectorisation(bool parts) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(hoist());
   passes.addPass(llvm::LoopVectorizePass());
-  passes.addPass(llvm::SimplifyCFGPass());  // loops that one vector has done are none
+  passes.addPass(llvm::SimplifyCFGPass());  // removes loops that one vector has done
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
   passes.addPass(llvm::EarlyCSEPass());  // makes masks of unrolled loops constant
@@ -97,9 +101,9 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   return passes;
 }
 
-/// What a function is given: of a large one there are many parts, so that they go without what costs most and
-/// gains least in code of which almost everything is done once. Where little is done numbers are kept in registers, and
-/// parts that run once a call are shared subexpressions and no more.
+/// Runs the passes that the kEffort of a function calls for. Parts of large functions, of which there are many, go
+/// without what costs most and gains least. Where little is done, values are kept in registers. Parts that run once get
+/// shared subexpressions only.
 struct ByEffort : llvm::PassInfoMixin<ByEffort> {
   llvm::FunctionPassManager whole, part, little, once;
 
@@ -111,12 +115,14 @@ struct ByEffort : llvm::PassInfoMixin<ByEffort> {
   }
 };
 
+/// Returns the passes for parts that run once: common subexpressions.
 llvm::FunctionPassManager sharing() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   return passes;
 }
 
+/// Returns the passes for functions that do little: values into registers, common subexpressions, hoisting.
 llvm::FunctionPassManager registers() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
@@ -125,6 +131,7 @@ llvm::FunctionPassManager registers() {
   return passes;
 }
 
+/// Returns a pass over the module that runs, on each function, the passes for its effort.
 llvm::ModulePassManager on_functions(llvm::FunctionPassManager whole, llvm::FunctionPassManager part,
                                      llvm::FunctionPassManager little) {
   llvm::ModulePassManager out;
@@ -133,7 +140,7 @@ llvm::ModulePassManager on_functions(llvm::FunctionPassManager whole, llvm::Func
   return out;
 }
 
-/// Parts that run once a call are translated instruction by instruction.
+/// Marks parts that run once as not optimised, so that code generation translates them instruction by instruction.
 void translate_plainly(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.getFnAttribute(kEffort).getValueAsString() != kOnce) continue;
@@ -143,6 +150,7 @@ void translate_plainly(llvm::Module& module) {
   }
 }
 
+/// Runs passes over the module, with the alias analysis of generated code.
 void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassManager passes) {
   llvm::PassBuilder builder(&target);
   llvm::LoopAnalysisManager loops;
@@ -158,6 +166,7 @@ void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassMana
   passes.run(module, modules);
 }
 
+/// Adds the instrumentation for a sanitizer to the passes, and marks the functions for it.
 void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassManager& passes) {
   if (which == Options::Sanitizer::none) return;
   const bool threads = which == Options::Sanitizer::thread;

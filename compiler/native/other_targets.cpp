@@ -1,3 +1,4 @@
+// Initialisation of all targets of LLVM, in a file of its own so that a library can leave them out (target.h).
 #include <llvm/Support/TargetSelect.h>
 
 #include "compiler/native/target.h"

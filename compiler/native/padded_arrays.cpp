@@ -1,4 +1,6 @@
-// The promise about rows travels as metadata of the alloca.
+// Plain accesses in place of masked ones, for local arrays with padded rows.
+// mark_rows() attaches extent, stride and "zeros" to the allocation as metadata, and unmask_accesses() reads them.
+// Where zeros must stay behind a row, a select puts 0 into the lanes of a store that the mask excludes.
 #include "compiler/native/padded_arrays.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -13,13 +15,16 @@
 namespace lehr::native {
 namespace {
 
+/// The name of the metadata.
 constexpr const char* kKind = "lehr.rows";
 
+/// What the metadata says of an array.
 struct Rows {
-  std::int64_t extent, stride, elements;
-  bool zeros;
+  std::int64_t extent, stride, elements;  // elements of a row with a meaning, distance of rows, elements in all
+  bool zeros;                             // true if the elements behind a row are 0 and must stay so
 };
 
+/// Returns what the metadata says of an array; nullopt if it is not marked.
 std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
   const llvm::MDNode* node = array.getMetadata(kKind);
   if (!node) return std::nullopt;
@@ -30,7 +35,8 @@ std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
   return Rows{number(0), number(1), elements, number(2) != 0};
 }
 
-/// The rows of which an access of a vector at `address` under `mask` may touch all lanes.
+/// Returns the rows of the array at `address` if a vector access under `mask` may touch all lanes: each excluded lane
+/// is in the padding. nullopt otherwise.
 std::optional<Rows> rows_around(llvm::Value* address, llvm::Value* mask, llvm::FixedVectorType* type,
                                 const llvm::DataLayout& layout) {
   const std::int64_t lanes = type->getNumElements(), element_bytes = type->getScalarSizeInBits() / 8;
@@ -56,7 +62,7 @@ std::optional<Rows> rows_around(llvm::Value* address, llvm::Value* mask, llvm::F
 }  // namespace
 
 std::int64_t row_stride(std::int64_t extent, int lanes) {
-  // Short rows are unrolled rather than vectorised.
+  // Short rows are unrolled rather than vectorised, so padding would gain nothing.
   return extent <= lanes / 2 ? extent : (extent + lanes - 1) / lanes * lanes;
 }
 

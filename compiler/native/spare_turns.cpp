@@ -1,3 +1,7 @@
+// Padding of trip counts: an abstract interpretation of a loop's body in the iterations past its end.
+// Each expression is found to be the same in all iterations, or 0, or at least finite. The iterations are harmless if
+// sums get 0 and stores write 0 behind rows that have zeros there. Loads are allowed only within such rows, or where
+// the index is the same in all iterations.
 #include "compiler/native/spare_turns.h"
 
 #include <map>
@@ -13,33 +17,35 @@ namespace {
 
 using namespace loops;
 
-/// What an expression is in a spare turn.
+/// What is known of an expression in an iteration past the end.
 struct Spare {
-  bool varies = false;  // from turn to turn
-  bool zero = false;
-  bool finite = true;  // if what is the same in all turns is
+  bool varies = false;  // true if it may differ between iterations
+  bool zero = false;    // true if it is 0 there
+  bool finite = true;   // true if it is finite there, provided that values which do not vary are
 };
 
+/// An expression that does not vary, one that is 0, and one of which nothing is known.
 constexpr Spare kSame{}, kZero{true, true, true}, kAny{true, false, false};
 
-/// The body of one loop from 0 to `extent`, in turns up to `end`.
+/// The body of a loop from 0 to `extent`, in iterations from `extent` to `end`.
 class Body {
  public:
   Body(const Program& p, const std::set<BufferId>& own, int lanes, ScalarId index, std::int64_t extent,
        std::int64_t end)
       : p_(p), own_(own), lanes_(lanes), index_(index), extent_(extent), end_(end) {}
 
-  /// Whether turns past `extent` change nothing.
+  /// Returns true if the iterations past `extent` change nothing.
   bool is_harmless(const Block& body) {
     for (const Stmt& s : body) {
       if (!std::visit([&](const auto& node) { return harmless(node); }, s.node)) return false;
     }
     return true;
   }
-  /// Arrays of the function that have to have zeros.
+  /// The local arrays behind whose elements there must be zeros.
   std::set<BufferId> read;
 
  private:
+  /// The functions `harmless` return true if a statement changes nothing in such an iteration.
   bool harmless(const Let& x) {
     const std::optional<Spare> value = of(x.value);
     if (value) names_[x.scalar] = *value;
@@ -59,7 +65,7 @@ class Body {
     return false;
   }
 
-  /// The element of the turn, of a row with zeros behind.
+  /// Returns true if the access is to the element of the iteration, in a row that has zeros behind it.
   bool is_of_row(BufferId id, const std::vector<ExprId>& at) {
     const Buffer& b = p_[id];
     if (at.empty() || !is_scalar(p_, at.back(), index_)) return false;
@@ -72,7 +78,7 @@ class Body {
     return b.meant == extent_ && row >= end_;
   }
 
-  /// Nothing of what must not be computed.
+  /// Returns what is known of an expression; nullopt if it must not be evaluated past the end.
   std::optional<Spare> of(ExprId e) {
     const auto known = seen_.find(e);
     if (known != seen_.end()) return known->second;
@@ -119,6 +125,7 @@ class Body {
     if (!a->varies && !b->varies) return kSame;
     const bool finite = a->finite && b->finite;
     switch (x.op) {
+      // 0 times infinity is NaN, so both factors must be finite.
       case BinaryOp::multiply:
         return Spare{true, finite && (a->zero || b->zero), finite};
       case BinaryOp::add:
@@ -126,6 +133,7 @@ class Body {
       case BinaryOp::minimum:
       case BinaryOp::maximum:
         return Spare{true, a->zero && b->zero, finite};
+      // A division of zeros gives NaN.
       case BinaryOp::divide:
         return kAny;
       default:
@@ -141,12 +149,12 @@ class Body {
   std::optional<Spare> node_of(const Random&) { return std::nullopt; }
 
   const Program& p_;
-  const std::set<BufferId>& own_;
+  const std::set<BufferId>& own_;  // local arrays that can have zeros behind their elements
   const int lanes_;
-  const ScalarId index_;
+  const ScalarId index_;  // index of the loop
   const std::int64_t extent_, end_;
-  std::map<ScalarId, Spare> names_;
-  std::map<ExprId, std::optional<Spare>> seen_;
+  std::map<ScalarId, Spare> names_;              // what is known of scalars that the body declares
+  std::map<ExprId, std::optional<Spare>> seen_;  // results for expressions so far
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Formulas: exp by Cody-Waite reduction and a polynomial; log after fdlibm's e_log.c; the gamma family by the
-// recurrence to x + 8 folded into one rational function, then the asymptotic series
-// (DLMF 5.11.1, 5.11.2, 5.15.8). No fast-math flag is set: the reductions depend on the order of operations.
+// Formulas of the special functions, emitted as LLVM arithmetic.
+// exp: Cody-Waite reduction to |r| <= ln 2 / 2 and a polynomial. log: fdlibm's e_log.c. digamma, trigamma and lgamma:
+// the recurrence to x + 8, folded into one rational function, then the asymptotic series (DLMF 5.11.1, 5.11.2, 5.15.8).
+// No fast-math flag is set, because the reductions depend on the order of operations.
 #include "compiler/native/special_functions.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -18,11 +19,12 @@ namespace {
 
 using llvm::Value;
 
-/// A value with arithmetic, so that formulas look like formulas.
+/// A value of LLVM with operators of arithmetic, so that the code below reads like formulas.
 struct Real {
-  llvm::IRBuilder<>* b;
-  Value* v;
+  llvm::IRBuilder<>* b;  // emits the instructions
+  Value* v;              // the value, a real or a vector of reals
 
+  /// Returns a constant of the same type.
   Real constant(double x) const { return {b, llvm::ConstantFP::get(v->getType(), x)}; }
 };
 
@@ -38,7 +40,7 @@ Real operator*(double x, Real y) { return y.constant(x) * y; }
 Real operator-(double x, Real y) { return y.constant(x) - y; }
 Real operator/(double x, Real y) { return y.constant(x) / y; }
 
-/// x * y + z, fused where the machine can.
+/// Returns x * y + z, in one instruction if the machine has it.
 Real fma(Real x, Real y, Real z) {
   return {x.b, x.b->CreateIntrinsic(x.v->getType(), llvm::Intrinsic::fmuladd, {x.v, y.v, z.v})};
 }
@@ -50,15 +52,17 @@ Value* greater(Real x, double y) { return x.b->CreateFCmpOGT(x.v, x.constant(y).
 Real select(Value* condition, Real yes, Real no) { return {yes.b, yes.b->CreateSelect(condition, yes.v, no.v)}; }
 Real select(Value* condition, double yes, Real no) { return select(condition, no.constant(yes), no); }
 
-/// As an integer of as many bits, and back.
+/// Returns the bits of x as an integer of the same width.
 Value* bits(Real x) {
   llvm::Type* integer = x.b->getIntNTy(x.v->getType()->getScalarSizeInBits());
   return x.b->CreateBitCast(x.v, x.v->getType()->getWithNewType(integer));
 }
+/// Returns an integer constant of the type of `i`.
 Value* like(Value* i, std::uint64_t constant) { return llvm::ConstantInt::get(i->getType(), constant); }
+/// Returns the real, of the type of `like`, that has the bits of an integer.
 Real from_bits(Real like, Value* i) { return {like.b, like.b->CreateBitCast(i, like.v->getType())}; }
 
-/// c[first] + c[first + step] x + c[first + 2 step] x^2 ...
+/// Returns c[first] + c[first + step] x + c[first + 2 step] x^2 + ... by Horner's rule.
 Real chain(Real x, std::initializer_list<double> c, std::size_t first = 0, std::size_t step = 1) {
   std::size_t last = first;
   while (last + step < c.size())
@@ -69,7 +73,7 @@ Real chain(Real x, std::initializer_list<double> c, std::size_t first = 0, std::
   return sum;
 }
 
-/// c0 + c1 x + c2 x^2 ..., as two interleaved chains to halve the latency.
+/// Returns c0 + c1 x + c2 x^2 + ..., as two interleaved chains, which halves the latency.
 Real polynomial(Real x, std::initializer_list<double> c) {
   const Real square = x * x;
   return fma(chain(square, c, 1, 2), x, chain(square, c, 0, 2));
@@ -78,14 +82,15 @@ Real polynomial(Real x, std::initializer_list<double> c) {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-constexpr double kRound = 0x1.8p52;  // added and taken away, rounds to an integer held in the low bits
+constexpr double kRound =
+    0x1.8p52;  // adding and subtracting it rounds to an integer, which is in the low bits in between
 
-/// x = n ln 2 + r, |r| <= ln 2 / 2, as 2^(n-1) and exp(r) - 1.
+/// The parts of exp(x), where x = n ln 2 + r and |r| <= ln 2 / 2: half_scale is 2^(n-1), expm1 is exp(r) - 1.
 struct Reduced {
   Real half_scale, expm1;
 };
 
-/// exp(r) = 1 + r + r^2 q(r) with q fitted at Chebyshev nodes (error 3e-17).
+/// Returns the parts of exp(x). exp(r) = 1 + r + r^2 q(r), where q is fitted at Chebyshev nodes with an error of 3e-17.
 Reduced reduced(Real x) {
   auto& b = *x.b;
   // The low 12 bits of `shifted` hold n + 1022: the exponent of 2^(n-1).
@@ -98,6 +103,7 @@ Reduced reduced(Real x) {
   return {from_bits(x, b.CreateShl(bits(shifted), 52)), fma(r * r, q, r)};
 }
 
+/// Returns exp(x) from its parts; 0 below `lowest`, infinity above `highest`.
 Real exp_of(Real x, const Reduced& e, double lowest, double highest) {
   const Real y = fma(e.expm1, 2, x.constant(2)) * e.half_scale;
   return select(less(x, lowest), 0, select(greater(x, highest), kInfinity, y));
@@ -105,17 +111,20 @@ Real exp_of(Real x, const Reduced& e, double lowest, double highest) {
 
 Real exp_of(Real x) { return exp_of(x, reduced(x), -708, 709.782712893384); }
 
-/// What the formula of logit_curvature takes from the width of its numbers.
+/// The constants of logit_curvature for f64 or f32.
 struct CurvatureForm {
-  double tiny;   // for numbers below it, so that 0 / 0 is 1/8
-  double far;    // from here tanh(x / 2) is 1
-  double round;  // added, puts the exponent of 2^-n into the low bits
-  unsigned mantissa;
-  std::initializer_list<double> coth;  // r coth(r / 2) in r^2, |r| <= ln 2 / 2, fitted at Chebyshev nodes
+  double tiny;        // replaces smaller arguments, so that 0 / 0 does not occur and the result is 1/8
+  double far;         // arguments from here on, where tanh(x / 2) is 1
+  double round;       // added to -n, it puts the exponent of 2^-n into the low bits
+  unsigned mantissa;  // bits of the fraction of a number
+  std::initializer_list<double>
+      coth;  // coefficients of r coth(r / 2) in r^2, for |r| <= ln 2 / 2, fitted at Chebyshev nodes
 };
 
-/// tanh(x / 2) / (4 x) of |x| = n ln 2 + r: exp(-r) = (h - r) / (h + r) for h = r coth(r / 2), so that with s = 2^-n
-/// tanh(x / 2) = (h (1 - s) + r (1 + s)) / (h (1 + s) + r (1 - s)). One division, and nothing cancels near 0.
+/// Returns tanh(x / 2) / (4 x). With |x| = n ln 2 + r and h = r coth(r / 2), exp(-r) = (h - r) / (h + r). So for s =
+/// 2^-n
+///   tanh(x / 2) = (h (1 - s) + r (1 + s)) / (h (1 + s) + r (1 - s)).
+/// This takes one division, and nothing cancels near 0.
 Real logit_curvature_of(Real x, const CurvatureForm& f) {
   auto& b = *x.b;
   const Real magnitude = {&b, b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x.v)};
@@ -136,15 +145,15 @@ Real logit_curvature_of(Real x) {
                                  -1.653406009991112e-06, 4.143769423035882e-08}});
 }
 
-/// log of x > 0 that is normal and finite: x = 2^e m, m in [sqrt(1/2), sqrt(2)), f = m - 1, s = f / (2 + f).
-/// `bias` is subtracted from e.
+/// Returns log(x) of a normal, finite x > 0, minus `bias` times ln 2. x = 2^e m with m in [sqrt(1/2), sqrt(2)), f = m -
+/// 1 and s = f / (2 + f).
 Real log_of_normal(Real x, Real bias) {
   auto& b = *x.b;
   Value* ix = bits(x);
   Value* shifted = b.CreateSub(ix, like(ix, 0x3fe6a09e667f3bcd));
   Value* e = b.CreateAShr(shifted, 52);
   const Real f = from_bits(x, b.CreateSub(ix, b.CreateShl(e, 52))) - 1;
-  // e as a real: e plus the bits of 1.5 * 2^52 is 1.5 * 2^52 + e.
+  // e as a real: adding the bits of 1.5 * 2^52 to e gives those of 1.5 * 2^52 + e.
   const Real whole = from_bits(x, b.CreateAdd(e, like(e, 0x4338000000000000))) - kRound - bias;
   const Real s = f / (2 + f), z = s * s, half = 0.5 * f * f;
   const Real series = z * polynomial(z, {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
@@ -161,11 +170,11 @@ Real log_of(Real x) {
   const Real y = log_of_normal(scaled, select(subnormal, 54, x.constant(0)));
   Value* regular = x.b->CreateAnd(greater(x, 0), less(x, kInfinity));
   Value* zero = x.b->CreateFCmpOEQ(x.v, x.constant(0).v);
-  // Otherwise 0 gives -infinity, +infinity itself, NaN and negative numbers NaN.
+  // Other arguments: 0 gives -infinity, +infinity itself, NaN and negative numbers NaN.
   return select(regular, y, select(zero, -kInfinity, select(greater(x, 0), x, x.constant(kNaN))));
 }
 
-/// log(u) with u = 1 + x rounded, plus what the rounding lost.
+/// Returns log(1 + x): the logarithm of u = 1 + x as rounded, plus what the rounding has lost.
 Real log1p_of(Real x, Real log_u) {
   const Real u = 1 + x;
   const Real lost = (x - (u - 1)) / u;
@@ -173,14 +182,16 @@ Real log1p_of(Real x, Real log_u) {
   return select(regular, log_u + lost, log_u);
 }
 
-/// The recurrence from x < 8 to x + 8, with u = (x)(x+7): x+i and x+7-i multiply to u + i(7-i), i = 0..3.
+/// The recurrence from x < 8 to y = x + 8. With u = x (x + 7), x + i and x + 7 - i have the product u + i (7 - i), for
+/// i = 0 .. 3.
 struct Shift {
-  Value* far;  // x >= 8: nothing to shift
-  Real y;      // where the series is evaluated
-  Real a[4];   // (x+i)(x+7-i)
+  Value* far;  // true if x >= 8: then y = x and there is no recurrence
+  Real y;      // the argument of the series
+  Real a[4];   // products (x + i)(x + 7 - i)
   Real du;     // 2x + 7, the sum of each pair
 };
 
+/// Returns the recurrence for an argument.
 Shift shift_of(Real x) {
   Value* far = x.b->CreateFCmpOGE(x.v, x.constant(8).v);
   const Real near = select(far, 8, x);
@@ -188,13 +199,13 @@ Shift shift_of(Real x) {
   return {far, select(far, x, x + 8), {u, u + 6, u + 10, u + 12}, fma(near, 2, x.constant(7))};
 }
 
-/// NaN outside x > 0, and the given value at infinity.
+/// Returns y for finite x > 0, `at_infinity` for infinity, and NaN elsewhere.
 Real on_positive(Real x, double at_infinity, Real y) {
   const Real finite = select(less(x, kInfinity), y, x.constant(at_infinity));
   return select(greater(x, 0), finite, x.constant(kNaN));
 }
 
-/// log(y) - digamma(x) with y of `shift`: 1/(2y) + sum B_2k/(2k y^2k) + sum_i 1/(x+i); one division for all.
+/// Returns log(y) - digamma(x): 1/(2y) + sum B_2k/(2k y^2k) + sum_i 1/(x+i). It takes one division for all terms.
 Real digamma_rest(const Shift& s) {
   const Real ab = s.a[0] * s.a[1], cd = s.a[2] * s.a[3], product = ab * cd;
   const Real inverse = 1.0 / (product * s.y);
@@ -208,7 +219,8 @@ Real digamma_rest(const Shift& s) {
 
 Real digamma_of(Real x, const Shift& s, Real log_y) { return on_positive(x, kInfinity, log_y - digamma_rest(s)); }
 
-/// 1/(x+i)^2 + 1/(x+7-i)^2 = (du^2 - 2 a_i) / a_i^2; four of them over one denominator.
+/// Returns trigamma(x). Pairs of the recurrence are 1/(x+i)^2 + 1/(x+7-i)^2 = (du^2 - 2 a_i) / a_i^2; four of them get
+/// one denominator.
 Real trigamma_of(Real x) {
   const Shift s = shift_of(x);
   const Real square = s.du * s.du;
@@ -223,7 +235,7 @@ Real trigamma_of(Real x) {
   return on_positive(x, 0, recurrence + (iy + fma(z * iy, series, 0.5 * z)));
 }
 
-/// (y - 1/2)(log y - 1) - 1/2 + log(2 pi)/2 + sum B_2k/(2k(2k-1) y^(2k-1)) - log(x (x+1) ... (x+7)).
+/// Returns lgamma(x): (y - 1/2)(log y - 1) - 1/2 + log(2 pi)/2 + sum B_2k/(2k(2k-1) y^(2k-1)) - log(x (x+1) ... (x+7)).
 Real lgamma_of(Real x, const Shift& s, Real log_y, Real log_product) {
   constexpr double kHalfLogTwoPi = 0.91893853320467274178;
   const Real iy = 1.0 / s.y, z = iy * iy;
@@ -236,9 +248,10 @@ Real lgamma_of(Real x, const Shift& s, Real log_y, Real log_product) {
 // ---- f32: exp after Cephes' expf.c, log after fdlibm's e_logf.c, digamma by the recurrence to x + 4 ----
 namespace single {
 
-constexpr double kRound = 0x1.8p23;  // added and taken away, rounds to an integer held in the low bits
+constexpr double kRound =
+    0x1.8p23;  // adding and subtracting it rounds to an integer, which is in the low bits in between
 
-/// Of x > 0 that is normal and finite; `bias` is subtracted from its exponent.
+/// Returns log(x) of a normal, finite x > 0, minus `bias` times ln 2.
 Real log_of_normal(Real x, Real bias) {
   auto& b = *x.b;
   Value* ix = bits(x);
@@ -251,11 +264,12 @@ Real log_of_normal(Real x, Real bias) {
   return fma(whole, 6.9313812256e-01, f - (half - low));
 }
 
-/// Where the series is evaluated, and log of it minus digamma; one division for all.
+/// The argument of the series of digamma, and log(y) - digamma(x) of it.
 struct Shifted {
   Real y, rest;
 };
 
+/// Returns these for an argument; one division is enough for all terms.
 Shifted shifted(Real x) {
   Value* far = x.b->CreateFCmpOGE(x.v, x.constant(8).v);
   const Real near = select(far, 8, x);
@@ -268,6 +282,7 @@ Shifted shifted(Real x) {
   return {y, fma(iy, 0.5, series) + recurrence};
 }
 
+/// Returns y for finite x > 0, infinity for infinity, and NaN elsewhere.
 Real on_positive(Real x, Real y) {
   const Real finite = select(less(x, kInfinity), y, x.constant(kInfinity));
   return select(greater(x, 0), finite, x.constant(kNaN));
@@ -310,6 +325,7 @@ Real exp_digamma_of(Real x, Real c) {
 
 }  // namespace single
 
+/// Returns the name of the LLVM function for an operation; null if it is not a special function.
 const char* symbol(loops::UnaryOp op) {
   switch (op) {
     case loops::UnaryOp::exp:
@@ -331,7 +347,7 @@ const char* symbol(loops::UnaryOp op) {
   }
 }
 
-/// An empty pure function of `arity` reals; the builder is placed in its entry block.
+/// Adds an empty pure function of `arity` reals to the module, and puts the builder into its entry block.
 llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned arity, llvm::Type* real,
                         llvm::IRBuilder<>& b) {
   const std::vector<llvm::Type*> parameters(arity, real);
@@ -346,6 +362,7 @@ llvm::Function* declare(llvm::Module& module, const std::string& name, unsigned 
   return function;
 }
 
+/// Returns the formula of an operation in f64.
 Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   const auto log_call = [&](Real y) {
     return Real{y.b, y.b->CreateCall(special_function(module, loops::UnaryOp::log, y.v->getType()), {y.v})};
@@ -361,7 +378,7 @@ Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   return lgamma_of(x, s, log_y, log_of_normal((s.a[0] * s.a[1]) * (s.a[2] * s.a[3]), x.constant(0)));
 }
 
-/// Those that no inner loop is about are rounded results of f64.
+/// Returns the formula of an operation in f32. Operations that are rare in inner loops are computed in f64 and rounded.
 Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   if (op == loops::UnaryOp::exp) return single::exp_of(x);
   if (op == loops::UnaryOp::logit_curvature) return single::logit_curvature_of(x);
@@ -372,7 +389,7 @@ Real single_formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   return {x.b, x.b->CreateFPTrunc(y, x.v->getType())};
 }
 
-/// A name for each type.
+/// Returns the name of a function for a type: one for each type.
 std::string name_of(const char* plain, llvm::Type* real) {
   std::string name = plain;
   if (real->getScalarType()->isFloatTy()) name += ".f32";

@@ -1,4 +1,5 @@
-// Target machines, and text, assembly and objects made with them.
+// Target machines, and LLVM text, assembly and objects made with them.
+// All code is position-independent, and multiply-adds may be fused.
 #include "compiler/native/target.h"
 
 #include <llvm/ADT/StringExtras.h>
@@ -26,10 +27,10 @@
 namespace lehr::native {
 namespace {
 
-/// Architectures that objects are made for, and tested on.
+/// The architectures that objects are made for and tested on.
 constexpr llvm::Triple::ArchType kArchitectures[] = {llvm::Triple::x86_64, llvm::Triple::aarch64};
 
-/// One of the options that LLVM has for its own command line alone; of another version, perhaps not any more.
+/// Sets an option that LLVM offers only on its command line. Nothing happens if this version of LLVM does not have it.
 template <class T>
 void set_option(llvm::StringRef name, T value) {
   const auto& all = llvm::cl::getRegisteredOptions();
@@ -37,14 +38,16 @@ void set_option(llvm::StringRef name, T value) {
     static_cast<llvm::cl::opt<T>*>(found->second)->setValue(value);
 }
 
-/// What takes long and buys nothing where addresses are hoisted already: docs/passes.md, "How much LLVM optimises".
+/// Switches off what takes long in LLVM's code generator and gains nothing here; see docs/passes.md, "How much LLVM
+/// optimises".
 void set_code_generation() {
-  set_option<bool>("disable-lsr", true);
-  set_option<unsigned>("grow-region-complexity-budget", 100);  // of a region in which a register could be split
-  set_option<int>("slp-schedule-budget", 500);                 // of instructions that are looked at
-  set_option<bool>("disable-post-ra", true);                   // the order after registers, for processors that keep it
+  set_option<bool>("disable-lsr", true);  // strength reduction: the lowering has hoisted addresses already
+  set_option<unsigned>("grow-region-complexity-budget", 100);  // size of the regions in which registers are split
+  set_option<int>("slp-schedule-budget", 500);                 // instructions that SLP vectorisation looks at
+  set_option<bool>("disable-post-ra", true);  // scheduling after register allocation, for in-order processors
 }
 
+/// Initialises LLVM for this machine, and for all machines if `all`. Later calls do nothing.
 void initialise_llvm(bool all) {
   static const bool native = [] {
     llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
@@ -62,12 +65,13 @@ void initialise_llvm(bool all) {
   (void)others;
 }
 
-/// The processor that the options name, or the environment where they ask for this machine; empty: the one that runs.
+/// Returns the processor that the options name, or LEHR_CPU if they ask for this machine; empty for the processor at
+/// hand.
 std::string processor_of(const Options& options) {
   return options.cpu.empty() && options.triple.empty() ? chosen_processor() : options.cpu;
 }
 
-/// The instructions of a processor that this machine cannot run.
+/// Returns the instruction sets of a processor that this machine lacks.
 std::vector<std::string> missing_here(const llvm::MCSubtargetInfo& processor) {
   std::vector<std::string> out;
   for (const auto& [name, is_here] : llvm::sys::getHostCPUFeatures())
@@ -76,13 +80,14 @@ std::vector<std::string> missing_here(const llvm::MCSubtargetInfo& processor) {
   return out;
 }
 
+/// Returns LLVM's features for a processor; `host`: all that this machine has.
 std::string features_of(const std::string& cpu, bool host) {
   llvm::SubtargetFeatures features;
   if (host) {
     for (const auto& feature : llvm::sys::getHostCPUFeatures())
       features.AddFeature(feature.first(), feature.second);
   }
-  // AMD's gather takes longer than as many loads.
+  // On AMD's processors a gather takes longer than as many loads.
   if (cpu.starts_with("znver")) {
     features.AddFeature("prefer-no-gather");
     features.AddFeature("prefer-no-scatter");
@@ -117,7 +122,7 @@ std::optional<Refusal> refusal(const Options& options) {
     return Refusal{"LLVM knows no processor '" + cpu + "' of '" + triple + "'",
                    "processors are " + llvm::join(processors, ", ")};
   }
-  if (!options.cpu.empty()) return std::nullopt;  // of another machine, perhaps
+  if (!options.cpu.empty()) return std::nullopt;  // it may be that of another machine
   const std::unique_ptr<llvm::MCSubtargetInfo> named(target->createMCSubtargetInfo(triple, cpu, ""));
   const std::vector<std::string> missing = missing_here(*named);
   if (missing.empty()) return std::nullopt;
@@ -146,7 +151,7 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
 
 namespace {
 
-/// Remarks, such as of loops that were asked for in vectors and are not, are nothing to print.
+/// Ignores remarks, such as of loops that LLVM did not vectorise although they have the hint.
 struct WithoutRemarks : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& d) override { return d.getSeverity() != llvm::DS_Error; }
 };

@@ -1,3 +1,6 @@
+// Plain multiply-adds in place of masked ones, at the end of rows.
+// The pattern is select(lanes of the row, sum + factor * masked_load, sum). The load gets 0 in its other lanes, and the
+// factor gets zeros there by a select of its own, which pays if several products share the factor.
 #include "compiler/native/zero_lanes.h"
 
 #include <llvm/ADT/MapVector.h>
@@ -17,21 +20,22 @@ namespace lehr::native {
 namespace {
 
 constexpr Threshold<std::size_t> kFewest("native.zero_lanes.fewest",
-                                         2);  // products for which it pays to make what they share 0
+                                         2);  // products for which it pays to give their common factor zeros
 
-/// sum + factor * row in the lanes of the row, the others from `sum`.
+/// The pattern: sum + factor * row in the lanes of the row, sum in the others.
 struct Tail {
-  llvm::ShuffleVectorInst* chosen;
-  llvm::Instruction* added;
-  llvm::Value* factor;
-  llvm::IntrinsicInst* row;
+  llvm::ShuffleVectorInst* chosen;  // the choice between the two
+  llvm::Instruction* added;         // the addition
+  llvm::Value* factor;              // the factor that is no load of the row
+  llvm::IntrinsicInst* row;         // the masked load of the row
 };
 
+/// Returns the number of lanes of a vector.
 unsigned lanes_of(const llvm::Value* vector) {
   return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
 }
 
-/// The lanes that are chosen from the first operand; nothing unless every lane stays in its place.
+/// Returns for each lane whether it comes from the first operand; nullopt if a lane changes its position.
 std::optional<std::vector<bool>> lanes_chosen(const llvm::ShuffleVectorInst& s) {
   if (!llvm::isa<llvm::FixedVectorType>(s.getOperand(0)->getType()) || s.getType() != s.getOperand(0)->getType())
     return std::nullopt;
@@ -44,7 +48,7 @@ std::optional<std::vector<bool>> lanes_chosen(const llvm::ShuffleVectorInst& s) 
   return out;
 }
 
-/// A load of these lanes, of which the others may become 0.
+/// Returns the value if it is a masked load of exactly these lanes whose others may become 0; null otherwise.
 llvm::IntrinsicInst* load_of(llvm::Value* value, const std::vector<bool>& lanes) {
   auto* load = llvm::dyn_cast<llvm::IntrinsicInst>(value);
   if (!load || load->getIntrinsicID() != llvm::Intrinsic::masked_load) return nullptr;
@@ -58,6 +62,7 @@ llvm::IntrinsicInst* load_of(llvm::Value* value, const std::vector<bool>& lanes)
   return load;
 }
 
+/// Returns the pattern that ends with the instruction; nullopt if it is none.
 std::optional<Tail> tail(llvm::Instruction& instruction) {
   auto* chosen = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction);
   const auto lanes = chosen ? lanes_chosen(*chosen) : std::nullopt;
@@ -75,7 +80,8 @@ std::optional<Tail> tail(llvm::Instruction& instruction) {
   return std::nullopt;
 }
 
-/// The factor with zeros outside the lanes of the row.
+/// Returns the factor with zeros outside the lanes of the row, computed once after its definition; null if that is
+/// impossible.
 llvm::Value* with_zeros(llvm::Value* factor, const llvm::ShuffleVectorInst& chosen) {
   auto* definition = llvm::dyn_cast<llvm::Instruction>(factor);
   if (!definition) return nullptr;
@@ -85,11 +91,13 @@ llvm::Value* with_zeros(llvm::Value* factor, const llvm::ShuffleVectorInst& chos
   return b.CreateShuffleVector(factor, llvm::Constant::getNullValue(factor->getType()), chosen.getShuffleMask());
 }
 
+/// Makes the lanes that a masked load excludes 0.
 void clear_others(llvm::IntrinsicInst& load) { load.setArgOperand(3, llvm::Constant::getNullValue(load.getType())); }
 
 }  // namespace
 
 bool add_zero_lanes(llvm::Function& function) {
+  // Patterns by factor and lanes: what several share is made 0 once.
   llvm::MapVector<std::pair<llvm::Value*, llvm::Constant*>, std::vector<Tail>> shared;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (const auto x = tail(instruction)) shared[{x->factor, x->chosen->getShuffleMaskForBitcode()}].push_back(*x);

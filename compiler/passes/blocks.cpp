@@ -16,16 +16,18 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kInRegisters("blocks.in_registers",
-                                               128);  // the same if an item waits for one function after another
+constexpr Threshold<std::int64_t> kInRegisters(
+    "blocks.in_registers",
+    128);  // items that run together at most, if one function of an item waits for another
 constexpr Threshold<std::int64_t> kUnknownLength(
     "blocks.unknown_length",
     64);  // rows that are assumed for a table whose length only the data tell
 constexpr Threshold<std::int64_t> kMost("blocks.most", 4);  // items that run together at most
 constexpr Threshold<std::int64_t> kMostWaiting("blocks.most_waiting",
                                                8);  // where one number of an item waits for the function of another
-constexpr Threshold<std::int64_t> kInLanes("blocks.in_lanes",
-                                           16);  // the same if the waiting loops run in lanes: two vectors
+constexpr Threshold<std::int64_t> kInLanes(
+    "blocks.in_lanes",
+    16);  // items that run together if the waiting loops run in lanes: two vectors
 
 /// Returns true if the body has inner loops, their lengths do not come from memory, and nothing fails.
 bool has_common_loops_only(const Program& p, const For& loop) {

@@ -26,8 +26,8 @@ constexpr Threshold<double> kGain("short_loops.gain",
 constexpr double kFunction = 10;         // operations that a function call counts as
 constexpr double kTurned = 0.5;          // operations for transposing one element of a row
 constexpr double kLeftOver = 3.5;  // iterations that remain after the vectors, if the length is another loop's index
-constexpr double kUnrolled = 3;    // a loop of at most so many iterations is unrolled, so that the loop around it
-constexpr Threshold<double> kLong("short_loops.long", 32);  // with at least so many iterations is the innermost
+constexpr double kUnrolled = 3;    // iterations of a loop that is unrolled if the loop around it is long
+constexpr Threshold<double> kLong("short_loops.long", 32);  // iterations of a loop around that count as long
 
 /// The estimated operations of an item, on vectors along its own loops and in lanes of items.
 class Estimate {
