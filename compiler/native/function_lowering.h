@@ -195,7 +195,7 @@ class FunctionLowering {
   /// Appends a new basic block to the function.
   llvm::BasicBlock* new_block(const char* name);
 
-  // ---- turns of a loop as lanes of a vector (lower_vectors.cpp) ----
+  // ---- iterations of a loop as lanes of a vector (lower_vectors.cpp) ----
 
   /// Returns how many iterations of the loop each vector takes if the loop is emitted as vectors; 0 if it stays a loop.
   int width_of(const loops::For& node, const LoopShape& shape) const;

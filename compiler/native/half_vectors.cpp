@@ -14,7 +14,8 @@
 namespace lehr::native {
 namespace {
 
-constexpr unsigned kLeastBits = 128;  // bits of the shortest vector that is made
+/// The bits of the shortest vector that is made.
+constexpr unsigned kLeastBits = 128;
 
 /// Returns how many lanes a constant mask includes, if these are the first ones and form a shorter vector; 0 otherwise.
 unsigned first_lanes(const llvm::Value* mask, const llvm::FixedVectorType& type) {

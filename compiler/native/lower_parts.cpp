@@ -19,8 +19,8 @@
 namespace lehr::native {
 namespace {
 
-constexpr Threshold<std::size_t> kPartStatements("native.lower_parts.part_statements",
-                                                 48);  // statements from which on a part ends
+/// The number of statements from which on a part ends.
+constexpr Threshold<std::size_t> kPartStatements("native.lower_parts.part_statements", 48);
 /// The status of a part that has left the loop around it.
 constexpr std::uint32_t kLeft = static_cast<std::uint32_t>(-1);
 /// The most bytes of an array that may be in registers.

@@ -17,11 +17,12 @@
 namespace lehr::native {
 namespace {
 
-constexpr std::int64_t kLine = 64;  // bytes of a cache line
-constexpr Threshold<std::int64_t> kAhead(
-    "native.lower_prefetches.ahead",
-    1 << 11);  // bytes of a table that are being fetched at a time; at least one row
-constexpr Threshold<std::int64_t> kTurns("native.lower_prefetches.turns", 12);  // iterations ahead, at most
+/// The bytes of a cache line.
+constexpr std::int64_t kLine = 64;
+/// The bytes of a table that are prefetched ahead; at least one row is.
+constexpr Threshold<std::int64_t> kAhead("native.lower_prefetches.ahead", 1 << 11);
+/// The most iterations that prefetches run ahead.
+constexpr Threshold<std::int64_t> kTurns("native.lower_prefetches.turns", 12);
 
 /// A row of a table with two axes that data name: table[data[...index...], ...].
 struct Row {

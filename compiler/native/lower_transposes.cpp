@@ -15,9 +15,10 @@
 namespace lehr::native {
 namespace {
 
-/// Elements of a side of a square: those of a vector of doubles.
+/// The elements of a side of a square: those of a vector of doubles.
 constexpr int kLanes = 8;
-constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);  // elements of a row
+/// The least trip count of the outer loop of a nest that is emitted as squares.
+constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);
 /// The rows of a square, as vectors.
 using Rows = std::array<llvm::Value*, kLanes>;
 

@@ -36,7 +36,8 @@ std::string digest(std::initializer_list<std::string_view> parts) {
   return boost::uuids::to_string(boost::uuids::name_generator_sha1(boost::uuids::nil_uuid())(all));
 }
 
-constexpr std::size_t kDigest = 36;  // characters of a digest
+/// The characters of a digest.
+constexpr std::size_t kDigest = 36;
 
 /// Returns what the kernel tells of the first processor that code depends on; empty if it tells nothing.
 std::string processor() {
@@ -94,7 +95,8 @@ class Descriptor {
 
 /// What the name of an entry ends with.
 constexpr std::string_view kEnding = ".code";
-constexpr const char* kInside = "lehr-code";  // a folder of its own, in a folder that has other files
+/// The name of a folder for entries inside of a folder that has other files.
+constexpr const char* kInside = "lehr-code";
 
 /// Returns true if the name is that of an entry (key and `.code`), or of one that is being written (key, `.` and six
 /// characters).

@@ -81,9 +81,10 @@ Real polynomial(Real x, std::initializer_list<double> c) {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// ln 2 in two parts; products of the first with small integers are exact.
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
-constexpr double kRound =
-    0x1.8p52;  // adding and subtracting it rounds to an integer, which is in the low bits in between
+/// Adding and subtracting this number rounds to an integer, which is in the low bits in between.
+constexpr double kRound = 0x1.8p52;
 
 /// The parts of exp(x), where x = n ln 2 + r and |r| <= ln 2 / 2: half_scale is 2^(n-1), expm1 is exp(r) - 1.
 struct Reduced {
@@ -248,8 +249,8 @@ Real lgamma_of(Real x, const Shift& s, Real log_y, Real log_product) {
 // ---- f32: exp after Cephes' expf.c, log after fdlibm's e_logf.c, digamma by the recurrence to x + 4 ----
 namespace single {
 
-constexpr double kRound =
-    0x1.8p23;  // adding and subtracting it rounds to an integer, which is in the low bits in between
+/// Adding and subtracting this number rounds to an integer, which is in the low bits in between.
+constexpr double kRound = 0x1.8p23;
 
 /// Returns log(x) of a normal, finite x > 0, minus `bias` times ln 2.
 Real log_of_normal(Real x, Real bias) {
@@ -373,7 +374,7 @@ Real formula(llvm::Module& module, loops::UnaryOp op, Real x) {
   if (op == loops::UnaryOp::log1p) return log1p_of(x, log_call(1 + x));
   if (op == loops::UnaryOp::trigamma) return trigamma_of(x);
   const Shift s = shift_of(x);
-  const Real log_y = log_of_normal(s.y, x.constant(0));  // y >= 8; what is not a number is dealt with at the end
+  const Real log_y = log_of_normal(s.y, x.constant(0));  // y >= 8; NaN is handled at the end
   if (op == loops::UnaryOp::digamma) return digamma_of(x, s, log_y);
   return lgamma_of(x, s, log_y, log_of_normal((s.a[0] * s.a[1]) * (s.a[2] * s.a[3]), x.constant(0)));
 }

@@ -19,8 +19,8 @@
 namespace lehr::native {
 namespace {
 
-constexpr Threshold<std::size_t> kFewest("native.zero_lanes.fewest",
-                                         2);  // products for which it pays to give their common factor zeros
+/// The least number of products for which it pays to give their common factor zeros.
+constexpr Threshold<std::size_t> kFewest("native.zero_lanes.fewest", 2);
 
 /// The pattern: sum + factor * row in the lanes of the row, sum in the others.
 struct Tail {

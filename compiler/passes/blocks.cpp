@@ -16,18 +16,16 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kInRegisters(
-    "blocks.in_registers",
-    128);  // items that run together at most, if one function of an item waits for another
-constexpr Threshold<std::int64_t> kUnknownLength(
-    "blocks.unknown_length",
-    64);  // rows that are assumed for a table whose length only the data tell
-constexpr Threshold<std::int64_t> kMost("blocks.most", 4);  // items that run together at most
-constexpr Threshold<std::int64_t> kMostWaiting("blocks.most_waiting",
-                                               8);  // where one number of an item waits for the function of another
-constexpr Threshold<std::int64_t> kInLanes(
-    "blocks.in_lanes",
-    16);  // items that run together if the waiting loops run in lanes: two vectors
+/// The most elements of arrays that a group of items keeps in registers: half of 32 vectors of 8.
+constexpr Threshold<std::int64_t> kInRegisters("blocks.in_registers", 128);
+/// The number of rows that a table is assumed to have if only the data tell its length.
+constexpr Threshold<std::int64_t> kUnknownLength("blocks.unknown_length", 64);
+/// The most items that run together.
+constexpr Threshold<std::int64_t> kMost("blocks.most", 4);
+/// The most items that run together if one function of an item waits for another.
+constexpr Threshold<std::int64_t> kMostWaiting("blocks.most_waiting", 8);
+/// The number of items that run together if the loops that wait for functions run in lanes: two vectors.
+constexpr Threshold<std::int64_t> kInLanes("blocks.in_lanes", 16);
 
 /// Returns true if the body has inner loops, their lengths do not come from memory, and nothing fails.
 bool has_common_loops_only(const Program& p, const For& loop) {

@@ -16,7 +16,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kLong("checks.long", 8);  // iterations from which on a loop is worth vectorising
+/// The least number of iterations of a loop that is worth vectorising.
+constexpr Threshold<std::int64_t> kLong("checks.long", 8);
 
 /// Returns the code of a statement that only fails under a condition; 0 for any other statement.
 std::int32_t code_of(const Stmt& s) {

@@ -49,7 +49,7 @@ class Invariants {
   /// writes is private to the loop.
   bool may_move(std::size_t k) const {
     const Effects& x = effects_[k];
-    // What scratch holds when the first turn begins means nothing, so every turn fills what it reads.
+    // The contents of scratch before the first iteration mean nothing, so every iteration fills what it reads.
     const auto is_own = [&](BufferId b) {
       const bool scratch = is_scratch(p_[b]);
       return slices_.contains(b) || (scratch && !around_.contains(b));

@@ -28,14 +28,15 @@
 namespace lehr::loops {
 namespace {
 
-/// Iterations that are jammed together.
+/// The number of iterations that are jammed together.
 constexpr std::int64_t kTurns = 8;
-constexpr Threshold<std::int64_t> kLong("jam.long", 8);  // the least length of an inner loop that fills a vector
-constexpr Threshold<std::int64_t> kShortRow(
-    "jam.short_row",
-    64);  // longest rows of sums of an iteration's own; longer ones are prefetched
-constexpr Threshold<std::int64_t> kLongest(
-    "jam.longest", 256);  // if an inner loop is this long, the remainder runs one by one and not masked
+/// The least length of an inner loop that fills a vector.
+constexpr Threshold<std::int64_t> kLong("jam.long", 8);
+/// The longest row of sums that each iteration selects for itself. Longer rows are better prefetched, one iteration
+/// after another.
+constexpr Threshold<std::int64_t> kShortRow("jam.short_row", 64);
+/// The length of inner loops from which on a remainder of fewer than eight iterations runs one by one and not masked.
+constexpr Threshold<std::int64_t> kLongest("jam.longest", 256);
 
 /// A loop's body around its only branch: the statements before it and after it.
 struct Parts {

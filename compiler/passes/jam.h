@@ -1,8 +1,8 @@
 // The pass `jam`: unroll-and-jam of loops over data.
 // Eight iterations of the outer loop run together; their copies of an inner loop become one loop (jammed). An element
 // that all iterations add to is then loaded and stored once for eight, and the eight values are added as a tree.
-//   for n: for k: s[k] += w[n] * x[n, k]
-//   becomes   for n by 8: for k: s[k] += (w[n] * x[n, k] + w[n+1] * x[n+1, k]) + ...
+//   for n: w = 0; for k: w += b[k] * x[n, k]      for k: s[k] += w * x[n, k]
+//   becomes   for n by 8: ...; for k: s[k] += (w0 * x[n, k] + w1 * x[n + 1, k]) + ...
 #pragma once
 #include "compiler/loops/loops.h"
 

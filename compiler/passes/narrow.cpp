@@ -16,8 +16,8 @@
 namespace lehr::loops {
 namespace {
 
-/// In f32, what stands for the logarithm of 0: far below every logarithm, with room for sums. kSingleLeast is the least
-/// magnitude that is kept; smaller constants mean "as good as 0".
+/// kSingleLogZero stands for the logarithm of 0 in f32: it is far below every logarithm, with room for sums.
+/// kSingleLeast is the least magnitude of a constant in f32; smaller ones mean "as good as 0".
 constexpr double kSingleLogZero = -1e30, kSingleLeast = 1e-30;
 
 /// Returns the constant that serves in f32 the purpose that x serves in f64.

@@ -12,7 +12,7 @@ namespace lehr::loops {
 struct Narrowable {
   FewIds<BufferId> arrays;   // arrays whose elements become f32
   FewIds<ScalarId> scalars;  // scalars that become f32
-  FewIds<BufferId> kept;     // f64 arrays that are formed from 64-bit arrays: not even function calls are narrowed
+  FewIds<BufferId> kept;  // f64 arrays formed from arrays that stay exact: not even their function calls are narrowed
 
   /// Returns true if the expression is real and its value is formed from a narrowed array or scalar.
   bool meets(const Program& program, ExprId e) const;

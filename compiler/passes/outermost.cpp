@@ -32,7 +32,7 @@ struct Places {
   }
 
  private:
-  /// Returns true if the rows of the array are short enough to be held for all iterations.
+  /// Returns true if the rows of the array are short enough for private copies in all iterations.
   static bool is_row(const Program& p, BufferId b) {
     return has_constant_extents(p, p[b]) && row_of_turn(p, b) <= kWidestRow;
   }

@@ -12,7 +12,7 @@ namespace lehr::loops {
 
 /// The least trip count of a loop outside the items whose iterations can fill a vector: the lanes of a vector.
 constexpr Threshold<std::int64_t> kManyTurns("outermost.many_turns", 8);
-/// The most elements of a row that iterations running together hold in private arrays.
+/// The most elements of a row of which iterations that run together have private copies.
 constexpr Threshold<std::int64_t> kWidestRow("outermost.widest_row", 1024);
 
 /// Returns the nest with its innermost loop moved outermost; nullopt if that is impossible or no gain.

@@ -11,7 +11,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kLine = 64;  // bytes of a cache line
+/// The bytes of a cache line.
+constexpr std::int64_t kLine = 64;
 
 /// Returns the arrays that functions store to, element by element or with zeros.
 FewIds<BufferId> filled_by_code(const Program& p) {

@@ -1,6 +1,7 @@
 // The optimisation passes over Loops and the order in which they run.
-// A pass is a function from a program to a program that computes the same with less work; only the order in which sums
-// are added may change. Each pass tests conditions on loops and arrays; it does not know the model.
+// A pass is a function from a program to a program that computes the same with less work. Only the order in which sums
+// are added may change; `narrow` also rounds to 32 bits where single precision is asked for. Each pass tests conditions
+// on loops and arrays; it does not know the model.
 // docs/passes.md lists the passes with their standard names and measured gains.
 #pragma once
 #include <span>

@@ -18,9 +18,10 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<int> kMostLoads("recompute.most_loads", 2);  // loads in the formula of an element, at most
-constexpr Threshold<std::int64_t> kKept(
-    "recompute.kept", 128);  // bytes of a row that may stay in registers; longer rows are read from memory again
+/// The most loads in the formula of an element.
+constexpr Threshold<int> kMostLoads("recompute.most_loads", 2);
+/// The most bytes of a row that may stay in registers. Longer rows are read from memory again.
+constexpr Threshold<std::int64_t> kKept("recompute.kept", 128);
 
 /// Returns the number of loads in an expression of sums and products; nullopt if it has other operations.
 std::optional<int> loads_of(const Program& p, ExprId e) {

@@ -24,10 +24,14 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kMostKeys("settled.most_keys", 1024);  // elements that may be compared
-constexpr Threshold<std::int64_t> kWorthIt("settled.worth_it", 4);  // operations for each compared element, at least
-constexpr std::int64_t kSlowOperation = 10;  // operations that a division, root or logarithm counts as
-constexpr std::int64_t kUnknownTurns = 2;    // iterations that a loop over part of a row counts as
+/// The most elements that are compared to find out whether a step can be skipped.
+constexpr Threshold<std::int64_t> kMostKeys("settled.most_keys", 1024);
+/// The least number of operations that a skipped step saves for each compared element.
+constexpr Threshold<std::int64_t> kWorthIt("settled.worth_it", 4);
+/// The number of operations that a division, root or logarithm counts as.
+constexpr std::int64_t kSlowOperation = 10;
+/// The number of iterations that a loop over part of a row counts as.
+constexpr std::int64_t kUnknownTurns = 2;
 
 /// Returns true if the array may be the state of a recurrence: scratch of doubles with constant extents.
 bool is_state(const Program& p, BufferId b) {

@@ -26,7 +26,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kFewTurns("shares.few_turns", 4);  // loops with fewer iterations stay
+/// The least number of iterations of a loop that is outlined.
+constexpr Threshold<std::int64_t> kFewTurns("shares.few_turns", 4);
 
 /// Calls f(buffer, indices) for every access of a statement to an element. A Fill has no indices.
 template <class F>

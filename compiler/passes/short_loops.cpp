@@ -19,15 +19,22 @@
 namespace lehr::loops {
 namespace {
 
-constexpr std::int64_t kTogether = 8;  // items that run together
+/// The number of items that run together.
+constexpr std::int64_t kTogether = 8;
+/// The same as a real.
 constexpr double kLanes = kTogether;
-constexpr Threshold<double> kGain("short_loops.gain",
-                                  0.6);  // the most work in lanes, as a fraction of that of the plain loop
-constexpr double kFunction = 10;         // operations that a function call counts as
-constexpr double kTurned = 0.5;          // operations for transposing one element of a row
-constexpr double kLeftOver = 3.5;  // iterations that remain after the vectors, if the length is another loop's index
-constexpr double kUnrolled = 3;    // iterations of a loop that is unrolled if the loop around it is long
-constexpr Threshold<double> kLong("short_loops.long", 32);  // iterations of a loop around that count as long
+/// The most work in lanes that counts as a gain, as a fraction of the work of the plain loop.
+constexpr Threshold<double> kGain("short_loops.gain", 0.6);
+/// The number of operations that a function call counts as.
+constexpr double kFunction = 10;
+/// The number of operations that the transposition of one element of a row counts as.
+constexpr double kTurned = 0.5;
+/// The mean number of iterations that whole vectors leave over, if the length is the index of another loop.
+constexpr double kLeftOver = 3.5;
+/// The most iterations of a loop that LLVM unrolls inside of a long loop.
+constexpr double kUnrolled = 3;
+/// The least number of iterations of a loop that counts as long there.
+constexpr Threshold<double> kLong("short_loops.long", 32);
 
 /// The estimated operations of an item, on vectors along its own loops and in lanes of items.
 class Estimate {

@@ -16,8 +16,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kWidest("side_by_side.widest",
-                                          1024);  // elements of a private array, not counting axes of run-time size
+/// The most elements of an array that each lane has a copy of, not counting axes of run-time size.
+constexpr Threshold<std::int64_t> kWidest("side_by_side.widest", 1024);
 
 /// Vectorises one loop.
 class SideBySide : TurnStatements {
@@ -85,7 +85,7 @@ class SideBySide : TurnStatements {
     return out;
   }
 
-  /// Returns the body in which rows of shared arrays are held in private arrays, each from the first statement on that
+  /// Returns the body in which rows of shared arrays have private copies, each from the first statement on that
   /// needs it.
   Block in_rows() {
     const std::vector<TurnRow> rows = rows_of_turns(p_, varying_, loop_);

@@ -23,8 +23,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kWindow("sorted.window",
-                                          256);  // items that are sorted together
+/// The number of items that are sorted together.
+constexpr Threshold<std::int64_t> kWindow("sorted.window", 256);
 
 /// How the length of an item's sequence is computed.
 struct Length {

@@ -19,10 +19,11 @@
 namespace lehr::loops {
 namespace {
 
-/// Steps that run together.
+/// The number of steps that run together.
 constexpr std::int64_t kSteps = 4;
-constexpr Threshold<int> kDeep(
-    "steps.deep", 3);  // loops around a sum, that over lanes included, below which the inner loops are too short
+/// The least number of loops around a sum within a step, that over lanes included. With fewer there is too little to
+/// share.
+constexpr Threshold<int> kDeep("steps.deep", 3);
 
 /// Appends a statement. It is not inlined, because g++ 12 would warn that parts of what is moved are uninitialised.
 [[gnu::noinline]] void put(Block& to, Stmt s) { to.push_back(std::move(s)); }

@@ -17,9 +17,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kFewestLanes(
-    "turn_loops.fewest_lanes",
-    8);  // iterations that fill a vector, of those that are unrolled elsewhere
+/// The least number of iterations that fill a vector, so that a loop of the unrolled form may run in lanes.
+constexpr Threshold<std::int64_t> kFewestLanes("turn_loops.fewest_lanes", 8);
 
 }  // namespace
 
@@ -80,6 +79,11 @@ void TurnStatements::to_the_longest(const For& x, const Mask& m, Block& out) {
   out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
 }
 
+// The rest of the body is unrolled, with private arrays row[l, e]. For this loop they are transposed, so that the lanes
+// of a vector wait together for each function:
+//   for e: for l: lanes[e, l] = row[l, e]      if the old contents may be read
+//   for r: for l: the body on lanes[., l]
+//   for e: for l: row[l, e] = lanes[e, l]      if the loop stores to it
 void TurnStatements::wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
   for (const BufferId b : mentioned.scratch)
     // This makes the private arrays while their axis over iterations is still the first.

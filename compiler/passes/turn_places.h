@@ -27,11 +27,11 @@ std::optional<std::int64_t> turns_of_range(const Program& program, const For& lo
 /// constants.
 std::int64_t row_of_turn(const Program& program, BufferId array);
 
-/// An array shared by all iterations of which each iteration accesses only its own row, array[iteration, ...]. The row
-/// can be held in a private array while iterations run together.
+/// An array shared by all iterations of which each iteration accesses only its own row, array[iteration, ...]. While
+/// iterations run together, each can work on a private copy of its row.
 struct TurnRow {
   BufferId array;          // the shared array
-  std::size_t from = 0;    // the number of the statement of the body before which the private array is set up
+  std::size_t from = 0;    // the number of the statement of the body before which the private copy is made
   bool is_there = false;   // true if the row must be copied in then, because its old contents may be read
   bool is_stored = false;  // true if the row is stored to, and so must be copied back after the body
 };

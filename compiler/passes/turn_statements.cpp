@@ -13,8 +13,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kWidestSum(
-    "turn_statements.widest_sum", 1024);  // elements of a statistic of which each lane has its own copy (lane form)
+/// The most elements of a statistic of which each lane has a private copy.
+constexpr Threshold<std::int64_t> kWidestSum("turn_statements.widest_sum", 1024);
 
 }  // namespace
 
@@ -49,7 +49,7 @@ Block TurnStatements::block(const Block& b, const Mask& m) {
   return out;
 }
 
-// ---- numbers of the turns ----
+// ---- private scalars, arrays and sums ----
 
 std::optional<ExprId> TurnStatements::called(const Stmt& s) const {
   const ExprId value = value_of(s);
@@ -147,7 +147,7 @@ Block TurnStatements::added_up(BufferId sum, BufferId apart) {
   return nested(nest, std::move(inner));
 }
 
-// ---- branches, and what belongs to all ----
+// ---- branches, and what iterations share ----
 
 void TurnStatements::of(const If& x, const Mask& m, Block& out) {
   if (!varies(x.condition)) {

@@ -32,7 +32,7 @@ class TurnStatements : public TurnValues {
   std::map<BufferId, BufferId> sums_;  // private copies of statistics that iterations add to (lane form)
 
  private:
-  // ---- numbers of the turns ----
+  // ---- private scalars, arrays and sums ----
 
   /// Returns the value that a statement stores if it calls a function (exp, log) and differs between iterations;
   /// nullopt otherwise.
@@ -78,7 +78,7 @@ class TurnStatements : public TurnValues {
   /// contiguously.
   void one_by_one(const For& x, const Mask& m, Block& out);
 
-  // ---- branches, and what belongs to all ----
+  // ---- branches, and what iterations share ----
 
   /// Appends the translation of a branch: as it is, or with masks if its condition differs between iterations.
   void of(const If& x, const Mask& m, Block& out);

@@ -13,8 +13,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kOnStack("turns.on_stack",
-                                           4096);  // elements of all private arrays on the stack together
+/// The most elements of all private arrays on the stack together.
+constexpr Threshold<std::int64_t> kOnStack("turns.on_stack", 4096);
 
 }  // namespace
 

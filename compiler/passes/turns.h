@@ -49,7 +49,7 @@ class Turns {
   /// Adds a new array on the stack that has exactly these axes.
   BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);
 
-  // ---- turns ----
+  // ---- iterations ----
 
   /// Returns true if statements are now unrolled (repeated for each iteration), false if they go into a loop over
   /// lanes.
@@ -77,7 +77,7 @@ class Turns {
   /// Returns the indices `at` with that of the current iteration inserted where the array has its axis over iterations.
   std::vector<ExprId> with_turn(BufferId b, std::vector<ExprId> at);
 
-  // ---- all of an array ----
+  // ---- loops over all of an array ----
 
   /// Loops over all elements of an array, before they have a body. The vectors have one entry for each axis.
   struct Nest {

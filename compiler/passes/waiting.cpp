@@ -13,7 +13,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kLongest("waiting.longest", 128);  // elements of a row
+/// The most elements of a row that is transposed for lanes.
+constexpr Threshold<std::int64_t> kLongest("waiting.longest", 128);
 
 /// Collects the arrays that a loop of an item accesses, and tests whether it can run in lanes of items.
 class Rows {
@@ -53,7 +54,7 @@ class Rows {
             std::none_of(at.begin() + static_cast<std::ptrdiff_t>(std::min(own, at.size())), at.end(),
                          [&](ExprId e) { return varies(e); });
     // Single elements are read as they are: neighbouring items have neighbouring elements.
-    if (!good_ || at.empty() || (at.size() == own && !stored)) return;  // numbers side by side as they are
+    if (!good_ || at.empty() || (at.size() == own && !stored)) return;
     const std::int64_t length = at.size() > own ? p_[p_[b].axes.back()].constant : 0;
     good_ = length >= 1 && length <= kLongest;
     (own ? out_.rows : out_.scratch).insert(b);

@@ -29,8 +29,9 @@ struct ItemRows {
 /// same for all items. It stores to nothing that items share. Rows have constant lengths of at most 128 elements.
 std::optional<ItemRows> item_rows(const Program& program, const Varying& varying, ScalarId item, const For& loop);
 
-/// Returns true if the block can be executed statement by statement for groups of iterations. Each statement must store
-/// only to shared results and private scratch, and assign only private scalars or scalars that it declares itself.
+/// Returns true if the block can be executed statement by statement for one group of iterations after another. Each
+/// statement must store only to private scratch or to arrays other than scratch, and assign only private scalars or
+/// scalars that it declares itself.
 bool can_be_grouped(const Program& program, const Varying& varying, const Block& block);
 
 }  // namespace lehr::loops

@@ -15,7 +15,8 @@
 namespace lehr::loops {
 namespace {
 
-constexpr Threshold<std::int64_t> kMostNumbers("within.most_numbers", 1024);  // elements of a row
+/// The most elements of a row that becomes a local array.
+constexpr Threshold<std::int64_t> kMostNumbers("within.most_numbers", 1024);
 
 /// Returns the arrays of expected statistics with a first axis of run-time size and rows of constant extents.
 FewIds<BufferId> candidates_in(const Program& p) {
