@@ -1,7 +1,7 @@
 // Object files: the code of a model, the driver (runtime/embedded) and the constant tables between them, linked in
 // LLVM.
-// The functions of the model go through the same pipeline as in the JIT, before anything else is in the module, so that
-// both compute the same bits. Only the functions of Image::entries stay visible.
+// The functions of the model go through the same pipeline as in the JIT, before anything else is in the module. So both
+// compute the same bits. Only the functions of Image::entries stay visible.
 #include <llvm/ADT/StringSet.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/IRBuilder.h>

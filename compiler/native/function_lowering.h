@@ -181,11 +181,11 @@ class FunctionLowering {
   std::optional<Transpose> transpose_of(const loops::For& node) const;
   /// Emits a transposition.
   void lower(const Transpose& t);
-  /// Emits prefetches of rows of tables that later iterations of the loop will read, at the beginning of iteration
-  /// `index` of a loop up to `end` (lower_prefetches.cpp).
+  /// Emits prefetches of rows of tables that later iterations of the loop will read (lower_prefetches.cpp). They stand
+  /// at the beginning of iteration `index` of a loop up to `end`.
   void prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end);
-  /// Emits prefetches of the rows of data that the next group of iterations will read, at the beginning of iteration
-  /// `index` of a loop `along` rows of the current group.
+  /// Emits prefetches of the rows of data that the next group of iterations will read. They stand at the beginning of
+  /// iteration `index` of a loop `along` the rows of this group.
   void prefetch_next(const loops::For& along, llvm::Value* index);
   /// Emits prefetches of the cache lines of `bytes` bytes from address `first`. `to_store`: they will be written.
   void prefetch(llvm::Value* first, std::int64_t bytes, bool to_store);

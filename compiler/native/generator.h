@@ -1,6 +1,6 @@
 // The interface of the shared library that contains LLVM: a table of functions that it exports.
-// The functions of native.h load the library when one of them is first called, so that a program that finds its code in
-// the cache does not pay for LLVM.
+// The functions of native.h load the library when one of them is first called. A program that finds its code in the
+// cache does not pay for LLVM.
 #pragma once
 #include "compiler/native/native.h"
 

@@ -1,9 +1,9 @@
 // Blocks of many statements, split into functions (parts), because LLVM's time grows faster than the size of a
 // function.
 // A part gets the four tables of the function around it, then local arrays and scalars that are declared there. A
-// scalar that one part declares and another uses is in a slot on the caller's stack. A part returns 0 if it has run to
-// its end, kLeft if it has left the loop around it, and otherwise the code of a failure.
-// Rarely executed branches become parts too, which are optimised little.
+// scalar that one part declares and another uses is in a slot on the caller's stack. A part returns 0 after it has run
+// to its end, kLeft if it leaves the loop around it, else the code of a failure. Rarely executed branches become parts
+// too, which are optimised little.
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 

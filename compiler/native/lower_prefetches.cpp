@@ -1,6 +1,6 @@
 // Prefetches of rows that later iterations read.
 // Rows of tables that data name (table[id[n], ...]) are unpredictable for a processor. They are fetched up to twelve
-// iterations ahead. Rows of data of several items that run together end before a processor has learnt their pattern, so
+// iterations ahead. If several items run together, their rows of data end before a processor has learnt the pattern. So
 // the rows of the next group are fetched.
 #include <llvm/IR/IRBuilder.h>
 

@@ -1,5 +1,5 @@
 // Plain multiply-adds in place of masked ones, at the end of rows.
-// The pattern is select(lanes of the row, sum + factor * masked_load, sum). The load gets 0 in its other lanes, and the
+// The pattern is select(lanes of the row, sum + factor * masked_load, sum). The load gets 0 in its other lanes. The
 // factor gets zeros there by a select of its own, which pays if several products share the factor.
 #include "compiler/native/zero_lanes.h"
 

@@ -10,9 +10,9 @@ namespace lehr::loops {
 
 /// Returns the program with register blocking: loops over independent items run two to four items at a time. Each
 /// statement is repeated for each item (the unrolled form of side_by_side.h).
-/// A loop qualifies if its inner loops are equally long for all items, and read tables that all items share and that
-/// have more elements than the registers. The number of items is as large as their sums fit in registers. It is up to
-/// sixteen where an item evaluates one function after another (waiting.h): one item then works while others wait.
+/// A loop qualifies if its inner loops are equally long for all items. They must read tables that all items share and
+/// that are larger than the registers. Fewer items run together if their sums would not fit in registers. Up to sixteen
+/// do if an item evaluates one function after another (waiting.h): one item then works while others wait.
 Program run_in_blocks(Program program);
 
 /// Returns true if run_in_blocks() takes sixteen items of this loop at a time, because functions of an item (exp, log)

@@ -27,8 +27,8 @@ Effects effects_of(const Program& program, const Stmt& statement);
 /// Returns true if the statement loads from the array or stores to it.
 bool mentions(const Program& program, const Stmt& statement, BufferId array);
 
-/// Returns the number of statements, conditions and bounds of loops that load from the array or store to it, among the
-/// statements of the block from number `from` on. Statements inside loops and branches are counted one by one.
+/// Counts the statements, conditions and bounds of loops that load from the array or store to it. The count begins at
+/// statement number `from` of the block. Statements inside loops and branches are counted one by one.
 int mentions(const Program& program, BufferId array, const Block& block, std::size_t from = 0);
 
 /// Returns true if the statement contains a `break` that leaves the loop around the statement.

@@ -1,6 +1,7 @@
 // The pass `invariants`: loop-invariant code motion for nests of loops and the arrays that they fill.
-// LLVM's LICM moves single scalars only; this pass moves whole loop nests. In a Gaussian model the precision of each
-// item, its Cholesky factor and its inverse are the same for all items if no value is missing: they move out.
+// LLVM's LICM moves single scalars only; this pass moves whole loop nests. In a Gaussian model without missing values,
+// the precision of each item, its Cholesky factor and its inverse are the same for all items. So they move out of the
+// loop.
 //   for i: for k: a[i, k] = f(k)      becomes      for k: all[k] = f(k)      for i: for k: a[i, k] = all[k]
 #pragma once
 #include "compiler/loops/loops.h"

@@ -9,9 +9,9 @@
 namespace lehr::loops {
 
 /// Returns the program with unroll-and-jam of loops whose trip count only the data tell. A loop qualifies if at least
-/// two inner loops of constant length reach a vector, and if its iterations only fill private arrays and add to sums.
-/// One `if` without `else` may stand in the body: a group in which any iteration meets its condition runs one by one.
-/// Cold functions, and functions in which iterations run together already, stay as they are.
+/// two of its inner loops have a constant length that fills a vector. Its iterations may only fill private arrays and
+/// add to sums. One `if` without `else` may stand in the body: a group in which any iteration meets its condition runs
+/// one by one. Cold functions, and functions in which iterations run together already, stay as they are.
 Program jam_turns(Program program);
 
 }  // namespace lehr::loops

@@ -13,8 +13,8 @@ bool fills(const Program& program, const Stmt& statement, BufferId array);
 /// of each iteration stores the element of the loop's index. The indices of other axes may be anything.
 bool fills_rows(const Program& program, const For& loop, BufferId array);
 
-/// Returns true if the block reads the array only after it has filled it, in the same block or in an enclosing block
-/// within this one. A block that never mentions the array gives true.
+/// Returns true if the block reads the array only after it has filled it. The filling statement is in the block of the
+/// read, or in a block around it within this one. A block that never mentions the array gives true.
 bool is_filled_first(const Program& program, const Block& block, BufferId array);
 
 }  // namespace lehr::loops

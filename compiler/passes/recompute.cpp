@@ -1,6 +1,6 @@
 // Rematerialisation: loads from an array are replaced by the formula of its elements.
-// For each loop that fills an array, can_go() checks that the array is read only afterwards in the same block, and that
-// the sources of the formula do not change.
+// can_go() checks each loop that fills an array. The array must be read only afterwards in the same block, and the
+// sources of the formula must not change.
 #include "compiler/passes/recompute.h"
 
 #include <algorithm>
@@ -142,8 +142,8 @@ class Recompute {
            literal(p_, loop.begin) == 0 && literal(p_, loop.end) == extent;
   }
 
-  /// Returns true if nothing but statements after loop k in this block reads the array, the formula is cheap, and its
-  /// sources stay as they are.
+  /// Returns true if only statements after loop k in this block read the array, the formula is cheap, and its sources
+  /// do not change.
   bool can_go(const Block& b, std::size_t k, const Store& store) {
     const auto& loop = std::get<For>(b[k].node);
     const Effects here = effects_of(p_, b[k]), later = effects_from(p_, b, k + 1);

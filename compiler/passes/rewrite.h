@@ -38,8 +38,8 @@ void rewrite_bodies(Program& program, std::vector<BufferId>& made, const Rewrite
   }
 }
 
-/// Returns a copy of a statement in which accesses to a slice with an array of its own (`Slice::once`) go to that
-/// array, without the index of the sliced axis. With `row` for the slice along axis 0: a[i, k] becomes row[k].
+/// Returns a copy of a statement in which accesses to slices go to the arrays that replace them (`Slice::once`). The
+/// index of the sliced axis is dropped. With `row` for the slice along axis 0: a[i, k] becomes row[k].
 Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement);
 
 /// A formula for the elements of an array of one axis, which replaces loads from that array.

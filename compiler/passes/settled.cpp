@@ -172,8 +172,8 @@ class Settle {
   }
 
   /// Returns the arrays whose contents decide whether the statements would do the same again (the keys). It is empty if
-  /// the comparison is not worth it, or if other statements of the loop use what these declare or store to the same
-  /// arrays.
+  /// the comparison is not worth it. It is also empty if other statements of the loop use what these declare, or store
+  /// to the same arrays.
   std::vector<BufferId> keys_of(const For& loop, std::size_t from, std::size_t end,
                                 const FewIds<BufferId>& outside) const {
     Effects run, rest;

@@ -1,9 +1,8 @@
 // Outlining of independent loops as parallel regions (loops::Phase).
 // The statements of a function are looked at in order. A loop joins the last region of equally many iterations that it
-// can be moved to, or begins a new one, or stays in the rest of the function. Regions run before the rest, so a loop
-// may move only if it conflicts with nothing in the rest before it.
-// Scalars of the function that a loop reads are computed again in the region; sums that it adds to get an array, which
-// the function adds to its own variables.
+// can be moved to. Otherwise it begins a new region, or stays in the rest of the function. Regions run before the rest,
+// so a loop may move only if it conflicts with nothing in the rest before it. Scalars of the function that a loop reads
+// are computed again in the region; sums that it adds to get an array, which the function adds to its own variables.
 #include "compiler/passes/shares.h"
 
 #include <fmt/format.h>

@@ -65,7 +65,7 @@ class TurnValues : public Turns {
                                const std::vector<ExprId>& at, const Mask& m, Block& out);
   /// Ends the replacement of these index expressions.
   void forget_rows(const std::vector<ExprId>& found);
-  /// Appends loops that copy what loop `x` loads along its own index from private arrays into new arrays, in which the
+  /// Appends loops that copy the rows of private arrays which loop `x` loads along its own index. In the new arrays the
   /// row of each iteration is contiguous. Loads go there until forget_layout().
   void lay_out_rows(const For& x, const Mask& m, Block& out);
   /// Ends the use of the arrays of lay_out_rows().
@@ -99,8 +99,8 @@ class TurnValues : public Turns {
   ExprId value(const Get& x);
   /// Translates a load for the iteration that code is made for.
   ExprId value(const Load& x, const Mask& m);
-  /// Returns true if `e` is a load from a private array with the index of loop `x` as its last index, and other indices
-  /// that neither this index nor the iteration changes.
+  /// Returns true if `e` is a load from a private array with the index of loop `x` as its last index. Its other indices
+  /// depend neither on that index nor on the iteration.
   bool runs_along(const For& x, ExprId e) const;
 
   std::map<ExprId, BufferId> laid_out_;  // loads whose rows are contiguous in arrays of their own (lay_out_rows())

@@ -1,6 +1,6 @@
 // Uniformity analysis: propagation of differences between iterations until nothing is added.
-// Differences spread by data flow (a value formed from one that differs) and by control flow (a write under a condition
-// that differs, or in a loop whose length differs).
+// Differences spread by data flow: a value formed from one that differs. They also spread by control flow: a write
+// under a condition that differs, or in a loop whose length differs.
 #include "compiler/passes/varying.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ struct ItemRows {
 };
 
 /// Returns the arrays that `loop` of item `item` accesses, if the loop can run in lanes of items; nullopt otherwise.
-/// It can if it contains no branches, failures or fills, and if lengths of loops and indices beside the item's are the
+/// The loop must contain no branches, failures or fills. Lengths of loops, and indices beside the item's, must be the
 /// same for all items. It stores to nothing that items share. Rows have constant lengths of at most 128 elements.
 std::optional<ItemRows> item_rows(const Program& program, const Varying& varying, ScalarId item, const For& loop);
 
