@@ -9,8 +9,8 @@ class Function;
 
 namespace lehr::native {
 
-/// Removes the horizontal sum between two vector accumulators of which the second begins with the first's total, so
-/// that the lanes are added up once. Only sums that may be reassociated are changed. Returns true if anything changed.
+/// Removes the horizontal sum between two vector accumulators, if the second begins with the total of the first. The
+/// lanes are then added up once. Only sums that may be reassociated are changed. Returns true if anything changed.
 bool carry_lanes(llvm::Function& function);
 
 }  // namespace lehr::native

@@ -101,25 +101,27 @@ class FunctionLowering {
 
   // ---- expressions (lower_expressions.cpp) ----
 
-  /// Returns the value of an expression; it is emitted once in each statement.
+  /// Returns the LLVM value of an expression. Its instructions are emitted once in each statement.
   llvm::Value* eval(loops::ExprId expr);
-  /// Returns a real constant.
+  /// Returns the LLVM constant of a real number.
   llvm::Value* lower(const loops::Expr& expr, const loops::ConstF& node);
-  /// Returns an integer constant.
+  /// Returns the LLVM constant of an integer.
   llvm::Value* lower(const loops::Expr& expr, const loops::ConstI& node);
-  /// Returns the value of a scalar; of the index of a vectorised loop, a vector with the numbers of its lanes.
+  /// Returns the LLVM value of a scalar variable. Of the index of a loop emitted as vectors, it is the vector of the
+  /// indices of all lanes.
   llvm::Value* lower(const loops::Expr& expr, const loops::Get& node);
-  /// Returns the value of a size.
+  /// Returns the LLVM value of a size (the extent of an axis).
   llvm::Value* lower(const loops::Expr& expr, const loops::Extent& node);
-  /// Emits a load from a buffer, of a vector in a vectorised loop if the last index varies.
+  /// Emits a load from a buffer and returns the value. In a loop emitted as vectors it is a vector if the last index
+  /// depends on the loop's index.
   llvm::Value* lower(const loops::Expr& expr, const loops::Load& node);
-  /// Emits an operation of one operand.
+  /// Emits the instructions of an operation of one operand (negation, exp, ...) and returns its value.
   llvm::Value* lower(const loops::Expr& expr, const loops::Unary& node);
-  /// Emits an operation of two operands.
+  /// Emits the instruction of an operation of two operands (sum, comparison, ...) and returns its value.
   llvm::Value* lower(const loops::Expr& expr, const loops::Binary& node);
-  /// Emits a choice between two values, both of which are evaluated.
+  /// Emits a select: a choice between two values, both of which are evaluated. Returns the value.
   llvm::Value* lower(const loops::Expr& expr, const loops::Select& node);
-  /// Emits a call of the random number generator.
+  /// Emits a call of the random number generator and returns its result.
   llvm::Value* lower(const loops::Expr& expr, const loops::Random& node);
   /// Emits an arithmetic operation or comparison of reals. Logical operations throw std::logic_error.
   llvm::Value* on_reals(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
@@ -133,7 +135,7 @@ class FunctionLowering {
   llvm::Value* exp_of_digamma(loops::ExprId exponent);
   /// Emits a call of a special function; it is inlined later unless the function at hand is optimised little.
   llvm::Value* call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments);
-  /// Emits the sum of two reals or two integers.
+  /// Emits the addition of two reals or two integers and returns the sum.
   llvm::Value* sum(llvm::Value* a, llvm::Value* b);
 
   // ---- statements (lower_statements.cpp) ----
@@ -142,13 +144,13 @@ class FunctionLowering {
   bool is_little(const loops::Stmt& statement) const;
   /// Emits the statements of a block; in parts if there are many.
   void lower(const loops::Block& block);
-  /// Emits a loop in the form that shape_of() chooses.
+  /// Emits a loop in the form that shape_of() chooses: unrolled, as vectors, or as a loop with hints for LLVM.
   void lower(const loops::For& node);
-  /// Emits the value of an immutable scalar.
+  /// Emits the code that evaluates an immutable scalar (`let`).
   void lower(const loops::Let& node);
-  /// Emits the slot on the stack of a mutable scalar, and its initial value.
+  /// Emits the allocation of a mutable scalar on the stack, and the store of its initial value.
   void lower(const loops::Local& node);
-  /// Emits an assignment to a mutable scalar.
+  /// Emits the assignment of a value to a mutable scalar.
   void lower(const loops::Assign& node);
   /// Emits an addition to a mutable scalar; in a vectorised loop, to the lanes of its sum.
   void lower(const loops::Accumulate& node);
@@ -156,13 +158,13 @@ class FunctionLowering {
   void lower(const loops::Store& node);
   /// Emits the assignment of one value to all elements of a buffer.
   void lower(const loops::Fill& node);
-  /// Emits a branch; a rare side becomes a function of its own.
+  /// Emits a branch (`if`). A side that is rarely taken becomes a function of its own.
   void lower(const loops::If& node);
-  /// Emits a conditional exit from the innermost loop.
+  /// Emits a conditional exit from the innermost loop (`break`).
   void lower(const loops::BreakIf& node);
-  /// Emits a return of the failure's code.
+  /// Emits the return of an error code from the function (`fail`).
   void lower(const loops::Fail& node);
-  /// Emits nothing.
+  /// Emits nothing: comments have no code.
   void lower(const loops::Comment&) {}
   /// Emits a rotated loop from `begin` to `end` with hints of `shape`. `body(index)` emits the statements inside.
   template <class Body>
@@ -179,7 +181,7 @@ class FunctionLowering {
   };
   /// Returns the transposition that the loop is; nullopt if it is none, or the target has no vectors of 8 doubles.
   std::optional<Transpose> transpose_of(const loops::For& node) const;
-  /// Emits a transposition.
+  /// Emits a transposition as loads, shuffles and stores of vectors of 8 elements.
   void lower(const Transpose& t);
   /// Emits prefetches of rows of tables that later iterations of the loop will read (lower_prefetches.cpp). They stand
   /// at the beginning of iteration `index` of a loop up to `end`.
@@ -214,7 +216,7 @@ class FunctionLowering {
   void add_to_lanes(loops::ScalarId scalar, llvm::Value* value);
   /// Adds up the lanes of the vector accumulators and stores the totals in the scalars.
   void end_sums();
-  /// Emits the product of two reals.
+  /// Emits the multiplication of two reals and returns the product.
   llvm::Value* product(llvm::Value* a, llvm::Value* b);
   /// Returns the vector type with one element for each lane of the loop.
   llvm::Type* lanes_of_turns(llvm::Type* element) const;

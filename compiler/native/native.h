@@ -83,9 +83,9 @@ class Jit {
   explicit Jit(const loops::Program& program, const Options& options = {});
   /// Frees the code: pointers from function() are invalid afterwards.
   ~Jit();
-  /// Takes the code over from another object.
+  /// Takes over the compiled code of another Jit, which must not be called afterwards.
   Jit(Jit&&) noexcept;
-  /// Frees the code and takes over that of another object.
+  /// Frees the compiled code of this Jit and takes over that of another one.
   Jit& operator=(Jit&&) noexcept;
 
   /// Returns the function with this name in the program (without prefix); nullptr if there is none.

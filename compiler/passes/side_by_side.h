@@ -19,9 +19,11 @@ namespace lehr::loops {
 /// after the loop; lanes without an iteration are masked. Unrolled form: private scratch has the iterations as its
 /// first axis.
 struct Arrangement {
-  std::int64_t turns = 8;    // how many iterations run together: the lanes, or the unroll factor
-  bool written_out = false;  // true for the unrolled form, false for the lane form
-  std::int64_t fewest = 3;   // a last group with fewer iterations than this runs one by one
+  std::int64_t turns = 8;  // how many iterations run together: the lanes, or the unroll factor
+  /// True for the unrolled form: each statement is repeated for each iteration. False for the lane form: each statement
+  /// becomes a loop over lanes.
+  bool written_out = false;
+  std::int64_t fewest = 3;  // a last group with fewer iterations than this runs one by one
   /// True if rows of arrays of the items are transposed into private arrays before use, so that lanes read neighbours.
   /// All private arrays then keep 64 bits (Buffer::exact), and the remainder loop is compiled as rare code.
   bool rows_ahead = false;

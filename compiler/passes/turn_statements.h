@@ -63,7 +63,8 @@ class TurnStatements : public TurnValues {
 
   /// Appends the translation of an inner loop.
   void of(const For& x, const Mask& m, Block& out);
-  /// Appends a loop with a length that differs between iterations: it is as long as the longest, the others are masked.
+  /// Appends the translation of an inner loop whose length differs between the iterations that run together. The new
+  /// loop is as long as the longest, and shorter ones are masked after their end.
   void to_the_longest(const For& x, const Mask& m, Block& out);
   /// Appends a loop in lane form, within the unrolled form, whose steps wait for functions. The rows in `mentioned` are
   /// transposed before it, and those that it stores to are transposed back after it.
@@ -82,7 +83,8 @@ class TurnStatements : public TurnValues {
 
   /// Appends the translation of a branch: as it is, or with masks if its condition differs between iterations.
   void of(const If& x, const Mask& m, Block& out);
-  /// Appends the statements `then`, executed only if mask `m` includes any iteration. `rare`: that is seldom so.
+  /// Appends a branch with the statements `then`, which are executed only if mask `m` includes at least one iteration.
+  /// `rare`: that seldom happens.
   void if_any(const Mask& m, Block then, Block& out, bool rare);
   /// Appends statement `s` to the statements of one iteration, to be executed only if mask `m` includes the iteration.
   void if_in(const Mask& m, Stmt s, Block& turn);
@@ -90,7 +92,7 @@ class TurnStatements : public TurnValues {
   void of(const Store& x, const Mask& m, Block& out);
   /// Appends a fill of an array: of every private copy if there are copies.
   void of(const Fill& x, const Mask& m, Block& out);
-  /// Appends a failure, which happens if mask `m` includes any iteration.
+  /// Appends a `fail` statement that is executed if mask `m` includes at least one iteration.
   void of(const Fail& x, const Mask& m, Block& out);
   /// Appends a statement that all iterations share, unchanged.
   void of(const auto& x, const Mask&, Block& out) { out.push_back(Stmt{x}); }

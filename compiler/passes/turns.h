@@ -14,7 +14,7 @@ namespace lehr::loops {
 /// Makes expressions, arrays and statements for the iterations that run together (the group). Base class of TurnValues.
 class Turns {
  public:
-  /// A callback that appends the statements of the current iteration to `out`. turn() says which iteration that is.
+  /// A callback that appends the statements of one iteration of the vectorised loop to `out`; turn() says of which.
   using EachTurn = std::function<void(Block& out)>;
 
   /// Starts the vectorisation of one loop in the form of `how`. `program` must outlive this object, which adds to it.
@@ -46,7 +46,7 @@ class Turns {
   /// the unrolled form. It is on the stack if its extents are constants and all such arrays together have at most 4096
   /// elements.
   BufferId array(const std::string& stem, std::vector<SizeId> axes, Type type);
-  /// Adds a new array on the stack that has exactly these axes.
+  /// Adds a new array on the stack that has exactly these axes, without one over the iterations.
   BufferId array_as_given(std::string name, std::vector<SizeId> axes, Type type);
 
   // ---- iterations ----
