@@ -1,4 +1,5 @@
-// What is said of an element in closed form, and how the parts of a mixture add up to it.
+// The predictive distribution of an element as a finite mixture: one component for each combination of values of the
+// categories that it depends on. Means, variances and quantiles follow in closed form.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,41 +9,53 @@
 
 namespace lehr {
 
-/// By number of the element (of categories, by value). Empty: there is no closed form.
+/// Moments and distribution of the numbers of an element; of a category, of its values. A list is empty where there is
+/// no closed form.
 struct AveragedElement {
+  /// Mean and standard deviation of each number. Of a category, `mean` has the probabilities of its values.
   std::vector<double> mean, sd;
-  std::vector<math::Mixture> distribution;
+  std::vector<math::Mixture> distribution;  // the distribution of each number
 };
 
-/// Adds up the variances about means that are known, and the distributions, of what an element is when categories have
-/// values.
+/// Accumulates variances and distributions of an element over the components of its mixture, one add() for each. The
+/// means must be computed before.
 class MixtureSum {
  public:
-  /// Of the element that `s` is about. All must outlive it; `to.mean` is there.
+  /// `s` at `at` names the element. `to` has its means and gets the rest. All arguments must outlive the object.
   MixtureSum(const Symbolic& symbolic, Laws& laws, Elimination& elimination, const model::Statement& s, const At& at,
              AveragedElement& to);
 
-  /// With the categories as they are, which is so with this probability (a polynomial in what else is latent).
+  /// Adds the component for the current values of the categories. `weight` is its probability, a polynomial in latent
+  /// numbers.
   void add(const Polynomial& weight);
-  /// Variances become standard deviations.
+  /// Converts the summed variances to standard deviations. Call it once, at the end.
   void finish();
 
  private:
+  /// Returns true if no atom of `weight` shares a factor with an atom of `p`: the two are independent.
   bool is_apart(const Polynomial& weight, const Polynomial& p) const;
+  /// Returns E[weight * ((x - about)^2 + noise)], x the polynomial `mean`; nullopt if a moment is not available.
   std::optional<double> square(const Polynomial& weight, const Polynomial& mean, const Polynomial& noise, double about);
+  /// This declaration has no definition and no caller.
   std::optional<math::Predictive> distribution(std::size_t j, const Polynomial& weight);
+  /// Returns the distribution of a Normal number with this mean and variance, averaged over the latent numbers in both.
+  /// Returns nullopt where it is neither Normal, Student's t nor a Normal with inverse-gamma variance.
   std::optional<math::Predictive> gaussian(const Polynomial& mean, const Polynomial& noise, const Polynomial& weight);
+  /// Returns the distribution of number `j` by the predictive formula of its family, from marginals of the parameters.
   std::optional<math::Predictive> of_row(std::size_t j, const Polynomial& weight);
+  /// Returns the distribution of a polynomial that is a constant, or a multiple of a single number; Kind::none for
+  /// others.
   math::Margin margin(const Polynomial& p);
+  /// Replaces the atoms of point factors by their values.
   Polynomial with_points(const Polynomial& p);
 
-  const Symbolic& symbolic_;
-  Laws& laws_;
-  Elimination& elimination_;
-  const model::Statement& statement_;
-  const At& at_;
-  AveragedElement& to_;
-  std::vector<double> variance_;
+  const Symbolic& symbolic_;           // evaluates expressions to polynomials
+  Laws& laws_;                         // marginals of the latent elements
+  Elimination& elimination_;           // averages over uninformed elements
+  const model::Statement& statement_;  // the statement that the element is drawn by
+  const At& at_;                       // index values of the element
+  AveragedElement& to_;                // the result
+  std::vector<double> variance_;       // the summed variance of each number; NaN: no closed form
 };
 
 }  // namespace lehr

@@ -1,7 +1,11 @@
-// Latent elements on which no data depend (barren nodes of a Bayesian network; Shachter 1986). Integrated out they are
-// no factor of anything else: terms that hold them count for their own factors alone, which are then their
-// distributions given their parents. With a factor like those of the others they would narrow the posterior of the
-// parents, of which they say nothing.
+// Barren nodes: latent elements on which no data depend, directly or through others (Shachter 1986). Integrated out,
+// they contribute nothing to the other factors. A mask makes each term that holds one count for the element's own
+// factor only, which then is its distribution given its parents. With an ordinary factor it would narrow the posterior
+// of its parents, without any evidence.
+//
+//   mu ~ Normal(...);  x[i] ~ Normal(mean = mu, ...);  observe y[i] ~ Normal(mean = x[i], ...);   with y[3] missing
+//
+// Here x[3] is barren: q(x[3]) follows q(mu), but q(mu) is formed from the other elements alone.
 #pragma once
 #include <optional>
 
@@ -11,20 +15,23 @@
 
 namespace lehr {
 
-/// By VariableId, where some elements are barren: 1 for those that are not, else 0. A vector of independent entries has
-/// a number for each entry, 0 also for one without a value in an element on which nothing else depends. Empty where
-/// there are none, or the variable shares a factor, is a chain, or depends on no other latent variable. With `items`
-/// the data are those of some of its elements, and only variables that lie on it are looked at.
+/// Masks of barren elements, by VariableId: 0 for a barren element, 1 for any other. A vector of independent entries
+/// has one mask value for each entry. The mask of a variable is empty if none of its elements is barren, or if barren
+/// elements are not looked for: it shares a factor, is a chain, or depends on no latent variable.
 using Masks = std::vector<std::vector<double>>;
+/// Finds the barren elements of a model with these data. With `items`, the data are those of some elements of that
+/// plate, and only variables whose outermost plate it is are examined.
 Masks find_barren(const model::Model& model, const BoundData& data, std::optional<model::PlateId> items = {});
 
-/// Those of variables that are inferred item by item: what else there is has its factors from a fit.
+/// Returns the masks with those of global variables cleared: these have their factors from a fit.
 Masks of_items(const schedule::Schedule& schedule, Masks masks);
 
-/// The options that leave barren elements out; the others stay.
+/// Returns the options under which the density gets a mask for each variable that has one in `masks`; the other options
+/// stay.
 density::ExpandOptions with_masks(density::ExpandOptions options, const Masks& masks);
 
-/// The arrays of a model that was expanded so.
+/// Puts the masks into the data, as the arrays that a model expanded with with_masks() reads. A variable without barren
+/// elements gets ones.
 void add_masks(const model::Model& model, const Masks& masks, BoundData& data);
 
 }  // namespace lehr

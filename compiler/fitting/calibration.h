@@ -1,14 +1,14 @@
-// Whether a method finds the posterior, by data that the model made itself. Two tests:
+// Tests of whether a method finds the right posterior, with data simulated from the model.
 //
-// Ranks. Of latent variables and data drawn from the model, the rank of the true value of a number among independent
-// draws from its posterior is uniform. Cook, Gelman & Rubin, Validation of software for Bayesian models using posterior
-// quantiles (2006); Talts, Betancourt, Simpson, Vehtari & Gelman, Validating Bayesian inference algorithms with
-// simulation-based calibration (2018). Chains must have mixed.
+// Ranks: draw latent variables and data from the model. The rank of the true value of a number among independent draws
+// from its posterior is then uniform. Cook, Gelman & Rubin (2006), Validation of software for Bayesian models using
+// posterior quantiles; Talts, Betancourt, Simpson, Vehtari & Gelman (2018), Validating Bayesian inference algorithms
+// with simulation-based calibration. Chains must have mixed.
 //
-// Joint. Sweeps of Gibbs sampling in turns with new data given the latent variables leave the joint distribution of
-// both as it is. Geweke, Getting it right: joint distribution tests of posterior simulators (2004). Every chain begins
-// with a draw of the model, so that nothing needs to mix, and chains are independent: Gandy & Scott, Unit testing for
-// MCMC and other Monte Carlo methods (2020).
+// Joint: alternate sweeps of Gibbs sampling with new data given the latent variables. This keeps the joint distribution
+// of both. Geweke (2004), Getting it right: joint distribution tests of posterior simulators. Every chain begins with a
+// draw from the model, so that nothing has to mix, and chains are independent: Gandy & Scott (2020), Unit testing for
+// MCMC and other Monte Carlo methods.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,52 +18,62 @@
 
 namespace lehr {
 
-/// A model and what is given of its data: sizes, covariates, constants.
+/// A model, and the part of its data that is fixed in all simulations: sizes, covariates, constants. The referenced
+/// objects must outlive it.
 struct CalibrationProblem {
-  const model::Model& resolved;  // as read() made it
-  const Analysed& complete;      // of which nothing is missing
-  Dataset given;
-  Settings settings;
+  const model::Model& resolved;  // the model as read() made it
+  const Analysed& complete;      // its analysis for data without missing values
+  Dataset given;                 // arrays that are not simulated
+  Settings settings;             // sizes and constants
 };
 
+/// How many simulations and draws a calibration makes.
 struct CalibrationOptions {
-  std::int64_t simulations = 200;
-  std::int64_t draws = 63;  // ranks: of each posterior, after the method's thinning; joint: rounds of new data
-  std::int64_t thin = 1;    // joint: sweeps of a round
+  std::int64_t simulations = 200;  // data sets (ranks) or chains (joint)
+  /// Ranks: posterior draws for each data set, after thinning. Joint: rounds of new data in each chain.
+  std::int64_t draws = 63;
+  std::int64_t thin = 1;  // joint: sweeps between two data sets
 };
 
-/// The error, and where it is numerical the simulation that it came from.
+/// Returns the error; to a numerical one it adds a note with the number and seed of the simulation.
 Error in_simulation(Error error, std::int64_t simulation, std::uint64_t seed);
 
+/// The ranks of true values among posterior draws.
 struct Ranks {
-  std::vector<std::string> names;                // of what is asked about
-  std::vector<std::vector<std::int64_t>> ranks;  // [name][simulation], from 0 to `highest`
-  std::int64_t highest = 0;
-  std::vector<std::string> skipped;  // what is not asked about, and why
+  std::vector<std::string> names;                // of the numbers that are compared
+  std::vector<std::vector<std::int64_t>> ranks;  // [name][simulation], each from 0 to `highest`
+  std::int64_t highest = 0;                      // the largest possible rank: the number of draws
+  std::vector<std::string> skipped;              // one line for each thing that is not compared: what, and why
 };
 
-/// Simulation k, counted from 1, is that of simulate() with the seed `fit.seed + k`; it is fitted as restart k - 1 of
-/// `fit`, so that either can be had again by itself. Code is generated once. Draws of a method without any are those of
-/// its factors. The log densities of everything and of the data are asked about where all variables are drawn.
-/// Equal values are put in random order. An Error: what cannot be simulated or fitted; ExitCode::data for given latent
-/// variables, which no fit would know.
+/// Simulates data sets, fits each, and ranks the true values among the posterior draws. A method without draws is
+/// tested by draws from its factors. Equal values are ranked in random order.
+///
+/// Simulation k = 1, 2, ... has the seed `fit.seed + k` of simulate(), and is fitted as restart k - 1, so that each can
+/// be repeated alone. Code is generated once. Log densities are ranked too if all variables have draws. Fails where
+/// simulation or fit fails, and with ExitCode::data if latent variables are given.
 Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSettings& fit,
                                const CalibrationOptions& options);
 
+/// The result of the joint test for one number.
 struct JointComparison {
-  std::string name;
-  double z_location = 0, z_spread = 0;  // of the place among forward draws, and of its squared distance from the middle
-  double p = 1;                         // of both: twice the smaller one
+  std::string name;  // of the number
+  /// Standard scores (mean divided by standard error) of two differences between later rounds and the beginning: of the
+  /// rank of the number among the first draws of all chains, scaled to [0, 1], and of the squared distance of that rank
+  /// from 1/2.
+  double z_location = 0, z_spread = 0;
+  double p = 1;  // two-sided p-value of both together: twice the smaller one
 };
 
+/// The result of the joint test.
 struct JointTest {
-  std::vector<JointComparison> rows;
-  std::vector<std::string> skipped;
+  std::vector<JointComparison> rows;  // one for each number
+  std::vector<std::string> skipped;   // one line for each thing that is not compared: what, and why
 };
 
-/// `options.simulations` chains of `options.draws` rounds: `thin` sweeps, then new data. A number is measured by its
-/// place among the numbers that the chains began with, so that heavy tails do no harm; its mean over the rounds of a
-/// chain less that at its beginning has mean zero. Errors as above.
+/// Runs Geweke's test: `options.simulations` chains of `options.draws` rounds, each round `options.thin` sweeps and
+/// then new data. Numbers are compared by their ranks among the first draws, so that heavy tails do no harm. The mean
+/// rank over the rounds of a chain, less the rank at its beginning, has mean zero. Fails as rank_calibration does.
 Result<JointTest> joint_calibration(const CalibrationProblem& problem, std::uint64_t seed,
                                     const CalibrationOptions& options);
 

@@ -1,5 +1,6 @@
-// The posterior of a fit as the prior of the next, in numbers. For a conjugate model of one factor that is exact:
-// batches one after another are all of them at once.
+// Bayesian updating, the numbers: the posterior of a fit becomes the prior of the next. For a conjugate model with one
+// factor this is exact: batches one after another give the posterior of all data at once. carried_model.h changes the
+// model.
 #pragma once
 #include "compiler/fitting/carried_model.h"
 #include "runtime/files/dataset.h"
@@ -7,16 +8,18 @@
 
 namespace lehr {
 
+/// A model whose prior is the posterior of a fit.
 struct Carried {
-  model::Model model;
-  Dataset parameters;  // of the factors, for givens that the model has now
+  model::Model model;  // its priors are the families of the factors, with parameters as givens
+  Dataset parameters;  // the values of these givens
 };
 
-/// `complete` is what was analysed of `resolved`. `forget`: the power, in (0, 1], of the posterior that is kept. An
-/// Error, without a place, says which factor is no prior.
+/// Makes the model whose prior is the posterior of `fit`. `complete` is the analysis of `resolved`. `forget`, in (0,
+/// 1], is the power to which the posterior is raised: below 1, older data count less. Fails, without a location in the
+/// error, for a factor that cannot be a prior.
 Result<Carried> carry(const model::Model& resolved, const Analysed& complete, const SavedFit& fit, double forget);
 
-/// Arrays of constants that the data do not have are those of the fit.
+/// Adds to `data` the constant arrays of the model that it lacks, with the values that the fit has.
 void add_constants(const model::Model& resolved, const SavedFit& fit, Dataset& data);
 
 }  // namespace lehr

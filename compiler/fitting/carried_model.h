@@ -1,6 +1,9 @@
-// The posterior of a fit as the prior of the next, in the model: a statement of each variable outside the items says
-// that it comes from the family of its factor, with the factor's parameters as givens. Members of a joint variable keep
-// their statements; its prior stands in the place of what these say.
+// Bayesian updating, the model: the posterior of a fit becomes the prior of the next. The statement of each global
+// variable is changed to draw from the family of its factor, with the parameters as givens. Members of a joint variable
+// keep their statements, and the joint prior replaces what these contribute.
+//
+//   mu ~ Normal(mean = 0, precision = 1);   ->   mu ~ Normal(mean = "posterior mu.mean", precision = "posterior
+//   mu.precision");
 #pragma once
 #include <string>
 #include <vector>
@@ -10,43 +13,46 @@
 
 namespace lehr {
 
-/// A parameter of the factor of a block, and the given that has its numbers.
+/// A parameter of a factor that has become a given of the model.
 struct CarriedParameter {
-  conditionals::BlockId block;
-  const math::FactorParameter* parameter;
-  std::string name;  // in a posterior: "mu.mean"
-  model::GivenId given;
+  conditionals::BlockId block;             // the block of the factor
+  const math::FactorParameter* parameter;  // the parameter in the row of its family
+  std::string name;                        // in a posterior: "mu.mean"  // in a posterior: "mu.mean"
+  model::GivenId given;                    // the given that holds its values
 };
 
-/// The factor of a joint variable, whose natural parameters and normaliser are givens (model::JointPrior).
+/// A joint factor whose natural parameters and log normaliser have become givens (model::JointPrior).
 struct CarriedJoint {
-  conditionals::BlockId block;
-  std::string name;   // of the joint variable
-  std::size_t prior;  // of Model::joint_priors
+  conditionals::BlockId block;  // the block of the factor
+  std::string name;             // of the joint variable
+  std::size_t prior;            // its position in Model::joint_priors
 };
 
+/// A model with the factors of a fit as its priors.
 struct CarriedModel {
-  model::Model model;
-  std::vector<CarriedParameter> parameters;  // one block after another
-  std::vector<CarriedJoint> joint;
+  model::Model model;                        // the changed model
+  std::vector<CarriedParameter> parameters;  // the new givens, grouped by block
+  std::vector<CarriedJoint> joint;           // the joint factors
 };
 
-/// Whether the model's own statements make room for those of the factors, or stay beside them.
+/// What happens to the model's own prior statements: replaced by those of the factors, or kept beside them.
 enum class OwnPriors { replaced, kept };
 
-/// `complete` is what was analysed of `resolved`. An Error, without a place, says which factor is no prior.
+/// Changes a model so that the factors of global variables are its priors. `complete` is the analysis of `resolved`.
+/// Fails, without a location in the error, for a factor that cannot be a prior: points, chains, potentials.
 Result<CarriedModel> carry(const model::Model& resolved, const Analysed& complete, OwnPriors own);
-/// One of the parameters.
+/// Returns true if the given is a parameter of a carried factor.
 bool is_carried(const model::Given& given);
 
-/// A model whose prior is its own or another posterior.
+/// A model that can use its own prior or the posterior of another fit as its prior, chosen at run time by weights 0 and
+/// 1.
 struct Updatable {
-  Analysed analysed;
-  Priors priors;
+  Analysed analysed;  // the model with both priors
+  Priors priors;      // the givens with the two weights and the parameters of the other prior
 };
 
-/// Both statements of each variable outside the items, times a weight each, which are givens. `options`: of `complete`.
-/// An Error as of `carry`.
+/// Makes a model with both priors of each global variable, each multiplied by a weight that is a given. `options` are
+/// those that `complete` was analysed with. Fails as carry() does.
 Result<Updatable> with_updates(const model::Model& resolved, const Analysed& complete,
                                const density::ExpandOptions& options);
 

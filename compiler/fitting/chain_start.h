@@ -1,4 +1,4 @@
-// Where a chain begins that follows a fit.
+// The initial state of a sampler's chain that begins near a variational fit.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,10 +7,12 @@
 
 namespace lehr {
 
-/// A state near the factors of a fit, another for every chain, in arrays named as those of a sampler: numbers and
-/// vectors as if their components were independent Normals with the means and sds of the fit, categories, bits and
-/// spins drawn from their factors, all others at their means. Left out: variables whose factors were not saved or have
-/// no finite mean, and categories of a fit by sampling.
+/// Draws an initial state, a different one for each `chain`, in arrays named as those of a sampler. Real numbers and
+/// vectors are drawn as independent Normals with the means and sds of the fit; categories, bits and spins are drawn
+/// from their factors. All others, among them means that share a factor with their precision, are set to their means.
+///
+/// Variables are left out if their factors were not saved or have no finite mean, and so are categories of a sampled
+/// fit.
 std::vector<NamedArray> chain_start(const SavedFit& fit, std::uint64_t seed, std::uint64_t chain);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Chains of draws, taken together: moments and diagnostics of every number.
+// Several chains of a sampler taken together: moments, convergence diagnostics and warnings.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -11,29 +11,32 @@
 
 namespace lehr {
 
+/// Moments and diagnostics of every number, over all chains.
 struct ChainSummary {
-  std::vector<std::string> names;  // of the numbers: "mu.2.1"
-  std::vector<Diagnosis> numbers;
+  std::vector<std::string> names;  // of the numbers: "mu.2.1"  // of the numbers: "mu.2.1"
+  std::vector<Diagnosis> numbers;  // mean, sd, effective sample sizes and R-hat of each number
+  /// The same by variable: six arrays "mu.mean", "mu.sd", ... over the axes of each variable.
   std::vector<NamedArray> moments;  // "mu.mean", "mu.sd" and all else of a Diagnosis, over the axes of each variable
-  std::optional<Evidence> evidence = {};
+  std::optional<Evidence> evidence = {};  // the log evidence combined over chains, of parallel tempering only
 };
 
-/// Chains of one fit, with the same variables and the same number of draws each.
+/// Summarises the chains of one fit, at least one. They must have the same variables and the same number of draws.
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
-/// Those that have drawn, and as much as the first of them: the others were interrupted. Chains that failed count only
-/// where all have.
+/// Selects the chains that can be summarised: those with draws, and with as many as the first of them. A chain of
+/// another length was interrupted. Failed chains are selected only if all have failed.
 std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs);
 
-/// Entries of fit.json: the evidence under `sampling`; the largest r_hat, the least ess_bulk and ess_tail, there of all
-/// numbers and under `variables` of those of each; null where they are of no number or not finite.
+/// Converts a summary to entries of fit.json. "sampling" has the log evidence, the largest R-hat and the smallest
+/// effective sample sizes; "variables" has these extremes by variable. They are null where there is no finite value.
 nlohmann::json to_json(const ChainSummary& summary);
 
-/// name,mean,sd,mcse,ess_bulk,ess_tail,r_hat
+/// Formats a summary as CSV, one line for each number, with the header name,mean,sd,mcse,ess_bulk,ess_tail,r_hat.
 std::string format_csv(const ChainSummary& summary);
 
-/// Chains that have not mixed, and numbers that no chain has moved.
+/// Returns warnings about chains that have not mixed (R-hat above 1.05), and about numbers that never changed although
+/// the data do not fix them.
 std::vector<Caution> cautions(const ChainSummary& summary, const model::Model& model, const BoundData& data);
-/// Chains that failed beside others that did not.
+/// Returns a warning if some chains failed numerically while others did not.
 std::vector<Caution> failed_chains(const std::vector<TracedRun>& runs);
 
 }  // namespace lehr

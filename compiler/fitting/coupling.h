@@ -1,4 +1,11 @@
-// Pairs of Normal factors that the posterior ties together and the factorisation takes apart.
+// Pairs of Normal factors whose variables are strongly correlated in the posterior. The mean-field factorisation
+// ignores the correlation, so the standard deviations are too small. The correlation is found from second differences
+// of the ELBO, without a second model.
+//
+//   beta ~ Normal(...);  a ~ Normal(...);  observe y[n] ~ Normal(mean = a + beta * x[n], ...);
+//
+// If all x lie far from 0 in units of their spread, a and beta are coupled; `guide joint(a, beta);` makes them one
+// factor.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,30 +14,36 @@
 
 namespace lehr {
 
-/// Two numbers and |H_ab| / sqrt(H_aa H_bb), H the expected negative Hessian of the log joint in the means: where the
-/// posterior of the two alone is Normal, its correlation, and each standard deviation of the factors is too small by
-/// sqrt(1 - correlation^2).
+/// Two numbers whose means are coupled by |H_ab| / sqrt(H_aa H_bb), where H is the expected negative Hessian of the log
+/// joint density. If the posterior of the two is Normal, this is their correlation. The standard deviation of each
+/// factor is then too small by the factor sqrt(1 - correlation^2).
 struct Coupled {
+  /// The names of the two numbers: "a", "beta[3]".
   std::string first, second;  // "a", "beta[3]"
-  double correlation = 0;
+  double correlation = 0;     // from 0 to 1
+  /// The statement that makes the two variables one factor, "guide joint(a, beta)"; empty: there is none.
   std::string guide = {};  // that makes them one factor, where there is one: "guide joint(a, beta)"
-  std::vector<model::VariableId> members = {};  // of that factor; not kept by checkpoints
+  /// The variables of that factor. Checkpoints do not store it.
+  std::vector<model::VariableId> members = {};
 };
 
-/// Couplings above `least` of global Normal and MvNormal factors that stand in one term, of each two variables the
-/// strongest, strongest first. H_ab is a central second difference of the ELBO in the two means (exact: the log joint
-/// is at most quadratic in each), H_aa the precision of the factor. Elements that no term has together are passed over,
-/// and all those of two variables with more than kMostPairs such pairs; of the others about a hundred pairs are tried,
-/// evenly spaced, four evaluations of the ELBO each. The state of the instance, which must be a solution, is the same
-/// afterwards.
+/// Two variables with more pairs of elements in common terms than this are skipped.
 inline constexpr std::size_t kMostPairs = 500;
+/// Finds couplings above `least` between global Normal and MvNormal factors, for each pair of variables the strongest
+/// one, in descending order. Only elements that occur together in a term of the log joint are tried, about a hundred
+/// pairs in all, evenly spaced, at four evaluations of the ELBO each.
+///
+/// H_ab is a central second difference of the ELBO in the two means. That is exact, since the log joint is at most
+/// quadratic in each mean. H_aa is the precision of the factor. The factors must be at a solution; they are the same
+/// afterwards.
 std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analysed, double least);
 
-/// Empties each guide under which the model, as it was before any guide joined its variables, has no conditionals.
-/// `options` is what the data decide.
+/// Clears the `guide` of each coupling with which the model could not be fitted. `resolved` is the model before
+/// auxiliary variables were added; `options` is what the data decide about the density.
 void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, const density::ExpandOptions& options);
 
-/// What keeps what the factors of such pairs have in common, of the things that this model can have; may be empty.
+/// Returns suggestions, as phrases for a message, of how to keep the correlation where no guide can: other models, or
+/// centred covariates. May be empty.
 std::vector<std::string> other_cures(const std::vector<Coupled>& couplings, const Analysed& analysed);
 
 }  // namespace lehr

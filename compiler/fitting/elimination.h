@@ -1,4 +1,7 @@
-// Polynomials without elements that nothing informs: these are averaged over given their parents, children first.
+// Removes uninformed elements (on which no data depend) from polynomials: each is averaged over given its parents,
+// children before parents. What is left contains only elements whose marginals are known.
+//
+//   x[t] ~ Normal(mean = a * x[t-1], variance = s):   E[x[3]^2]  ->  E[a^2 x[2]^2] + E[s]  ->  ...
 #pragma once
 #include <optional>
 #include <tuple>
@@ -8,44 +11,55 @@
 
 namespace lehr {
 
-/// A quantity that is `mean`, a polynomial, plus noise that is independent of it, of mean 0 and variance `noise`.
+/// A quantity written as `mean` plus noise. The noise is independent of `mean`, and has mean 0 and variance `noise`.
 struct Resolved {
-  Polynomial mean, noise;
-  bool gaussian = true;  // the noise is Normal given what stands in `noise`
+  Polynomial mean, noise;  // in numbers that have marginals
+  bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
 };
 
+/// Averages polynomials over their uninformed elements.
 class Elimination {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive the object.
   Elimination(const Symbolic& symbolic, Laws& laws);
 
-  /// E[p | elements that have a law], where at most squares of the others stand in it. Nothing where a family has no
-  /// such moment, or (Forward::unknown) a category lacks a value.
+  /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family
+  /// has no such moment, or if a category lacks a value (then Forward::unknown says which).
   std::optional<Polynomial> averaged(Polynomial p);
 
-  /// The same of a quantity in which the others stand linearly, their noise kept apart.
+  /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns
+  /// nullopt as averaged() does.
   std::optional<Resolved> resolved(Polynomial p);
 
-  /// E[p] and Var[p].
+  /// Returns E[p], or nullopt if a moment is not available.
   std::optional<double> mean(const Polynomial& p);
+  /// Returns Var[p], or nullopt if a moment is not available.
   std::optional<double> variance(const Polynomial& p);
 
  private:
+  /// A sort key by which children come after their parents: group of statements, position along an ordered plate,
+  /// statement in the group, position of the element.
   using Rank = std::tuple<std::size_t, std::int64_t, std::size_t, std::size_t>;
 
+  /// Returns the sort key of an element.
   Rank rank(Element e) const;
+  /// Returns the element without a marginal that would be drawn last; nullopt if the polynomial has none.
   std::optional<Element> next(const Polynomial& p);
+  /// Returns the mean of one or two numbers of an element, given its parents.
   std::optional<Polynomial> moment(Element e, const Atoms& own);
+  /// Replaces the numbers of an element in a polynomial by their moments given its parents.
   std::optional<Polynomial> average_over(Element e, const Polynomial& p);
 
-  const Symbolic& symbolic_;
-  Laws& laws_;
-  const model::Model& model_;
+  const Symbolic& symbolic_;   // evaluates expressions to polynomials
+  Laws& laws_;                 // marginals of elements
+  const model::Model& model_;  // the model that is averaged over
+  /// The position of a variable in the order in which values would be simulated.
   struct Place {
+    /// The group of statements that are simulated together, and the position of the statement in it.
     std::size_t group = 0, within = 0;
-    std::optional<model::BoundId> ordered;
+    std::optional<model::BoundId> ordered;  // index variable of the plate along which the group is simulated
   };
-  std::vector<Place> places_;  // by VariableId: when values of it would be drawn
+  std::vector<Place> places_;  // by VariableId
 };
 
 }  // namespace lehr

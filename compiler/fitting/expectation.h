@@ -1,4 +1,5 @@
-// Averages of elements over a factorised posterior, in closed form.
+// Means, variances and distributions of elements under a factorised posterior, in closed form. Categories are summed
+// over; the rest are moments of polynomials (laws.h, elimination.h).
 #pragma once
 #include <functional>
 #include <map>
@@ -13,57 +14,74 @@
 
 namespace lehr {
 
-/// The mean of the element that `s` is about at `at`, given the values that `forward` has; of categories, the
-/// probabilities of the values. Empty where the family's mean is no formula of parameters that are there.
+/// Returns the mean of the element that statement `s` draws at index values `at`, given the values in `forward`. Of a
+/// category these are the probabilities of its values. Returns an empty list if the family has no formula for its mean.
 std::vector<double> conditional_mean(const Forward& forward, const model::Statement& s, const At& at);
 
+/// Computes averages of elements over a factorised posterior.
 class Expectation {
  public:
-  /// `values` has those of the data; latent variables have none. `beliefs`: probabilities of categories, [element,
-  /// value] by VariableId, of those that are `informed` (informed.h), which `laws` were made for, too. All must outlive
-  /// the object.
+  /// `values` has the values of the data, and NaN for latent variables. `informed` says by VariableId and element which
+  /// elements data inform (informed.h). `beliefs` has the probabilities of informed categories by VariableId, as
+  /// [element, value]. All arguments must outlive the object, and `laws` must have been made for the same `informed`.
   Expectation(const Analysed& analysed, Forward& values, const std::vector<std::vector<double>>& beliefs,
               const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic, Laws& laws);
 
-  /// The element that `s` is about, its ancestors averaged over: independent factors of informed elements,
-  /// distributions given their parents of the others. Exact, and what is not is left out: parameters must be
-  /// polynomials in elements once the categories have values, which are summed over, with no more than second moments
-  /// of a factor. `mean` alone, unless `all`.
+  /// Averages the element of statement `s` at index values `at` over its ancestors: over the factors of informed
+  /// elements, and over distributions given their parents of the others. Computes the mean only, unless `all`.
+  ///
+  /// The result is exact; lists are empty where no exact one exists. Given values of the categories, parameters must be
+  /// polynomials in latent numbers, with at most second moments of each factor. Categories are summed over, up to
+  /// 100,000 combinations.
   AveragedElement of(const model::Statement& s, const At& at, bool all);
 
-  /// What of() found of a category that no observation depends on, for sums over it later: forecasts of a chain need
-  /// not be summed over every path.
+  /// Caches the probabilities of an uninformed category of a chain, so that later elements need not sum over all paths
+  /// to it. Call it for each element of the chain in order.
   void remember(Element e);
 
  private:
+  /// A function to be called for one combination of values of categories, with its probability.
   using Leaf = std::function<void(const Polynomial& weight)>;
-  /// The distribution of a category in the parents that it was averaged over.
+  /// The cached probabilities of a category, after its ancestors among the categories were summed over.
   struct Marginal {
-    std::vector<Polynomial> probabilities;
-    std::set<model::VariableId> summed;  // categories that it depends on, itself among them
+    std::vector<Polynomial> probabilities;  // by value, polynomials in latent numbers
+    std::set<model::VariableId> summed;     // categories that were summed over, itself included
   };
 
+  /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are uninformed categories
+  /// with values whose probabilities are not yet in `weight`.
   void over(std::vector<Element> priors, Polynomial weight, const Leaf& leaf);
+  /// Sets category `u` to each of its values in turn, and continues with over() for each.
   void sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf);
+  /// Multiplies `weight` by the probabilities of the categories in `priors` given their parents, and removes them from
+  /// the list. Returns false if a parent has no value yet.
   bool settle(std::vector<Element>& priors, Polynomial& weight);
+  /// Returns true if category `u` may be summed over by its own probabilities, independently of the categories that
+  /// have values now.
   bool is_independent(Element u, bool informed, const Marginal* marginal) const;
+  /// Returns how many numbers an element of the statement's variable has; of a category, how many values.
   std::size_t numbers(const model::Statement& s) const;
+  /// Returns moments and distribution of an element whose parameters are all constants, by the formulas of its family.
   AveragedElement of_known_parameters(Element e);
+  /// Returns true if the factor of the variable is that of a chain.
   bool is_chain(model::VariableId v) const;
 
-  const Analysed& analysed_;
-  const model::Model& model_;
-  Forward& values_;
+  const Analysed& analysed_;   // model and schedule of the factors
+  const model::Model& model_;  // the model of `values_`
+  Forward& values_;            // values of data and, during a sum, of categories
+  /// Probabilities of informed categories, by VariableId.
   const std::vector<std::vector<double>>& beliefs_;
+  /// By VariableId and element: true if data inform the element.
   const std::vector<std::vector<bool>>& informed_;
-  const Symbolic& symbolic_;
-  Laws& laws_;
-  Elimination elimination_;
-  std::map<Element, Marginal> marginals_;
-  std::vector<std::pair<Element, const Marginal*>> summed_;  // categories that have a value for now
-  std::set<model::VariableId> seen_;                         // categories that were summed over for this element
-  std::int64_t evaluations_ = 0;
-  bool exact_ = true;
+  const Symbolic& symbolic_;               // evaluates expressions to polynomials
+  Laws& laws_;                             // marginals of elements
+  Elimination elimination_;                // averages over uninformed elements
+  std::map<Element, Marginal> marginals_;  // cached by remember()
+  /// Categories that have a value during the current sum, each with its cached probabilities or null.
+  std::vector<std::pair<Element, const Marginal*>> summed_;
+  std::set<model::VariableId> seen_;  // categories that were summed over for the current element
+  std::int64_t evaluations_ = 0;      // combinations tried for the current element
+  bool exact_ = true;                 // false once the current element turned out to have no closed form
 };
 
 }  // namespace lehr

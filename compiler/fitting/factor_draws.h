@@ -1,4 +1,4 @@
-// Draws from variational factors.
+// Independent draws from variational factors, for calibration.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace lehr {
 
-/// Independent draws of the variables whose factors are in `posterior` (Instance::posterior) and are distributions as a
-/// model could write them, by FamilyRow::draw: over [draw] and the axes of each variable, categories and the like left
-/// out. Factors of chains are none: their elements depend on each other.
+/// Draws `draws` values from each factor in `posterior` whose family and parameters a model could write. The arrays are
+/// over [draw] and the axes of each variable. Other variables are left out: categories, and chains, whose elements
+/// depend on each other.
 std::vector<NamedArray> draws_from_factors(const Analysed& analysed, const std::vector<NamedArray>& posterior,
                                            std::int64_t draws, Rng rng);
 

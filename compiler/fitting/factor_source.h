@@ -1,4 +1,5 @@
-// The factor that saved arrays belong to, and its parameters element by element.
+// Finds the factor that saved arrays are the parameters of, and reads these element by element. Arrays are matched with
+// parameters by name.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,38 +12,41 @@
 
 namespace lehr {
 
-/// A factor and where its parameters are; of a joint one, `other` is the variable of the precision.
+/// A factor with the saved arrays of its parameters.
 struct FactorSource {
-  const math::FamilyRow& row;
-  const math::Factor& factor;
-  const SavedVariable& variable;
-  const SavedVariable* other = nullptr;
+  const math::FamilyRow& row;            // the family
+  const math::Factor& factor;            // the family's factor or its point factor
+  const SavedVariable& variable;         // the variable; of a joint factor, the mean
+  const SavedVariable* other = nullptr;  // of a joint factor, the precision; else null
 
-  /// The array of an exported parameter, or null.
+  /// Returns the array of an exported parameter, or null if it was not saved.
   const NamedArray* array(const math::FactorParameter& p) const;
 };
 
-/// Extents of the elements and of the event axis, or the number of values.
+/// The sizes of saved parameters.
 struct FactorLayout {
-  std::vector<std::int64_t> elements;
+  std::vector<std::int64_t> elements;  // extents of the axes of the variable
+  /// The number of elements, and the extent of the event axis (of a category, the number of its values).
   std::size_t count = 1, extent = 1;
 };
 
-/// Numbers of an element with so many event axes.
+/// Returns how many numbers an element with `rank` event axes of this extent has: 1, extent or its square.
 std::size_t numbers_of(int rank, std::size_t extent);
 
-/// The family's factor or its point factor; `other` is the variable that a joint factor was saved with, or null.
-/// Nothing where the arrays are those of neither: a joint factor is drawn with its mean. The arguments must outlive it.
+/// Finds the factor of a saved variable: that of the family or its point factor. `other` is the variable that a joint
+/// factor was saved with, or null. Returns nullopt if the arrays belong to neither; so it does for the precision of a
+/// joint factor, which is read together with the mean. The arguments must outlive the result.
 std::optional<FactorSource> factor_source(const math::FamilyRow& row, const SavedVariable& v,
                                           const SavedVariable* other);
 
-/// Nothing where the shapes of the arrays do not belong together.
+/// Determines the sizes of the saved parameters. Returns nullopt if the shapes of the arrays contradict each other.
 std::optional<FactorLayout> layout_of(const FactorSource& s);
 
-/// The exported parameters of one element.
+/// Returns the exported parameters of one element.
 math::Environment parameters_of(const FactorSource& s, const FactorLayout& layout, std::size_t element);
 
-/// Sizes of the plates of a joint variable's members, by PlateId, from their saved arrays; -1 for others.
+/// Returns by PlateId the sizes of the plates that the members of a joint variable lie on, read from the shapes of
+/// their saved arrays; -1 for other plates.
 std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::VariableId joint,
                                            const std::map<std::string, SavedVariable>& posterior);
 

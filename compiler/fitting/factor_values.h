@@ -1,4 +1,5 @@
-// Draws from a factorised posterior, put where the model's expressions read them.
+// Draws from a factorised posterior, stored as values of the model's variables so that its expressions can be
+// evaluated.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,34 +16,40 @@
 
 namespace lehr {
 
+/// The factors of a fit, prepared for drawing.
 class FactorValues {
  public:
-  /// The factors of the variables that are wanted (by VariableId), from their arrays. ExitCode::data where the arrays
-  /// are not those of the factors, or not there. `laws` of the same factors, which must outlive it: steps of chains are
-  /// drawn together where it has their covariances.
+  /// Prepares the factors of the variables that are `wanted` (by VariableId). Steps of a chain are drawn together where
+  /// `laws` has their covariances. ExitCode::data if saved arrays are missing or belong to other factors. `laws` must
+  /// outlive the object.
   static Result<FactorValues> make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                                    const std::vector<bool>& wanted, Laws& laws);
 
-  /// One draw of every element that `informed` has (by VariableId and element), each from its own factor, joint factors
-  /// as a whole; the other elements stay. Factors of other chains are drawn by element. Random numbers are those of the
-  /// element of its first variable, of joint factors of the first element.
+  /// Draws every element that is `informed` (by VariableId and element) from its factor into `to`; the others stay.
+  /// Members of a joint factor are drawn together, elements of chains without covariances independently. `rng_of` gives
+  /// the random numbers, those of the element of the first variable of a factor; a joint variable of many elements uses
+  /// one stream.
   void draw(const std::vector<std::vector<bool>>& informed, Forward& to, const RngOf& rng_of) const;
+  /// Draws as above, with all random numbers from one stream.
   void draw(const std::vector<std::vector<bool>>& informed, Forward& to, Rng& rng) const;
 
  private:
+  /// One block, prepared for drawing.
   struct Source {
-    std::vector<model::VariableId> members;  // as a draw has them: the mean of a joint factor first
-    std::vector<math::Draw> elements;
-    std::vector<MemberNumbers> numbers = {};  // of a joint variable
-    bool switched = false;
-    const StepCovariance* steps = nullptr;  // of a chain; null: elements are independent
+    std::vector<model::VariableId> members;   // in the order of a draw's numbers: the mean before its precision
+    std::vector<math::Draw> elements;         // by element: a function that draws it
+    std::vector<MemberNumbers> numbers = {};  // of a joint variable: where each member's numbers are in a draw
+    bool switched = false;                    // true if a category chooses the distribution of a number
+    const StepCovariance* steps = nullptr;    // of a chain; null: elements are drawn independently
   };
+  /// Prepares the block of a joint variable if one of its members is wanted.
   std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
                                  const std::map<std::string, SavedVariable>& posterior, const std::vector<bool>& wanted,
                                  conditionals::BlockId id, Laws& laws);
+  /// Draws a joint variable and stores the numbers of its informed members.
   static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
                            const RngOf& rng_of);
-  std::vector<Source> sources_;
+  std::vector<Source> sources_;  // by block
 };
 
 }  // namespace lehr

@@ -1,4 +1,6 @@
-// The files of a fit in its directory, and how they are known to belong together.
+// Writes the files of a fit as a unit. Each file is written beside its destination; all are renamed at the end. If the
+// disk is full, or the process ends, the files of an earlier fit stay. fit.json records size and CRC-32 of the others,
+// so that a reader notices a mixture of two fits.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,27 +14,29 @@
 
 namespace lehr {
 
-/// The text of fit.json; paths and names of sources need not be UTF-8.
+/// Formats fit.json. Bytes in paths and names that are not UTF-8 are replaced.
 std::string text_of(const nlohmann::json& summary);
 
-/// The files of a fit. They take their places together, once all are on disk: where there is no room for one, those of
-/// an earlier fit stay.
+/// The files of one fit that are being written.
 class FitFiles {
  public:
+  /// `directory` must exist.
   explicit FitFiles(std::string directory) : directory_(std::move(directory)) {}
 
-  /// A file beside fit.json; its seal is noted in `summary`.
+  /// Writes a file beside its destination, and records its size and checksum in `summary`.
   Result<bool> add(nlohmann::json& summary, const std::string& name, std::string_view bytes);
-  /// With posterior.npz, items.npz where there are `items` (items_to_save), and at last fit.json with the seals of what
-  /// it belongs to, the trace.csv that is there among them.
+  /// Writes posterior.npz, items.npz if there are `items` (items_to_save), and fit.json, and then renames all files to
+  /// their destinations. fit.json also records the trace.csv in the directory. For a failed fit, arrays with numbers
+  /// that are not finite are left out.
   Result<bool> finish(const std::vector<NamedArray>& posterior, const std::vector<NamedArray>& items,
                       nlohmann::json& summary);
 
  private:
+  /// Writes a file under a temporary name, and adds it to those that finish() renames.
   Result<bool> put_beside(const std::string& name, std::string_view bytes);
 
-  std::string directory_;
-  std::vector<NewFile> files_;
+  std::string directory_;       // of the fit
+  std::vector<NewFile> files_;  // written, and not yet renamed
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// fit.json: what was fitted, how, and what came of it.
+// The contents of fit.json: what was fitted, how, and with what result.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -16,43 +16,50 @@
 
 namespace lehr {
 
-/// What was asked for, as fit.json repeats it.
+/// What the user asked for, as fit.json repeats it.
 struct FitRequest {
+  /// Path and text of the model, and the command line.
   std::string model_file, model_text, command;
-  std::string method, anneal, temper;  // as they are typed
-  std::uint64_t seed = 1;
-  std::vector<std::string> test = {};  // bindings of held-out data
-  std::vector<std::string> data = {};  // those of the data, where they are files
-  bool drop_missing = false;           // of which items with missing values were left out
-  std::string prior = {};              // directory of the fit whose posterior is the prior,
-  double keep = 1;                     // to this power
-  std::string precision = "double";    // or float
-  bool locals = false;                 // factors of single items are written, too
+  /// The options --method, --anneal and --temper as they were typed.
+  std::string method, anneal, temper;
+  std::uint64_t seed = 1;              // of all random numbers
+  std::vector<std::string> test = {};  // bindings of held-out data (--test)
+  std::vector<std::string> data = {};  // bindings of the data that are files
+  bool drop_missing = false;           // true if items with missing values were left out
+  std::string prior = {};            // directory of the fit whose posterior is the prior; empty: the model's own prior
+  double keep = 1;                   // the power to which that posterior was raised
+  std::string precision = "double";  // or "float"
+  bool locals = false;               // true if the factors of local variables are written
 };
 
-/// A row of trace.csv; iteration 0 is the start.
+/// A row of trace.csv: the state after one iteration. Iteration 0 is the start.
 struct TraceRow {
-  std::int64_t iteration = 0;
+  std::int64_t iteration = 0;  // sweep or step
+  /// Time since the start, ELBO in nats, temperature, and the objective that the method maximises.
   double seconds = 0, elbo = 0, temperature = 1, objective = 0;
-  double held_out = std::numeric_limits<double>::quiet_NaN();  // nats an observation, where it was measured
+  double held_out =
+      std::numeric_limits<double>::quiet_NaN();  // nats per held-out observation; NaN: not measured in this iteration
 };
 
-/// One run and what is written of it besides its posterior.
+/// A run with what fit.json and trace.csv contain of it.
 struct TracedRun : FitRun {
-  std::deque<TraceRow> trace;
-  std::optional<double> held_out;  // of --test: nats an observation at the end
-  std::optional<LeftToGain> left;  // of coordinate ascent that --max-iter stopped
-  bool started = true;             // false: a numerical failure before the first sweep, and nothing to write
+  std::deque<TraceRow> trace;      // its rows of trace.csv
+  std::optional<double> held_out;  // nats per observation of --test at the end
+  std::optional<LeftToGain> left;  // of ascent that the iteration limit stopped: what it would still gain
+  bool started = true;             // false: a numerical failure before the first sweep; nothing is written
 };
 
+/// How long a fit took.
 struct FitTimes {
-  double compile = 0, total = 0;  // seconds
+  /// Seconds of compilation, and of everything.
+  double compile = 0, total = 0;
 };
 
-/// Cautions as fit.json has them: what each says, and its notes.
+/// Converts warnings to a JSON list of objects with "text" and "notes".
 nlohmann::json to_json(const std::vector<Caution>& cautions);
 
-/// `best` is one of `runs`, whose posteriors are not looked at; `interrupted`: the user ended the fit early.
+/// Makes the contents of fit.json. `best` is one of `runs`; of the other runs only the outcomes are listed.
+/// `interrupted`: the user ended the fit early.
 nlohmann::json fit_summary(const FitRequest& request, const model::Model& m, const conditionals::Conditionals& c,
                            const BoundData& data, const TracedRun& best, const std::vector<TracedRun>& runs,
                            bool interrupted, FitTimes times);

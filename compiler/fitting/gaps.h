@@ -1,10 +1,11 @@
-// Data for predictions: what is not there is missing.
+// Binds data for predictions, where an observed variable that is absent counts as missing.
 #pragma once
 #include "compiler/model/bind.h"
 
 namespace lehr {
 
-/// As bind(); an observed variable that is not bound is missing as a whole, and then LDA-C's copies are elements.
+/// Binds data as bind() does, but an observed variable without data is missing as a whole. If there is such a variable,
+/// words with counts (LDA-C) are bound as single elements.
 Result<BoundData> bind_with_gaps(const model::Model& model, const Dataset& dataset, const Settings& settings);
 
 }  // namespace lehr

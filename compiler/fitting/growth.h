@@ -1,4 +1,5 @@
-// Predictions for elements of plates that a fit has not seen: later steps of a chain, new groups.
+// Predictions for elements that the fit has not seen: later steps of a chain, new groups, new items of a global plate.
+// The plates of a fit are enlarged; factors of seen elements are copied, those of new elements follow their priors.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,32 +11,31 @@
 
 namespace lehr {
 
-/// Sizes of plates as the user gives them; `more`: elements beyond those of the fit, or of the data where the plate is
-/// theirs.
+/// The sizes of plates that a user asks for, by name of the plate.
 struct PlateSizes {
+  /// Total sizes, and numbers of elements to add to those of the fit (or of the data, for plates that the data size).
   std::map<std::string, std::int64_t> sizes, more;
 };
 
-/// What to bind: sizes and labels of the fit, grown to those that are asked for, and data with observations missing
-/// where plates are longer than they are.
+/// Data and settings for a prediction with enlarged plates.
 struct Grown {
-  Dataset data;
-  Settings settings;
-  std::vector<std::string> notes;  // what the fit has not seen, and what it is predicted from
+  Dataset data;                    // the data, with missing observations added where plates became longer
+  Settings settings;               // sizes and labels of the fit, enlarged
+  std::vector<std::string> notes;  // what is new, and what its prediction is based on
 };
 
-/// A plate of global parameters grows by `sizes`, by labels in the data that the fit does not have, and with arrays
-/// that are longer than the fit's. ExitCode::data where it would shrink, or where its elements are the values of a
-/// latent variable or the components of one; ExitCode::usage for a plate that the model does not have.
+/// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the
+/// length of arrays in the data. ExitCode::data if a plate would shrink, or if its elements are values or components of
+/// a latent variable; ExitCode::usage for a plate that the model does not have.
 Result<Grown> grow(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit);
 
-/// The fit's arrays of global factors laid out for the sizes of `data`, with some proper parameters where the fit has
-/// none, and which elements it has (by VariableId; empty: all of them). A variable that was data in the fit and has
-/// gaps now has its values in `data`.
+/// The global factors of a fit, laid out for enlarged plates.
 struct GrownFactors {
-  std::vector<NamedArray> arrays;
-  std::vector<std::vector<bool>> seen;
+  std::vector<NamedArray> arrays;       // parameters; new elements have some proper ones
+  std::vector<std::vector<bool>> seen;  // by VariableId and element: true if the fit has it; empty: all
 };
+/// Lays out the global factors of a fit for the sizes of `data`. A variable that was observed in the fit and has gaps
+/// now gets point factors at its values.
 GrownFactors grown_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Draws from q weighted by the joint density: how far q is from the posterior (Yao, Vehtari, Simpson & Gelman 2018,
-// Yes, but did it work?).
+// Importance sampling with the posterior q as the proposal: how far q is from the true posterior (Yao, Vehtari, Simpson
+// & Gelman 2018, Yes, but did it work?). pareto.h judges the ratios.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,16 +10,19 @@
 
 namespace lehr {
 
+/// The importance ratios of draws from q.
 struct ImportanceRatios {
-  std::vector<double> log_ratios;          // log p(data, drawn) - log q(drawn), one a draw
-  double noise = 0;                        // differences of these that mean nothing
-  std::vector<std::string> drawn, summed;  // names of latent variables
+  std::vector<double> log_ratios;  // by draw: log p(data, draw) - log q(draw), in nats
+  double noise = 0;                // differences of log ratios up to this are rounding
+  /// The names of the latent variables that are drawn, and of those that are summed out.
+  std::vector<std::string> drawn, summed;
 };
 
-/// Discrete variables of which no term holds two elements are summed out where these sums have few terms
-/// (Marginal::too_large), all others are drawn from their factors.
-/// Point factors stay where they are. ExitCode::model, with the reason, for factors whose draws have no density in
-/// closed form: those of chains, of spins that depend on each other, of variables with copies.
+/// Draws from q and computes the ratios. Discrete variables whose elements do not interact are summed out if the sums
+/// have few terms; all others are drawn from their factors. Point factors have a fixed value.
+///
+/// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
+/// density in closed form: chains, spins that interact, variables with multiplicities.
 Result<ImportanceRatios> importance_ratios(const Solution& solution, std::int64_t draws, std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});
 

@@ -1,4 +1,5 @@
-// Which elements of the local variables some observation depends on.
+// Which latent elements are informed by data: some observation depends on them, directly or through others. The
+// elements that are not d-connected to any observation have as their posterior the distribution given their parents.
 #pragma once
 #include <vector>
 
@@ -7,17 +8,20 @@
 
 namespace lehr {
 
-/// By VariableId and element. An element of a local variable is informed where an observation that is there depends on
-/// it, directly or through others (those of a chain through later ones); elements of potentials always, and all that is
-/// not local. The members of a joint chain are informed together: what one of them at a step says of another is in
-/// their factor alone. What is not informed has its distribution given its parents as its posterior, whatever a
-/// factorised one says. `seen`: by VariableId the elements of a global variable that the fit has, or empty: all of
-/// them. The others are informed where an observation depends on them, as if they were local.
+/// Returns by VariableId and element whether it is informed. An element of a local variable is informed if an
+/// observation with a value depends on it, directly or through other latent elements, such as later steps of a chain.
+/// Elements in potentials, and all elements of global variables, are informed. Members of a joint chain are informed
+/// together, because only their common factor relates them.
+///
+/// `seen` has, by VariableId, the elements of a global variable that the fit has; empty: all. Unseen elements are
+/// treated as elements of a local variable.
 std::vector<std::vector<bool>> informed_elements(const Analysed& analysed, const Forward& forward,
                                                  const std::vector<std::vector<bool>>& seen);
 
-/// Of the variables that are `open`, by VariableId, the elements on which others depend that have data or depend on
-/// none of these; what they know by themselves does not count. All elements of the others.
+/// Returns by VariableId and element whether other variables make it informed. Only variables that are `open` (by
+/// VariableId) can have uninformed elements. An element is informed if an element with data, or an element of a
+/// variable that is not open, depends on it, directly or through other open elements. Values of the element itself do
+/// not count.
 std::vector<std::vector<bool>> informed_by_data(const Forward& forward, const std::vector<bool>& open);
 
 }  // namespace lehr

@@ -1,5 +1,6 @@
-// Local variables of given items, with the global factors of a fit as they are: for items that the fit was made from,
-// at what it found of them; for others, the best of several starts.
+// Infers the local variables of given items while the global factors of a fit are fixed. Items that the fit was made
+// from start at the solution that it stored. Other items take the best of several starts, because coordinate ascent of
+// an item can have several solutions.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,49 +16,55 @@
 
 namespace lehr {
 
+/// The default number of starts for an item.
 inline constexpr std::int64_t kItemStarts = 10;
 
-/// One number for each item of the first item stage, of all data that belong to it: items with the same data have the
-/// same number. Empty where the model has no such stage. `m` and `data` as the model was bound, told from zero.
+/// Returns a checksum of all data of each item of the first item stage: items with the same data have the same one. `m`
+/// and `data` must be as bound, before far data are centred. Returns an empty list if the model has no item stage.
 std::vector<double> item_digests(const Analysed& analysed, const model::Model& m, const BoundData& data);
 
-/// What a fit keeps of its items, for SavedFit::items: digests, row offsets of nested plates, and factors of local
-/// variables that are not in its `posterior`; nothing where these are more than kMostSavedNumbers, or where they follow
-/// from the global ones. Factors that the instance has nowhere, as minibatches leave none, are those that follow from
-/// their priors.
+/// Returns what a fit stores of its items, for SavedFit::items: checksums, row offsets of nested plates, and the
+/// factors of local variables that are not in `posterior`. Returns an empty list if these have more than
+/// kMostSavedNumbers numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
+/// count as those that follow from the prior.
 std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
                                       const std::vector<double>& digests, const Instance& instance,
                                       const std::vector<NamedArray>& posterior);
+/// The maximum number of numbers that items_to_save stores.
 inline constexpr std::size_t kMostSavedNumbers = std::size_t{1} << 22;
 
+/// The options of an inference of local variables.
 struct ItemInference {
-  SweepOptions local = {1000, 1e-6};
-  std::int64_t starts = kItemStarts;
-  std::uint64_t seed = 1;
-  std::int64_t first = 0;  // the number of the first item
-  machine::Which which = machine::Which::stages;
-  std::vector<double> digests = {};  // of the items; empty: none is known
+  SweepOptions local = {1000, 1e-6};  // accuracy of each start
+  std::int64_t starts = kItemStarts;  // number of starts for an item
+  std::uint64_t seed = 1;             // of random starts
+  std::int64_t first = 0;             // the number of the first item, if the data are a part of a larger set
+  machine::Which which = machine::Which::stages;  // the blocks to update: those of item stages, or all local ones
+  std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
+  /// Called after each start, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
 
-/// How the local variables were found, and the ELBO.
+/// How the local variables of items were found.
 struct ItemSolution : ItemSearch {
-  double elbo = 0;
-  bool unique = true;  // there is one solution only
+  double elbo = 0;     // nats
+  bool unique = true;  // true if the model allows one solution only
 };
 
-/// The global factors are in place, those of the items at their priors. `fit`: with what it kept of its items.
-/// LowerOptions::item_starts is needed.
+/// Infers the local factors. The global factors must be in place, the local ones at their priors; the code must be
+/// lowered with LowerOptions::item_starts if there is more than one start. `fit` has what it stored of its items. Fails
+/// with ExitCode::numerical.
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options);
 
-/// "items as the fit found them", "items by the best of 10 starts (...)"; empty where the solution is the only one.
+/// Describes the solution for the terminal: "items as the fit found them", "items by the best of up to 10 starts
+/// (...)". Returns an empty string if it is unique.
 std::string description(const ItemSolution& s);
 
-/// For summaries.
+/// Converts the solution to an entry of a JSON summary.
 nlohmann::json to_json(const ItemSolution& s);
 
-/// The same of parts.
+/// Combines the solutions of two sets of items.
 ItemSolution together(const ItemSolution& a, const ItemSolution& b);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The items of a model, and whether one can be predicted without the others.
+// The items of a model, and whether each can be predicted without the others. Out-of-core prediction needs that.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,20 +8,22 @@
 
 namespace lehr {
 
-/// Whether one of the axes is the plate, or nested in it.
+/// Returns true if one of the axes is the plate, or is nested in it at any depth.
 bool is_on(const model::Model& m, const std::vector<model::PlateId>& axes, model::PlateId plate);
 
-/// The plate of the first item stage.
+/// Returns the plate that the first item stage iterates over; nullopt if there is no item stage.
 std::optional<model::PlateId> plate_of_stage(const Analysed& a);
 
-/// The same, or the outermost one of the first observed variable where no variable is of single items.
+/// Returns the plate of the items: that of the first item stage, or the outermost plate of the first variable with
+/// data. Returns nullopt if there is neither.
 std::optional<model::PlateId> plate_of_items(const Analysed& a);
 
-/// What keeps the local variables of an item from being inferred without the other items; nothing where the factors of
-/// all that does not lie on the items are enough. ExitCode::model, about the statement's line.
+/// Returns an error with the line of the first statement whose local variables can be inferred only from several items
+/// at once. Returns nullopt if global factors and an item's own data suffice.
 std::optional<Error> inferred_together(const Source& source, const Analysed& a, model::PlateId items);
 
-/// The first statement that reads elements of other items than its own, in the same way.
+/// Returns an error with the line of the first statement that reads elements of items other than its own; nullopt if
+/// none does.
 std::optional<Error> reads_other_items(const Source& source, const model::Model& m, model::PlateId items);
 
 }  // namespace lehr

@@ -1,7 +1,9 @@
-// Draws as groups of arrays with ArviZ's names (https://python.arviz.org/en/stable/schema/schema.html). Axes are called
-// by their plates, a second one of a plate `P` is `P_2`; positions by the labels that the data gave, else by numbers
-// from 0. A nested plate stands for its parent too, whose positions are a coordinate `PLATE_PARENT` beside it. The
-// names `chain` and `draw`, and such as others have, get a `_` behind them.
+// Draws of a sampler as groups of labelled arrays with ArviZ's names
+// (https://python.arviz.org/en/stable/schema/schema.html).
+//
+// An axis has the name of its plate; a second axis over plate `P` is `P_2`. Coordinates are the labels in the data, or
+// numbers from 0. A nested plate and its parent are one axis, with a second coordinate `PLATE_PARENT` for the parent's
+// positions. Names that collide with `chain`, `draw` or other names get a trailing `_`.
 #pragma once
 #include <map>
 #include <set>
@@ -14,26 +16,28 @@
 
 namespace lehr {
 
+/// What axes and coordinates of arrays are named after.
 struct PlateNames {
+  /// The rows of a nested plate.
   struct Rows {
-    std::string parent;
-    std::vector<double> of;  // by position in the nested plate
+    std::string parent;      // name of the plate that it is nested in
+    std::vector<double> of;  // by position in the nested plate: the position of its parent
   };
-  std::set<std::string> taken;                             // by plates and variables
+  std::set<std::string> taken;  // names of plates and variables, which coordinates must not have
   std::map<std::string, std::vector<std::string>> labels;  // by plate
   std::map<std::string, Rows> rows;                        // by nested plate
 };
 
-/// Adds an array over the axes of `leading`, whose coordinates they are, and then those of `plates`.
+/// Adds an array to a group. Its axes are those of the coordinates in `leading`, followed by those of `plates`.
 void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, const std::vector<Coordinate>& leading,
                const std::vector<std::string>& plates);
 
-/// Positions from 0.
+/// Makes a coordinate with the numbers 0, 1, ..., extent - 1.
 Coordinate counted(const std::string& axis, std::int64_t extent);
 
-/// The groups `posterior`, `sample_stats` (`lp`, the log joint density of the model), `observed_data`, and where they
-/// were drawn `log_likelihood` and `posterior_predictive`. Chains have the same number of draws, at least one. Data are
-/// told from `references`.
+/// Arranges the draws of all chains in groups: `posterior`, `sample_stats` (with `lp`, the log joint density in nats)
+/// and `observed_data`. If they were drawn, there are `log_likelihood` and `posterior_predictive`, too. All chains must
+/// have the same number of draws, at least one. `references` are added back to the data.
 LabelledArrays labelled_draws(const model::Model& model, const BoundData& data, const References& references,
                               const std::vector<const GibbsReport*>& chains);
 

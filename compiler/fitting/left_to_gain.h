@@ -1,4 +1,4 @@
-// How far a fit that was stopped is from where it would have converged.
+// Estimates how far a coordinate ascent that was stopped early is from convergence.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,16 +6,18 @@
 
 namespace lehr {
 
-/// `nats` of ELBO that further sweeps would add, and how many it takes until less than the tolerance is left.
+/// What a stopped run would still gain.
 struct LeftToGain {
-  double nats = 0;
-  std::int64_t sweeps = 0;
+  double nats = 0;          // ELBO that further sweeps would add
+  std::int64_t sweeps = 0;  // sweeps until less than the tolerance is left
 };
 
-/// The tail of the geometric series through the last gains g_0 ... g_m of the ELBO, at most ten of them: with r the
-/// m-th root of g_m / g_0, g_m * r / (1 - r) nats are left, and that times r^n after n more sweeps. `elbos` are those
-/// of the sweeps of one run at temperature 1, the last one last; `tolerance` is relative, of 1 + |ELBO|. Zero when the
-/// last gain is rounding. Nothing when there are fewer than three gains in a row, or they do not become smaller.
+/// Extrapolates the last gains of the ELBO as a geometric series. `elbos` are those of the sweeps of one run at
+/// temperature 1, in order. With at most ten last gains g_0 ... g_m, the ratio r is the m-th root of g_m / g_0. Then
+/// g_m r / (1 - r) nats are left, and r^n of that after n more sweeps.
+///
+/// `tolerance` is relative to 1 + |ELBO|. Returns zeros if the last gain is rounding. Returns nullopt if there are
+/// fewer than three consecutive gains, or if they do not decrease.
 std::optional<LeftToGain> left_to_gain(std::span<const double> elbos, double tolerance);
 
 }  // namespace lehr

@@ -1,4 +1,7 @@
-// The `let`s of a model as variables, so that they can be predicted.
+// Turns the `let` expressions of a model into observed variables with missing values, so that they can be predicted
+// like data.
+//
+//   let slope = exp(b);   ->   observe slope ~ Normal(mean = exp(b), variance = 1e-300);
 #pragma once
 #include <string>
 #include <vector>
@@ -8,22 +11,22 @@
 
 namespace lehr {
 
-/// Variance of what is an expression and nothing else.
+/// The variance of a variable that stands for an expression: zero for all purposes.
 inline constexpr double kNoVariance = 1e-300;
 
-/// The resolved model of the source with `let`s of numbers beside it as observed variables of the same names, Normal
-/// about their expressions with kNoVariance. What the model has keeps its ids, and is latent or observed as in `of`,
-/// the model that was analysed with the data. Left out is a `let` that is no number, that depends on no latent
-/// variable, that names an observed one with missing values, or several elements of a chain of categories, which have
-/// no draws together; with a note, one of more than a million elements, and one that reads an element that is not
-/// there.
+/// Parses the model again with each numeric `let` as an observed variable of the same name. Existing variables keep
+/// their ids, and are latent or observed as in `of`, the model that was analysed with the data.
+///
+/// Some `let`s are left out: those that are not numbers, depend on no latent variable, read missing data, or read
+/// several steps of a chain of categories. So are those with more than a million elements or with a constant index out
+/// of range; `notes` then gets a line.
 model::Model with_lets(const Source& source, const model::Model& resolved, const model::Model& of,
                        const BoundData& data, std::vector<std::string>& notes);
 
-/// Whether all that an element of the statement reads of the variable is one element of it.
+/// Returns true if each element of the statement reads at most one element of variable `v`.
 bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v);
 
-/// The data of the first model for the second one: the added variables are missing.
+/// Extends the data of the model `resolved` to the model `with_lets`: the added variables are missing.
 BoundData with_missing_lets(const model::Model& resolved, const model::Model& with_lets, BoundData data);
 
 }  // namespace lehr

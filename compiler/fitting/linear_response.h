@@ -1,5 +1,6 @@
-// Linear response: covariances that mean-field factors leave out, from how the fit answers to a pull (Giordano,
-// Broderick & Jordan 2018, Covariances, robustness and variational Bayes).
+// Linear response: corrected standard deviations for a mean-field fit. Its factors are independent, and too narrow
+// where variables are correlated; the reaction of the whole fit to a small perturbation shows the true variance
+// (Giordano, Broderick & Jordan 2018, Covariances, robustness, and variational Bayes).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,33 +10,38 @@
 
 namespace lehr {
 
-/// The numbers of one variable, row-major.
+/// The result for one variable. Numbers are row-major.
 struct Response {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::vector<double> mean, sd;  // of the factors
-  std::vector<double>
-      response;  // standard deviations by linear response; NaN: see `left_out`, or no fit came of a pull
+  std::string name;                 // of the variable
+  std::vector<std::int64_t> shape;  // axes, then event axes
+  /// Mean and standard deviation of the factors.
+  std::vector<double> mean, sd;
+  /// Standard deviations by linear response. NaN for a number that was not perturbed, or whose perturbed fits failed.
+  std::vector<double> response;
 };
 
+/// The result for all variables.
 struct LinearResponse {
-  std::vector<Response> variables;
-  std::vector<std::string> left_out;  // sentences: what was not pulled, and why
-  std::int64_t unsettled = 0;         // pulls whose fit had not converged
+  std::vector<Response> variables;    // with at least one perturbed number
+  std::vector<std::string> left_out;  // sentences: which numbers have no result, and why
+  std::int64_t unsettled = 0;         // perturbed fits that did not converge
 };
 
+/// The options of a linear response.
 struct LinearResponseOptions {
-  std::int64_t most = 100;  // numbers that are pulled
-  CaviOptions ascent;       // of each fit
+  std::int64_t most = 100;  // maximum number of numbers to perturb
+  CaviOptions ascent;       // accuracy of each perturbed fit
 };
 
-/// With t x added to the log joint density, d E[x] / dt at t = 0 is the variance of x where the fit answers as the
-/// posterior does: Sigma = (I - V H)^-1 V, V the covariance of q, H the mixed derivatives, without either being formed.
-/// Two fits a number, from the solution, pulled by plus and minus a hundredth of a standard deviation. Of global
-/// numbers: those whose value is a statistic of their factor (Normal, MvNormal, members of a joint Normal factor,
-/// Gamma, Wishart), and those that are regressed on its statistics (Beta, Dirichlet, InverseGamma), see PullDirection:
-/// the variance that these do not explain is the factor's. Exact where all factors of a jointly Normal posterior are
-/// Normal. The potentials that pull are added to the model, which is derived and compiled anew.
+/// Computes standard deviations by linear response. With t x added to the log joint density, the derivative of E[x] in
+/// t at 0 is the variance of x: Sigma = (I - V H)^-1 V. V is the covariance of q and H has the mixed derivatives;
+/// neither is formed. Each number takes two fits from the solution, with perturbations of plus and minus 1/100 standard
+/// deviation.
+///
+/// Numbers of global variables are perturbed. Of Normal, MvNormal, joint Normal, Gamma and Wishart factors the value
+/// itself is a sufficient statistic. Of Beta, Dirichlet and InverseGamma factors it is regressed on the statistics
+/// (PullDirection), and the variance that these do not explain is taken from the factor. The result is exact for a
+/// Normal posterior with Normal factors. The perturbed model gets extra potentials, and is derived and compiled anew.
 Result<LinearResponse> linear_response(const Solution& solution, const LinearResponseOptions& options);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// What rounding costs the ELBO: it adds and subtracts log gamma functions and squares of means, and of large numbers
-// these are far larger than their differences.
+// The rounding error of the ELBO. The ELBO adds and subtracts log gamma functions and squares of means. If these are
+// large, their differences have few correct digits.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,27 +11,33 @@
 
 namespace lehr {
 
+/// An estimate of the rounding error, and its main source.
 struct LostDigits {
-  double nats = 0;        // the rounding errors together, about
-  double largest = 0;     // number whose log gamma function or square is formed, a mean in its standard deviations
-  double of_largest = 0;  // its rounding error
-  std::string name;       // what it is: "p.a", "theta.concentration[2, 0]", or an observed variable
+  double nats = 0;  // sum of all rounding errors
+  /// The largest number whose log gamma function or square is formed; for squares, a mean in units of its standard
+  /// deviation.
+  double largest = 0;
+  double of_largest = 0;  // its rounding error, in nats
+  std::string name;       // what it is: "p.a", "theta.concentration[2, 0]", or an observed variable  // of that number:
+                          // "p.a", "theta.concentration[2, 0]", or an observed variable
 };
 
-/// A bound that is off by more, of one number, says nothing.
+/// If a single number has a larger rounding error, in nats, the ELBO is useless.
 inline constexpr double kMostLost = 1;
 
-/// "[3, 0]" of a row-major position; empty for a number.
+/// Formats a row-major position as indices, "[3, 0]"; returns an empty string for a number without axes.
 std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t position);
 
-/// Nothing below a thousandth of a nat.
+/// Estimates the error from log gamma functions, of parameters of the factors and of observed counts. Returns nullopt
+/// below a thousandth of a nat.
 std::optional<LostDigits> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
                                       const std::vector<NamedArray>& posterior);
 
-/// The same of squares: m^2 / sd^2 of a mean m is added and subtracted again. `posterior`: from Origin::reference, as
-/// the ELBO has it. All 0 below a thousandth of a nat.
+/// Estimates the error from squares of means: the ELBO adds and subtracts m^2 / sd^2 of each mean m. `posterior` must
+/// be centred (Origin::reference), as the ELBO reads it. All fields are 0 below a thousandth of a nat.
 LostDigits lost_squares(const model::Model& m, const schedule::Schedule& s, const std::vector<NamedArray>& posterior);
 
+/// Serialises a LostDigits, for checkpoints.
 template <class Archive>
 void fields(Archive& a, LostDigits& x) {
   a(x.nats, x.largest, x.of_largest, x.name);

@@ -1,4 +1,5 @@
-// Which standard deviations the bounds and auxiliary numbers of links make too small.
+// Finds the variables whose standard deviations are too small because of non-conjugate links: logistic and softmax
+// likelihoods use local bounds, probit likelihoods use auxiliary variables, and both narrow the factors.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +8,9 @@
 
 namespace lehr {
 
-/// Global continuous variables, points excepted, that stand in a term with the point of a bound (logistic, softmax,
-/// absolute values) or with the auxiliary number of a probit link or a limit. Members of a joint factor by their names.
+/// Returns the names of the global continuous variables that occur in a term with a local bound (logistic, softmax,
+/// absolute value), or with the auxiliary variable of a probit link or a limit. Point factors are excluded. Members of
+/// a joint factor are listed by their own names.
 std::vector<std::string> narrowed_by_links(const Analysed& analysed);
 
 }  // namespace lehr

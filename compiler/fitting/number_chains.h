@@ -1,5 +1,5 @@
-// The density of what is observed of chains of Gaussian states, by the Kalman filter (Anderson & Moore, Optimal
-// Filtering, 1979, 3.1).
+// The density of observations of Gaussian state-space models, with the states integrated out by the Kalman filter
+// (Anderson & Moore 1979, Optimal Filtering, 3.1; Bishop 2006, section 13.3).
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,11 +8,13 @@
 
 namespace lehr {
 
-/// The density of the observations with the states of `chains`, which have the same axes, integrated out, by sequence
-/// in order of their first elements; `forward` has values of everything else that they depend on, and none of the
-/// chains. Nothing where a state or an observation is no Normal or MvNormal whose mean is linear in one step (of a
-/// state: in steps before, as far as the chains reach back, and others of its own), or counts several times; NaN where
-/// a covariance is none.
+/// Returns the log density of the observations of each sequence, in order of the sequences' first elements, the states
+/// of `chains` integrated out. The chains must have the same axes. `forward` has values of everything else that the
+/// densities depend on.
+///
+/// Returns nullopt if a state or observation is not Normal or MvNormal, or counts several times. The mean of an
+/// observation must be linear in one step, that of a state in earlier steps within reach and in other states of its own
+/// step. A density is NaN if a covariance is not positive definite.
 std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward,
                                                                 const std::vector<model::VariableId>& chains,
                                                                 const std::vector<Observation>& observations);

@@ -1,28 +1,31 @@
-// Pareto-smoothed importance sampling: Vehtari, Simpson, Gelman, Yao & Gabry (2024), Journal of Machine Learning
-// Research 25 (72).
+// Pareto-smoothed importance sampling: judges importance ratios by the shape of their upper tail. Vehtari, Simpson,
+// Gelman, Yao & Gabry (2024), Journal of Machine Learning Research 25 (72).
 #pragma once
 #include <vector>
 
 namespace lehr {
 
-/// Shape and scale of a generalised Pareto distribution, density (1 + k x / sigma)^(-1 / k - 1) / sigma.
+/// A generalised Pareto distribution with the density (1 + k x / sigma)^(-1 / k - 1) / sigma for x > 0.
 struct GeneralisedPareto {
+  /// Shape and scale. The mean is infinite for k >= 1.
   double k = 0, sigma = 0;
 };
 
-/// Of values above 0 in ascending order, at least five: the posterior mean of Zhang & Stephens (2009), k drawn to a
-/// half by ten observations' worth of prior.
+/// Fits a generalised Pareto distribution to positive values in ascending order, at least five: the estimator of Zhang
+/// & Stephens (2009). The shape is shrunk towards 1/2 by a prior with the weight of ten observations.
 GeneralisedPareto fit_generalised_pareto(const std::vector<double>& ascending);
 
+/// The judgement of a set of importance ratios.
 struct ParetoDiagnosis {
-  double k_hat = 0;        // shape of the tail of the ratios
-  bool equal = false;      // all ratios are the same: there is no tail, and k_hat is NaN
-  double effective = 0;    // draws: 1 / the sum of the squared weights, smoothed
-  double threshold = 0.7;  // k_hat above: the weights are of no use with so many draws
+  double k_hat = 0;        // shape of the upper tail; larger is worse
+  bool equal = false;      // true if all ratios are equal: then there is no tail, and k_hat is NaN
+  double effective = 0;    // effective number of draws: 1 / (sum of squared normalised weights)
+  double threshold = 0.7;  // with a k_hat above it, this number of draws is not enough to use the weights
 };
 
-/// Of the logarithms of importance ratios. The largest min(n / 5, 3 sqrt(n)) are the tail; with fewer than five in it
-/// k_hat is infinite. Ratios that differ by no more than `noise` nats are equal.
+/// Judges importance ratios, given as logarithms. The tail are the largest min(n / 5, 3 sqrt(n)) of n ratios, rounded
+/// up; if fewer than five of them exceed the others, k_hat is infinite. Ratios that differ by at most `noise` nats
+/// count as equal.
 ParetoDiagnosis pareto_diagnosis(const std::vector<double>& log_ratios, double noise);
 
 }  // namespace lehr

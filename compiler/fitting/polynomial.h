@@ -1,4 +1,5 @@
-// Polynomials in the numbers of a model's elements: what a mean or a variance is once indices have values.
+// Polynomials in the latent numbers of a model. Means and variances of distributions are such polynomials once all
+// indices have values: with z[n] = 2, the mean of Normal(mu[z[n]] * w, ...) is the monomial mu[2] w.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -8,40 +9,52 @@
 
 namespace lehr {
 
-/// A number of a variable (positions as in Forward::values), or what is made of it.
+/// A variable of a polynomial: a number of a latent variable, or a function of it.
 struct Atom {
+  /// The function of the number.
   enum class Kind : std::uint8_t {
-    value,
+    value,          // x
     complement,     // 1 - x
     inverse,        // 1 / x
     matrix_inverse  // the number at that place of the inverse matrix
   };
+  /// The latent variable.
   model::VariableId variable;
-  std::size_t number = 0;
-  Kind kind = Kind::value;
+  std::size_t number = 0;   // position of the number, as in Forward::values
+  Kind kind = Kind::value;  // the function of it
+  /// Orders atoms by variable, number and kind.
   auto operator<=>(const Atom&) const = default;
 };
 
+/// A product of atoms, sorted; an atom is repeated for a power.
 using Atoms = std::vector<Atom>;
 
+/// A coefficient times a product of atoms.
 struct Monomial {
-  double coefficient = 0;
-  Atoms atoms = {};  // sorted; repeated where there are powers
+  double coefficient = 0;  // a constant
+  Atoms atoms = {};        // sorted; empty: the monomial is a constant
 };
 
-/// A sum; no monomial twice after merged(). Empty: 0.
+/// A sum of monomials; empty: 0. After merged() no product of atoms occurs twice.
 using Polynomial = std::vector<Monomial>;
 
+/// Makes the polynomial with the constant value x.
 Polynomial constant(double x);
+/// Returns true if the polynomial has no atoms.
 bool is_constant(const Polynomial& p);
+/// Returns the value of a constant polynomial.
 double constant_value(const Polynomial& p);
 
+/// Returns the product of two monomials.
 Monomial operator*(const Monomial& a, const Monomial& b);
+/// Returns the sum of two polynomials, not merged.
 Polynomial operator+(Polynomial a, const Polynomial& b);
+/// Returns the product of two polynomials, not merged.
 Polynomial operator*(const Polynomial& a, const Polynomial& b);
+/// Returns the polynomial times a constant.
 Polynomial scaled(Polynomial p, double by);
 
-/// Equal monomials are one, and none has the coefficient 0.
+/// Adds up monomials with the same atoms, and removes those with coefficient 0.
 Polynomial merged(Polynomial p);
 
 }  // namespace lehr

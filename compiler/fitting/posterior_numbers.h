@@ -1,4 +1,4 @@
-// The posterior as a table: every number of every variable, with central intervals.
+// The posterior of a fit as a table: mean, standard deviation and quantiles of every number of every variable.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,28 +12,32 @@
 
 namespace lehr {
 
+/// The probabilities of the quantiles in the table.
 inline constexpr std::array kTableProbabilities{0.05, 0.5, 0.95};
 
-/// The numbers of one variable, row-major; of a category the probabilities of its values, whose axis is the last.
+/// The rows of one variable, row-major. A category has the probabilities of its values, along the last axis.
 struct PosteriorNumbers {
-  std::string variable;
-  std::vector<std::string> axes;  // plates, one an extent
-  std::vector<std::int64_t> shape;
-  std::vector<double> mean, sd;                                           // NaN: there is none
-  std::array<std::vector<double>, kTableProbabilities.size()> quantiles;  // the same
+  std::string variable;             // its name
+  std::vector<std::string> axes;    // names of the plates, one for each extent in `shape`
+  std::vector<std::int64_t> shape;  // axes, then event axes
+  /// Mean and standard deviation of each number; NaN where there is none.
+  std::vector<double> mean, sd;
+  /// For each of kTableProbabilities, the quantile of each number; NaN where there is none.
+  std::array<std::vector<double>, kTableProbabilities.size()> quantiles;
 };
 
+/// The table of a posterior.
 struct PosteriorTable {
-  std::vector<PosteriorNumbers> variables;
-  std::vector<std::string> without;  // variables without numbers: not written, or of no known family
+  std::vector<PosteriorNumbers> variables;  // in the order asked for
+  std::vector<std::string> without;         // variables without numbers: not saved, or of an unknown family
 };
 
-/// Where the draws of a fit by sampling are: asked for when there is a variable that was sampled.
+/// Loads the stored draws of a sampled fit. Called at most once, and only if a variable was sampled.
 using DrawsSource = std::function<Result<LabelledArrays>()>;
 
-/// Means and sds as `moments_of` has them. Quantiles are those of the factors; of a fit by sampling those of the stored
-/// draws of all chains, between two draws by their distance, and what a category is are the shares of its values among
-/// the draws. ExitCode::data where these cannot be read.
+/// Makes the table of some variables of a fit. Means and sds are those of moments_of. Quantiles are those of the
+/// factors; of a sampled fit they are interpolated between the stored draws of all chains, and categories get the
+/// relative frequencies of their values. ExitCode::data if the draws cannot be read.
 Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<const SavedVariable*>& variables,
                                        const DrawsSource& draws);
 

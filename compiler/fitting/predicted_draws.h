@@ -1,4 +1,4 @@
-// What a prediction has no closed form for.
+// Monte Carlo estimates of those numbers of a prediction that have no closed form.
 #pragma once
 #include <map>
 #include <optional>
@@ -10,12 +10,15 @@
 
 namespace lehr {
 
-/// Bits and spins: the probability of one value says everything.
+/// Returns true for bits and spins, whose distribution is given by one probability.
 bool has_two_values(const model::Variable& v);
 
-/// Means that are NaN, with their standard errors: averages of means given the parents where those have a closed form,
-/// else of draws. Standard deviations and quantiles of numbers that are NaN: of draws. `posterior` has the factors
-/// by name, `informed` as of informed.h, `laws` is of both.
+/// Replaces the NaN in a prediction by estimates from draws. A mean is the average of conditional means given the
+/// parents, or of draws if these have no closed form; it gets a standard error. Standard deviations and quantiles are
+/// those of draws.
+///
+/// `posterior` has the factors by name. `informed` says by VariableId and element which elements data inform
+/// (informed.h); `laws` are the marginals for both.
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
                                        const std::vector<std::vector<bool>>& informed, Laws& laws,
                                        const PredictionOptions& options);

@@ -1,4 +1,4 @@
-// The numbers of a prediction, once the factors of its items are known.
+// Computes the numbers of a prediction from the factors of its items: in closed form if possible, otherwise by draws.
 #pragma once
 #include <map>
 #include <optional>
@@ -8,8 +8,9 @@
 
 namespace lehr {
 
-/// Fills `variables` and `draws`; `posterior` has the factors of every latent variable, by name, `seen` the elements
-/// that the fit has (growth.h). ExitCode::data where an observation depends on others.
+/// Fills in `variables` and `draws` of a prediction. `posterior` has the factors of all latent variables by name;
+/// `seen` has the elements that the fit has (growth.h). ExitCode::data if nothing is to be predicted, or if an
+/// observation depends on unseen elements.
 std::optional<Error> add_predicted_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
                                            const std::vector<std::vector<bool>>& seen,
                                            const PredictionOptions& options);

@@ -1,4 +1,4 @@
-// A prediction as arrays.
+// Converts a prediction to named arrays, for files.
 #pragma once
 #include <array>
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace lehr {
 
-/// Names of kPredictedQuantiles.
+/// The names of kPredictedQuantiles.
 inline constexpr std::array<const char*, 3> kQuantileNames = {"q5", "q50", "q95"};
 
-/// `x.mean`, `x.mcse`, `x.sd`, `x.q5`, `x.q50`, `x.q95` over the axes of x, `z.probability`, `z.most_probable` and,
-/// of chains, `z.path` of categories; NaN (-1 of `most_probable` and `path`) where an observation is there.
+/// Makes the arrays `x.mean`, `x.mcse`, `x.sd`, `x.q5`, `x.q50` and `x.q95` over the axes of x. A category z gets
+/// `z.probability`, `z.mcse`, `z.most_probable` and, in a chain, `z.path`. Elements that were observed have NaN, or -1
+/// in `most_probable` and `path`.
 std::vector<NamedArray> prediction_arrays(const Prediction& prediction);
 
 }  // namespace lehr

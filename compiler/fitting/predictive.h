@@ -1,6 +1,6 @@
-// What the draws of a sampler say of the observations: the log density of each observed element given everything else
-// as it was drawn, and a replicated observation from the same distribution (Gelman, Meng & Stern, Posterior predictive
-// assessment, 1996).
+// Posterior predictive quantities of a sampler's draws: the log density of each observation, given all variables as
+// drawn, and a replicated observation from the same distribution (Gelman, Meng & Stern 1996, Posterior predictive
+// assessment).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,44 +14,49 @@
 
 namespace lehr {
 
-/// How many draws of a chain are looked at.
+/// How many draws of a chain get predictive quantities.
 struct PredictivePlan {
-  std::int64_t draws = 0;  // at most; 0: none
-  std::string why = {};    // there are none
+  std::int64_t draws = 0;  // maximum number of draws; 0: none
+  std::string why = {};    // if there are none although some were wanted: the reason
 
-  /// Of so many draws, one in this many; 0: none.
+  /// Returns k such that every k-th of `of` draws gets predictive quantities; 0: none does.
   std::int64_t every(std::int64_t of) const;
 };
 
-/// `numbers`: what a chain may write of each kind. Nothing is written of models where a potential holds an observed
-/// variable, whose density then has no known normaliser, where elements have copies, and where the local variables of
-/// all items are too many to be kept.
+/// Plans so that a chain stores at most `numbers` numbers of each kind. There are none if an observed variable is in a
+/// potential (no known normaliser), if elements have multiplicities, or if local variables have too many numbers.
 PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t numbers);
 
+/// The predictive quantities of some draws of a chain.
 struct PredictiveDraws {
-  std::vector<std::int64_t> draws;  // which of the chain's, from 0
-  /// An array for each observed variable, over [draw] and its axes; `replicated` over its event axes too. NaN: the log
-  /// density of what is missing, and what could not be drawn.
+  std::vector<std::int64_t> draws;  // the numbers of these draws in the chain, from 0
+  /// One array for each observed variable, over [draw] and its axes; `replicated` has the event axes, too. NaN for
+  /// missing observations in `log_likelihood`, and for what could not be drawn.
   std::vector<NamedArray> log_likelihood, replicated;
-  std::string problem = {};  // the first one of those that could not be drawn
+  std::string problem = {};  // the first reason why something could not be drawn; empty: none
 };
 
+/// Computes predictive quantities, draw by draw.
 class Predictive {
  public:
-  /// Model, data and what they are told from must outlive it.
+  /// `data` are centred at `references`. All arguments must outlive the object.
   Predictive(const model::Model& model, const BoundData& data, const References& references);
 
-  /// `state`: the values of every latent variable, as Instance::add_draw has them, told from the references.
+  /// Appends the quantities of draw number `draw` to `to`. `state` has the values of all latent variables, centred at
+  /// the references, as Instance::add_draw makes them.
   void add(std::int64_t draw, const std::vector<NamedArray>& state, Rng& rng, PredictiveDraws& to);
 
  private:
+  /// Appends the log density of each observation, in nats.
   void add_log_likelihood(PredictiveDraws& to);
+  /// Appends a replicated data set, with the references added back.
   void add_replicated(Rng& rng, PredictiveDraws& to);
 
-  const model::Model& model_;
-  const References& references_;
+  const model::Model& model_;     // the model of the draws
+  const References& references_;  // the offsets that were subtracted from the data
+  /// The model at the draw, with the observations and with replicated ones.
   Forward observed_, replicated_;
-  std::vector<model::VariableId> variables_;  // observed ones
+  std::vector<model::VariableId> variables_;  // the observed variables
 };
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Posterior predictive checks: are simple statistics of the data those of data that the fitted model makes (Gelman,
-// Meng & Stern 1996, Posterior predictive assessment of model fitness)?
+// Posterior predictive checks: compares simple statistics of the data with those of data that the fitted model
+// generates (Gelman, Meng & Stern 1996, Posterior predictive assessment of model fitness).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,21 +9,26 @@
 
 namespace lehr {
 
+/// The comparison of one statistic of one variable.
 struct PredictiveCheck {
-  std::string variable;   // "x", "x[2]" of columns
+  std::string variable;  // "x", "x[2]" of columns  // "x", or "x[2]" for a column
+  /// "mean", "sd", "min", "max", "zeros" (the fraction of zeros) or "commonest" (the fraction of the commonest value).
   std::string statistic;  // "mean", "sd", "min", "max", "zeros" (a share), "commonest" (the share of that value)
-  double observed = 0;
-  double mean = 0, sd = 0;  // of replicated data
-  double p = 0;             // Pr(replicated > observed) + Pr(replicated = observed) / 2
+  double observed = 0;    // its value for the data
+  /// Mean and standard deviation of its values for generated data.
+  double mean = 0, sd = 0;
+  double p = 0;  // Pr(generated > observed) + Pr(generated = observed) / 2
 };
 
+/// The results of all checks.
 struct PredictiveChecks {
-  std::vector<PredictiveCheck> checks;
-  std::string why;  // there are none
+  std::vector<PredictiveCheck> checks;  // by variable, column and statistic
+  std::string why;                      // if there are none: the reason
 };
 
-/// Each draw takes every latent variable from its own factor, local ones too, and draws the observed ones anew, parents
-/// first; what is missing in the data is left out of both. Columns are those of far_columns.h, up to twenty of them.
+/// Generates `draws` data sets and compares them with the data. Each draws all latent variables from their factors, and
+/// then the observed ones, parents first. Values that are missing in the data are left out of both. Up to twenty
+/// columns of an array (far_columns.h) are compared separately.
 PredictiveChecks predictive_checks(const Solution& solution, std::int64_t draws, std::uint64_t seed);
 
 }  // namespace lehr

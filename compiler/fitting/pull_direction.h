@@ -1,4 +1,5 @@
-// Along which statistics of a factor a number of its value is pulled.
+// The direction in which linear response perturbs a factor whose value is not one of its sufficient statistics, as with
+// Beta or Dirichlet factors.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,15 +8,17 @@
 
 namespace lehr {
 
-/// The regression of a number x on the statistics T of its factor: beta = Cov(T)^-1 Cov(T, x), and the variance
-/// beta' Cov(T) beta that it explains. Added to the naturals, t * beta moves E[x] by t times that variance.
+/// The regression of a number x on the sufficient statistics T of its factor: beta = Cov(T)^-1 Cov(T, x). Adding t beta
+/// to the natural parameters moves E[x] by t times the variance that the statistics explain.
 struct PullDirection {
-  std::vector<std::vector<double>> along;  // beta, by statistic of the factor, row-major over its event indices
-  double explained = 0;
+  /// The coefficients beta, by statistic of the factor, row-major over its event indices.
+  std::vector<std::vector<double>> along;
+  double explained = 0;  // beta' Cov(T) beta: the part of Var(x) that the statistics explain
 };
 
-/// Of the k-th component of the value; `parameters` are the exported ones of one element. By differences in the
-/// naturals. Nothing for matrices, for more than 200 statistics, and where the moments do not exist.
+/// Returns the direction for component `k` of the factor's value, by differences in the natural parameters.
+/// `parameters` are the exported ones of one element. Returns nullopt for matrices, for more than 200 statistics, and
+/// if moments do not exist.
 std::optional<PullDirection> pull_direction(const math::Factor& factor, const math::Environment& parameters,
                                             std::size_t k);
 

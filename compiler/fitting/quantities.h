@@ -1,5 +1,8 @@
-// The numbers of a model that simulations are compared by: elements of latent variables where the data tell them apart,
-// and otherwise sums that do not change when what nothing tells apart changes places.
+// The numbers of a model by which simulations and posteriors are compared (calibration). Usually these are single
+// elements of latent variables. Components that the model cannot distinguish have no fixed order, so they enter by sums
+// of squares, which are the same in every order:
+//
+//   mu[component], 3 values   ->  "mu^2.*"  =  mu[0]^2 + mu[1]^2 + mu[2]^2
 #pragma once
 #include <string>
 #include <vector>
@@ -10,43 +13,51 @@
 
 namespace lehr {
 
-/// Values of all variables, packed as a BoundArray, by VariableId; empty where there are none.
+/// The values of all variables, by VariableId, each packed as a BoundArray; an empty list for a variable without
+/// values.
 using Values = std::vector<std::vector<double>>;
 
-/// Arrays by the names of variables; others are passed over.
+/// Sorts arrays that are named after variables by VariableId. Arrays with other names are ignored.
 Values values_of(const model::Model& model, const std::vector<NamedArray>& arrays);
-/// Draw `d` of arrays over [draw] and the axes of each variable.
+/// Extracts draw `d` from arrays over [draw] and the axes of each variable.
 Values draw_of(const model::Model& model, const std::vector<NamedArray>& draws, std::size_t d);
 
-/// A number, or a sum of squares: the same for every order and every sign of what is summed over.
+/// A number to compare: one element of a variable, or a sum of squares over exchangeable elements. The sum does not
+/// depend on their order and signs.
 struct Quantity {
-  std::string name;  // "mu.2.1", counted from 1; a sum over the first axis: "mu^2.*.1"
-  model::VariableId variable;
-  std::vector<std::size_t> at;  // positions in the packed order
-  bool squares = false;
+  std::string name;  // "mu.2.1", counted from 1; a sum over the first axis: "mu^2.*.1"  // "mu.2.1", counted from 1; a
+                     // sum over the first axis is "mu^2.*.1"
+  model::VariableId variable;   // whose elements are read
+  std::vector<std::size_t> at;  // positions of these elements in the packed order
+  bool squares = false;         // true: the sum of squares at `at`; false: the element at `at[0]`
 };
+/// Computes a quantity from the values of all variables.
 double value(const Quantity& q, const Values& values);
 
-/// By PlateId: whether a permutation of the elements changes neither the data nor what stands in the model, so that the
-/// posterior is the same for all orders: no data have the plate as an axis or as values, no index into it is a constant
-/// or a shift, and it is neither ordered nor nested nor a stick.
+/// Returns by PlateId whether the elements of a plate are exchangeable: any permutation leaves data, model and
+/// therefore the posterior unchanged. A plate is exchangeable if no data have it as an axis or as values, and no index
+/// into it is a constant or shifted. It must not be ordered, nested, a parent of a nested plate, or a stick.
 std::vector<bool> exchangeable_plates(const model::Model& model);
 
-/// What simulations are compared by: quantities, then the log densities of everything and of the data.
+/// What simulations are compared by: quantities, then log densities.
 struct Measures {
-  std::vector<Quantity> numbers;
-  bool densities = true;                        // all variables are known
-  std::vector<std::string> given_parents = {};  // latent variables, whose log densities given their parents follow
-  std::vector<std::string> skipped;             // what is not among them, and why: a line each
+  std::vector<Quantity> numbers;  // elements of latent variables, or sums of squares
+  /// True if the log joint density and the log likelihood follow the numbers. They need draws of every variable.
+  bool densities = true;
+  /// Latent variables whose log densities given their parents follow after that, by name.
+  std::vector<std::string> given_parents = {};
+  std::vector<std::string> skipped;  // one line for each thing that is not compared: what, and why
 
+  /// Returns the names of all measures, in the order of of(): "lp__" and "log_lik__" are the two log densities.
   std::vector<std::string> names() const;
-  /// The values, with `data` as Forward has observations.
+  /// Computes all measures from the data and the values of the latent variables.
   std::vector<double> of(const model::Model& model, const BoundData& data, const Values& latent) const;
 };
 
-/// At most kMostOfVariable of each latent variable of `names`, the first ones. With `every`, exchangeable elements are
-/// numbers like others: for comparisons that need no order of them.
+/// The maximum number of quantities that measures_of takes of one variable.
 inline constexpr std::size_t kMostOfVariable = 8;
+/// Chooses the measures: the first kMostOfVariable quantities of each latent variable in `names`. With `every`, each
+/// element is a quantity, exchangeable or not; use it where both sides have the same order of components.
 Measures measures_of(const model::Model& model, const BoundData& data, const std::vector<std::string>& names,
                      bool every);
 

@@ -1,4 +1,5 @@
-// Are the numbers of a solution those of the data, or of how the data were rounded?
+// Tests whether a solution depends on the rounding of the data and sums. One sweep is repeated on data whose last bits
+// are changed at random; the differences between the results show the rounding error (CESTAC, Vignes 1993).
 #pragma once
 #include <optional>
 #include <string>
@@ -10,45 +11,50 @@
 
 namespace lehr {
 
-/// Where one sweep over data that differ in their last digits alone leads, as against one over the data as they are.
+/// The effect of changed last bits on the result of one sweep.
 struct Rounding {
-  double moved = 0;  // most of all means in standard deviations of their factors, and of all those relatively
-  std::string name;  // of the variable that moved most
-  double nats = 0;   // most that the ELBO differs
+  /// The largest change of a mean or standard deviation, in units of the factor's standard deviation; of points,
+  /// relative to the largest point of the variable.
+  double moved = 0;
+  std::string name;  // of the variable that changed most
+  double nats = 0;   // the largest change of the ELBO
 };
 
-/// How far the rounding errors of one sweep may move a mean, in its standard deviations. Sweeps that creep add them up.
+/// Limits of Rounding::moved. Slow convergence accumulates the errors of many sweeps, so the limits are far below 1.
 struct RoundingBar {
-  double digits;  // beyond it fewer than six digits are those of the data, which is said
-  double lost;    // beyond it the solution may be that of the rounding, and the fit fails
+  double digits;  // above it, fewer than six digits are reliable: the run gets a warning
+  double lost;    // above it, the solution may be determined by rounding: the run fails
 };
+/// The limits for items computed in 64 bits.
 inline constexpr RoundingBar kInDouble{1e-7, 1e-4};
-/// Of code in which items are worked on in 32 bits.
+/// The limits for items computed in 32 bits.
 inline constexpr RoundingBar kInSingle{1e-2, 1e-2};
-/// Differences of an ELBO that is known less well do not tell whether factors are tied together.
+/// If the ELBO changes by more nats, it cannot show which factors are coupled.
 inline constexpr double kMostNats = 1e-2;
 
-/// From the factors as they are, by the numbers of a user (means and standard deviations of `locals`, too, where they
-/// are kept). The same perturbations each time; the state of the instance is the same afterwards. Nothing where a sweep
-/// fails, which is as bad.
+/// Measures the effect of changed last bits, from the current factors, on the numbers that a user reads; local
+/// variables are included if `locals`. The same changes are made at each call, and the state of the instance is
+/// restored. Returns nullopt if a sweep fails, or if a result is not a number.
 std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
                                  const SweepOptions& options);
 
-/// Whether the data have real numbers, whose squares might be lost.
+/// Returns true if some data are real numbers or vectors: only their squares can lose digits.
 bool has_real_data(const model::Model& model);
 
+/// A reason to distrust a solution.
 struct Doubt {
-  std::string text;
-  bool lost = true;  // else the solution has fewer digits
+  std::string text;  // a sentence for the user
+  bool lost = true;  // true: the solution is useless; false: it has fewer digits
 };
 
-/// What is wrong with a solution of a model whose data are rounded so, or nothing: rounding, or columns that are far
-/// from zero (`far`) and tie factors together that are taken apart.
+/// Examines a solution. `far` are data columns far from zero. Returns a doubt if rounding changes the solution by more
+/// than `bar` allows, or if far columns couple separate factors strongly; otherwise nullopt.
 std::optional<Doubt> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
                               const std::vector<FarColumn>& far, const SweepOptions& options,
                               const RoundingBar& bar = kInDouble);
 
-/// "; 'x' lies at ..." of the first of them; empty without.
+/// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if there is
+/// none.
 std::string told(const std::vector<FarColumn>& far);
 
 }  // namespace lehr

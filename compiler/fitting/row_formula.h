@@ -1,4 +1,5 @@
-// A formula of a family's row over the expressions that a model writes for its parameters.
+// Evaluates a formula of a family (its mean, covariance or a canonical parameter) to a polynomial, over the expressions
+// that a model writes for the family's parameters.
 #pragma once
 #include <map>
 #include <optional>
@@ -9,30 +10,38 @@
 
 namespace lehr {
 
-/// As Symbolic: nothing where there is no polynomial.
+/// The formulas of one distribution in a model, at one element. A result is nullopt if it is not a polynomial.
 class RowFormula {
  public:
-  /// Of the element that `s` is about at `at`; all must outlive the object.
+  /// `s` at index values `at` names the element. All arguments must outlive the object.
   RowFormula(const Symbolic& symbolic, const model::Statement& s, const At& at);
 
-  /// With the event indices kFirst and kSecond at j and l.
+  /// Returns the formula with the event indices kFirst and kSecond at j and l.
   std::optional<Polynomial> value(const math::Expr& e, std::size_t j, std::size_t l);
+  /// Returns a canonical parameter at event indices j and l, converted from the parameter that the model writes.
   std::optional<Polynomial> parameter(const std::string& canonical, std::size_t j, std::size_t l);
 
  private:
-  using IndexValues = std::map<int, std::size_t>;  // where the indices stand
+  /// The values of the index variables of a formula, by id.
+  using Bound = std::map<int, std::size_t>;
 
-  std::optional<Polynomial> value(const math::Expr& e, const IndexValues& at);
-  std::optional<Polynomial> sum(const math::Sum& s, const IndexValues& at);
+  /// Returns the formula at these values of its index variables.
+  std::optional<Polynomial> value(const math::Expr& e, const Bound& at);
+  /// Returns a sum over an event index.
+  std::optional<Polynomial> sum(const math::Sum& s, const Bound& at);
+  /// Returns an entry of a parameter under the name that the model uses.
   std::optional<Polynomial> written(const std::string& name, std::size_t j, std::size_t l) const;
+  /// Returns an entry of the inverse of a matrix parameter.
   std::optional<Polynomial> inverse_entry(const std::string& name, std::size_t j, std::size_t l);
+  /// Returns an entry of the inverse of a latent matrix times a common monomial.
   std::optional<Polynomial> inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const;
+  /// Returns the parameter in the model that a canonical one is computed from, or null.
   const model::Parameter* spelled(const std::string& canonical) const;
 
-  const Symbolic& symbolic_;
-  const model::Distribution& distribution_;
-  const At& at_;
-  std::size_t extent_;
+  const Symbolic& symbolic_;                 // evaluates expressions of the model
+  const model::Distribution& distribution_;  // the distribution in the model
+  const At& at_;                             // index values of the element
+  std::size_t extent_;                       // extent of the event axis
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Draws of a fit: those that a sampler has stored, or from the factors of a variational fit.
+// Draws of a saved fit: those that a sampler stored, or new ones from the factors of a variational fit.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,23 +9,24 @@
 
 namespace lehr {
 
-/// The plates of the axes of an array of values of a variable, as far as the sizes tell them; one that no size fits is
-/// called `axis_K`.
+/// Guesses the plates of the axes of an array of a variable from the sizes of plates. An axis that no plate fits is
+/// called `axis_K`, with its position K.
 std::vector<std::string> plates_of(const SavedFit& fit, const SavedVariable& v, const std::vector<std::int64_t>& shape);
 
-/// The file of a fit by sampling that has its draws.
+/// The name of the file in which a sampled fit stores its draws.
 inline constexpr const char* kStoredDraws = "draws.nc";
-/// What is in it. ExitCode::data where it is not there, damaged, or of another fit.
+/// Reads the stored draws of a sampled fit. ExitCode::data if the file is missing, damaged or of another fit.
 Result<LabelledArrays> stored_draws(const SavedFit& fit);
 
+/// Draws from the factors of a fit.
 struct FactorDraws {
-  LabelledArrays arrays;             // the group `posterior`, one chain
-  std::vector<std::string> missing;  // variables whose factors were not written
+  LabelledArrays arrays;             // one group `posterior`, with one chain
+  std::vector<std::string> missing;  // variables whose factors were not saved
 };
 
-/// `n` independent draws from q: of each element from its own factor, of joint factors the precision and then the mean.
-/// Factors of chains are written by element, and are drawn by element. Deterministic in `seed`.
-/// ExitCode::data where the parameters are not those of the family.
+/// Makes `n` independent draws from q: each element from its factor; of joint factors the precision, then the mean.
+/// Elements of a chain are drawn independently, as their factors are saved. Deterministic in `seed`. ExitCode::data if
+/// the saved parameters are not those of the family.
 Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint64_t seed);
 
 }  // namespace lehr

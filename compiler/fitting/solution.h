@@ -1,4 +1,5 @@
-// A saved fit beside the data that it was made from: everything that a check of it reads.
+// A saved variational fit, restored beside the data that it was made from. The diagnostic commands work on it:
+// importance sampling, linear response, predictive checks.
 #pragma once
 #include <map>
 #include <memory>
@@ -9,24 +10,30 @@
 
 namespace lehr {
 
+/// A restored fit: the bound model, its compiled instance, and all factors. Global factors are those of the fit, local
+/// ones are inferred again.
 struct Solution {
-  std::unique_ptr<BoundModel> bound;  // told from references, where the data are far from zero
-  std::unique_ptr<Instance> instance;
-  std::vector<NamedArray> factors;                 // all of them, local ones too, about the references
-  std::map<std::string, SavedVariable> variables;  // the same by variable
-  double elbo = 0;
-  ItemSolution items;  // how the local factors were found
+  std::unique_ptr<Bound> bound;                    // model and data, centred at references where data are far from zero
+  std::unique_ptr<Instance> instance;              // the compiled model, with the factors in place
+  std::vector<NamedArray> factors;                 // all factors, global and local, of the centred model
+  std::map<std::string, SavedVariable> variables;  // the same factors, by variable
+  double elbo = 0;                                 // nats
+  ItemSolution items;                              // how the local factors were found
 
+  /// Returns the model with its density, conditionals and schedule.
   const Analysed& analysed() const { return bound->analysed; }
+  /// Returns the model, including auxiliary variables.
   const model::Model& model() const { return bound->analysed.model; }
+  /// Returns the data, centred at the references.
   const BoundData& data() const { return bound->data; }
 };
 
-/// Sizes, labels and constants of a fit; what the data say of sizes must agree.
+/// Returns the sizes, labels and constants of a fit as settings to bind data with. Data of other sizes are then an
+/// error of the binding.
 Settings settings_of(const SavedFit& fit, const model::Model& resolved, const Analysed& complete);
 
-/// Global factors are the fit's, local ones are inferred from them (solve_items). ExitCode::data where the fit is one
-/// of a sampler, or the data are not of the sizes that it was made from.
+/// Restores a fit: binds the data, compiles, puts the global factors in place, and infers the local ones (solve_items).
+/// `local` is the accuracy of that inference. ExitCode::data if the fit was sampled or the data have other sizes.
 Result<Solution> solution_of(const Source& source, const model::Model& resolved, const Analysed& complete,
                              Dataset dataset, const SavedFit& fit, const SweepOptions& local);
 

@@ -1,4 +1,4 @@
-// Most probable paths of chains of categories.
+// The most probable path of a hidden Markov chain: the Viterbi algorithm, over the values of several chains together.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,11 +7,13 @@
 
 namespace lehr {
 
-/// By element of the chain `v`: its value on the path that is jointly most probable, together with those of the other
-/// chains of categories on its axes, given known values and what is observed, latent numbers at `means` (by
-/// VariableId). Empty where there is none: nothing is observed or known of any sequence, the model has potentials, a
-/// latent variable depends on the chain that is no such chain and no category of one observation alone (those are
-/// summed over), what depends on the chain depends on more than that, or chains have too many values together.
+/// Returns the value of each element of chain `v` on the jointly most probable path, given observations and known
+/// values. Other chains of categories on the same axes are part of the path. Continuous variables are set to `means`
+/// (by VariableId).
+///
+/// Returns an empty list if there is no path. Either nothing is observed, or the model has potentials, or chains have
+/// more than 256 values together. Or something depends on the chain in another way: a latent variable that is not a
+/// category of one observation, or an observation of more than two consecutive steps.
 std::vector<std::int64_t> most_probable_states(const model::Model& model, const BoundData& data, model::VariableId v,
                                                const std::vector<std::vector<double>>& means);
 

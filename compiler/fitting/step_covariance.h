@@ -1,4 +1,10 @@
-// Covariances of steps of a chain of numbers whose Normal factor is kept step by step.
+// Covariances between the steps of a chain whose Normal factor is saved step by step. The saved means and covariances
+// of single steps, and the precision between neighbours from the model (step_links.h), determine the joint
+// distribution.
+//
+// Notation: step s precedes step t, S = L L' is the covariance of a step, C that of two steps, B the block of the
+// precision between them. Then C = L_t R L_s', and B = -(S_t - C S_s^-1 C')^-1 C S_s^-1 is solved for R: with the
+// singular values L_t' B L_s = U m V', R = U r V' and r = -2 m / (1 + sqrt(1 + 4 m^2)).
 #pragma once
 #include <Eigen/Dense>
 #include <optional>
@@ -9,32 +15,34 @@
 
 namespace lehr {
 
-/// A Markov chain is its steps and its neighbours: with S = L L' of each step and the block B of the precision between
-/// two, the correlations of L^-1 x are R = U r V' where L_t' B L_s = U m V', r = -2 m / (1 + sqrt(1 + 4 m^2)), from
-/// B = -(S_t - C S_s^-1 C')^-1 C S_s^-1 and C = L_t R L_s'.
+/// The joint distribution of all steps of a chain as a Markov chain: each step, given its predecessor.
 class StepCovariance {
  public:
-  /// `mean` and `root` (math::Spread) of every step. Nothing where a step has two neighbours on one side.
+  /// `mean` and `root` (math::Spread::root) are those of every step, `links` the precision between steps. Returns
+  /// nullopt if a step has two predecessors or two successors, or if a root is missing.
   static std::optional<StepCovariance> make(std::vector<std::vector<double>> mean,
                                             const std::vector<std::vector<double>>& root, const StepLinks& links);
 
-  /// Of two numbers of different steps; 0 between steps that are not linked.
+  /// Returns the covariance of numbers of two different steps; 0 if the steps are in different sequences.
   double between(StepNumber a, StepNumber b) const;
 
-  /// Of a sum of numbers with these weights, by step and coordinate: one pass over the steps from the first of them on.
+  /// Returns the variance of a weighted sum of numbers; `weights` are by step and coordinate. The time is linear in the
+  /// steps from the first to the last of them.
   double variance(const std::map<std::size_t, std::vector<double>>& weights) const;
 
-  /// One draw of all steps, one after another.
+  /// Draws all steps, each given its predecessor; `rng_of` gives the random numbers of a step.
   std::vector<std::vector<double>> draw(const std::function<Rng&(std::size_t step)>& rng_of) const;
 
  private:
+  /// One step, relative to its predecessor.
   struct Step {
-    Eigen::VectorXd mean;
-    Eigen::MatrixXd root;               // L
-    std::optional<std::size_t> before;  // the step that it is linked to
-    Eigen::MatrixXd correlation, left;  // with it; a root of 1 - R R'
+    Eigen::VectorXd mean;               // of the step's numbers
+    Eigen::MatrixXd root;               // L, with L L' the covariance of the step
+    std::optional<std::size_t> before;  // the predecessor; none at the beginning of a sequence
+    /// The matrix R of correlations with the predecessor, and a root of 1 - R R'.
+    Eigen::MatrixXd correlation, left;
   };
-  std::vector<Step> steps_;
+  std::vector<Step> steps_;  // in order
 };
 
 }  // namespace lehr

@@ -1,4 +1,7 @@
-// What a posterior has of two steps of a chain of numbers together, from the model: the precision of its Normal factor.
+// Computes from the model how consecutive steps of a Gaussian chain interact in its factor: the blocks of the precision
+// matrix off the diagonal. A saved fit has the diagonal only.
+//
+//   x[t] ~ Normal(mean = a * x[t-1], precision = p):   the block between t - 1 and t is -E[p a].
 #pragma once
 #include <Eigen/Dense>
 #include <functional>
@@ -11,25 +14,28 @@
 
 namespace lehr {
 
-/// A number of a chain: the step that it is of (by position), and which coordinate of it.
+/// A number of a chain.
 struct StepNumber {
+  /// Its step, by position, and its coordinate in the step.
   std::size_t step = 0, coordinate = 0;
 };
 
-/// The blocks of the precision of a factor off its diagonal: by a step and a later one, a row for each coordinate of
-/// the later.
+/// Blocks of a precision matrix, by a step and a later one. Rows are the coordinates of the later step.
 using StepLinks = std::map<std::pair<std::size_t, std::size_t>, Eigen::MatrixXd>;
 
+/// A chain whose steps consist of the numbers of one or several variables.
 struct LinkedChain {
-  std::vector<model::VariableId> members;
+  std::vector<model::VariableId> members;                        // these variables
   std::size_t extent = 0;                                        // coordinates of a step
-  std::function<StepNumber(model::VariableId, std::size_t)> at;  // of a member's number
+  std::function<StepNumber(model::VariableId, std::size_t)> at;  // step and coordinate of a member's number
 };
 
-/// The density of every element that the posterior knows of, in the mean over the other factors: -1/2 (x - m)' P (x -
-/// m) has a product of two steps wherever x - m has both. `informed`: as of Laws; `mean`: E[p] over factors that are
-/// not the chain's. Nothing where an element of two steps has no Normal distribution with a mean linear in them, counts
-/// several times, or has a value of which a part is missing.
+/// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m), whose
+/// products of two steps are averaged over the other factors. `informed` says which elements data inform; only these
+/// count. `mean` returns E[p] over the other factors.
+///
+/// Returns nullopt if an element of two steps is not Normal with a mean linear in them, has a multiplicity, or is
+/// partly missing.
 std::optional<StepLinks> step_links(const LinkedChain& chain, const Symbolic& symbolic,
                                     const std::vector<std::vector<bool>>& informed,
                                     const std::function<std::optional<double>(const Polynomial&)>& mean);

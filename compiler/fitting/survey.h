@@ -1,5 +1,6 @@
-// What is known of items after their data were read once, part by part: by one process, or by each process of a group
-// of a part of its own.
+// A survey is what one complete pass over out-of-core data finds out: sizes, largest values, labels, missing values. It
+// is made in parts, one after another, by one process or by each process of a group. Surveys of consecutive ranges of
+// items add up to the survey of both.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,45 +13,54 @@
 
 namespace lehr {
 
-/// What is known of an array of a file by its parts.
+/// What a pass over an array of a file found, before the array is bound to the model.
 struct SurveyedArray {
-  double largest = -1;
-  std::set<std::string> levels;  // of text
-  bool numbers = false;
+  double largest = -1;           // the largest number; -1: there is none
+  std::set<std::string> levels;  // the distinct texts among its values
+  bool numbers = false;          // true if some values are numbers and not text
 };
 
-/// The same of an array of the model.
+/// What a pass over an array of the model found, after it was bound.
 struct CheckedArray {
-  RunningMoments moments;
-  bool has_missing = false;
-  bool has_barren = false;   // elements of items on which no data depend
-  bool is_informed = false;  // of a variable outside the items: taken to have no element without data
-  std::vector<double>
-      informed;  // else 1 for those on which the data of some items depend; the last ones may be missing
+  RunningMoments moments;    // mean and variance of each column of real numbers
+  bool has_missing = false;  // true if a value is missing
+  bool has_barren = false;   // true if some element on the items has no data that depend on it
+  /// True if all elements of a variable outside the items count as informed by data, so that `informed` is not kept.
+  bool is_informed = false;
+  /// By element of a variable outside the items: 1 if the data of some item depend on it, else 0. It may be shorter
+  /// than the variable; the elements after its end are 0.
+  std::vector<double> informed;
 
-  /// Of some more items: a mask as find_barren has it.
+  /// Merges in the mask of further items: an element is 1 if it is 1 in either. `mask` is laid out as by find_barren.
   void add_informed(const std::vector<double>& mask);
 };
 
+/// What a pass over a consecutive range of items found.
 struct Survey {
-  std::int64_t begin = 0;  // the first item
-  std::map<std::string, SurveyedArray> arrays;
+  std::int64_t begin = 0;                       // the number of the first item of the range
+  std::map<std::string, SurveyedArray> arrays;  // by name in the files
+  /// By GivenId, and by VariableId.
   std::vector<CheckedArray> givens, observed;
-  std::vector<std::int64_t> elements, longest;  // by PlateId: of all rows of a nested plate, of the longest one
-  std::vector<std::vector<std::int64_t>> rows;  // by PlateId: before every item whose number is a multiple of `apart`,
-  std::int64_t apart = 1;                       // a power of two, which keeps them few
-  std::string digest;
-  double numbers = 0;  // in all arrays
+  /// For each nested plate, by PlateId: the number of elements in all rows, and in the longest row.
+  std::vector<std::int64_t> elements, longest;
+  /// For each nested plate, by PlateId: a sparse index of where items begin. The entries belong to the items whose
+  /// number is a multiple of `apart`; each counts the elements of the range before that item.
+  std::vector<std::vector<std::int64_t>> rows;
+  std::int64_t apart = 1;  // distance of the items in `rows`: a power of two that keeps them few
+  std::string digest;      // a checksum of all values, as hexadecimal digits
+  double numbers = 0;      // how many numbers all arrays have together
 
-  /// Until there are few enough.
+  /// Doubles `apart` until no list in `rows` has more than 65536 entries.
   void thin();
-  /// What is known of the items after these.
+  /// Merges in the survey of the items that follow this range.
   void add(const Survey& next);
 
  private:
+  /// Removes the entries of `rows` whose item is not a multiple of `apart_now`, a multiple of `apart`.
   void keep_each(std::int64_t apart_now);
 };
 
+/// Serialises a SurveyedArray, for messages between processes.
 template <class Archive>
 void fields(Archive& a, SurveyedArray& x) {
   std::vector<std::string> levels(x.levels.begin(), x.levels.end());
@@ -58,11 +68,13 @@ void fields(Archive& a, SurveyedArray& x) {
   x.levels = {levels.begin(), levels.end()};
 }
 
+/// Serialises a CheckedArray.
 template <class Archive>
 void fields(Archive& a, CheckedArray& x) {
   a(x.moments, x.has_missing, x.has_barren, x.is_informed, x.informed);
 }
 
+/// Serialises a Survey.
 template <class Archive>
 void fields(Archive& a, Survey& x) {
   a(x.begin, x.arrays, x.givens, x.observed, x.elements, x.longest, x.rows, x.apart, x.digest, x.numbers);

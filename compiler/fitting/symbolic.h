@@ -1,4 +1,6 @@
-// Expressions of a model as polynomials in its latent numbers.
+// Evaluates expressions of a model to polynomials in its latent numbers.
+//
+//   mu[z[n]] + 2 * b   with z[n] = 3 and data in place   ->   mu[3] + 2 b
 #pragma once
 #include <map>
 #include <optional>
@@ -9,42 +11,50 @@
 
 namespace lehr {
 
-/// Entries of expressions where the bounds stand. Data and constants have their numbers, latent numbers are atoms, and
-/// categories in indices have the values that `forward` has (it says which one it lacked, Forward::unknown; the result
-/// is then of no use). Nothing where an expression is no polynomial, or one of too many terms.
+/// Evaluates expressions at given index values. Data and constants become numbers, latent numbers become atoms.
+/// Categories in indices have the values in `forward`; if one lacks a value, Forward::unknown says which, and the
+/// result is void. Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
 class Symbolic {
  public:
-  /// It must outlive the object.
+  /// `forward` must outlive the object.
   explicit Symbolic(const Forward& forward);
 
+  /// Returns entry (i, j) of an expression, a number, vector or matrix.
   std::optional<Polynomial> entry(model::ExprId id, const At& at, std::size_t i = 0, std::size_t j = 0) const;
 
-  /// FamilyRow::mean and ::covariance of the element that `s` is about, over its expressions.
+  /// Returns the mean of number `j` of the element that statement `s` draws, given its parents (FamilyRow::mean).
   std::optional<Polynomial> mean(const model::Statement& s, const At& at, std::size_t j) const;
+  /// Returns the covariance of numbers `j` and `l` of that element, given its parents (FamilyRow::covariance).
   std::optional<Polynomial> covariance(const model::Statement& s, const At& at, std::size_t j, std::size_t l) const;
 
-  /// A canonical parameter, at those event indices.
+  /// Returns a canonical parameter of the element's distribution at event indices j and l.
   std::optional<Polynomial> parameter(const model::Statement& s, const At& at, const std::string& canonical,
                                       std::size_t j = 0, std::size_t l = 0) const;
 
-  /// Whether a latent number stands in it.
+  /// Returns true if the expression contains a continuous latent variable.
   bool is_latent(model::ExprId id) const { return latent_[id.index()]; }
+  /// Returns the values of data and categories.
   const Forward& forward() const { return forward_; }
 
  private:
+  /// Returns the sum over k < n of a(k) b(k), or of a(row, k) b(k).
   std::optional<Polynomial> product(model::ExprId a, model::ExprId b, const At& at, std::size_t n,
                                     std::optional<std::size_t> row) const;
+  /// Returns a sum over index variables.
   std::optional<Polynomial> sum(const model::SumOver& s, const At& at, std::size_t i, std::size_t j) const;
+  /// Returns the result of an arithmetic operation.
   std::optional<Polynomial> binary(const model::Binary& b, const At& at, std::size_t i, std::size_t j) const;
+  /// Returns the i-th proportion of a stick-breaking construction.
   std::optional<Polynomial> sticks(const model::StickBreaking& s, const At& at, std::size_t i) const;
+  /// Returns the number `offset` places after the first one that a reference reads.
   Polynomial atom(const model::VariableRef& r, const At& at, std::size_t offset) const;
 
-  const Forward& forward_;
-  const model::Model& model_;
-  std::vector<bool> latent_;  // by ExprId: a latent number stands under it
+  const Forward& forward_;     // values of data and categories
+  const model::Model& model_;  // whose expressions are evaluated
+  std::vector<bool> latent_;   // by ExprId: see is_latent
 };
 
-/// 1 / p; nothing unless p is one monomial.
+/// Returns 1 / p, or nullopt unless p is a single monomial.
 std::optional<Polynomial> inverse_of(const Polynomial& p);
 
 }  // namespace lehr

@@ -1,4 +1,6 @@
-// Variational tempering of a compiled model: which normaliser it takes, bound to an instance whose factors it reads.
+// Variational tempering of a compiled model: chooses the normaliser log C(T), and computes it from the current factors.
+// Tempering maximises the ELBO of a model whose log likelihood is divided by a latent temperature T (Mandt et al.
+// 2016).
 #pragma once
 #include <memory>
 
@@ -7,33 +9,38 @@
 
 namespace lehr {
 
+/// The temperature grid and normaliser of one run. Copies are cheap; they refer to the instance of the run.
 class Tempering {
  public:
-  /// An Error says why the model cannot be tempered.
+  /// Chooses and computes the normaliser at the start. Fails if C(T) cannot be computed for the model.
   static Result<Tempering> make(const TemperSettings& settings, const Ground& ground);
 
+  /// Returns the grid for one temperature of all items, with a function that recomputes log C(T).
   Grid grid() const;
-  /// One temperature for each item.
+  /// Returns the grid for one temperature of each item, with a function that recomputes log C(T) by item.
   ItemGrid items() const;
-  /// Of the start.
+  /// Returns the grid and the normaliser at the start.
   const TemperingReport& report() const { return report_; }
 
  private:
-  /// The factors as they are: exact moments of simplexes that are parameters of categories, means of the rest.
+  /// The current variational factors as inputs of the normaliser.
   struct Factors {
-    Forward values;
+    Forward values;  // the means of all continuous variables
+    /// By variable: the concentrations of Dirichlet factors, from which exact moments follow.
     TemperedNormaliser::Concentrations concentrations;
   };
+  /// Stores the context of the run.
   explicit Tempering(const Ground& ground) : ground_(ground) {}
+  /// Reads the current factors from the instance.
   Factors factors() const;
-  /// The normaliser depends on nothing that is inferred: draws from the prior agree with the factors at some
-  /// temperatures.
+  /// Returns true if C(T) does not depend on latent variables: at three temperatures, two draws from the prior give the
+  /// same value as the current factors.
   bool is_constant(Factors& q) const;
 
-  Ground ground_;
-  std::shared_ptr<const TemperedNormaliser> compute_;
-  TemperingReport report_;
-  std::int64_t every_ = 1;
+  Ground ground_;                                      // the context of the run
+  std::shared_ptr<const TemperedNormaliser> compute_;  // computes log C(T) on the grid
+  TemperingReport report_;                             // the grid and the normaliser at the start
+  std::int64_t every_ = 1;                             // sweeps or steps between updates of the temperature
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// A part of the draws that a sampler has stored.
+// Thins the stored draws of a sampler.
 #pragma once
 #include <cstdint>
 
@@ -6,9 +6,9 @@
 
 namespace lehr {
 
-/// Of stored draws `n` in all, as many of each chain (n rounded down, but at least one), evenly spaced; all of them
-/// where there are fewer. Groups whose draws are not all there keep those of the chosen ones that they have; the choice
-/// is made among draws that all groups have, where these are enough.
+/// Selects about `n` draws in all, evenly spaced, the same number from each chain: `n` divided by the number of chains,
+/// rounded down, at least one. Returns all draws if there are fewer. Draws are selected among those that all groups
+/// have, if these are enough; a group keeps those selected draws that it has.
 LabelledArrays thinned(const LabelledArrays& draws, std::int64_t n);
 
 }  // namespace lehr

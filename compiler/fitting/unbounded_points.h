@@ -1,4 +1,7 @@
-// Points that left for where the density of their prior is infinite.
+// Detects point factors that have run to 0, where the density of their prior is infinite. The ELBO then grows without
+// limit and means nothing.
+//
+//   a ~ Gamma(shape = 0.5, rate = 1);  guide point(a);
 #pragma once
 #include <optional>
 #include <string>
@@ -10,13 +13,14 @@
 
 namespace lehr {
 
+/// A point that has run to 0.
 struct UnboundedPoint {
-  std::string name;    // "a[2]"
+  std::string name;    // "a[2]"  // "a[2]"
   std::string family;  // of its prior
 };
 
-/// The first positive point of `posterior` that is at 0 but for rounding while its prior, whose parameters are known,
-/// has no maximum inside its support (math::Factor::interior): the bound grows as long as it is followed.
+/// Finds the first positive point below 1e-10 whose prior has constant parameters and no maximum inside its support
+/// (math::Factor::interior). Returns nullopt if there is none.
 std::optional<UnboundedPoint> unbounded_point(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
                                               const std::vector<NamedArray>& posterior);
 

@@ -1,24 +1,28 @@
-// Whether ranks are uniform, and whether means are zero.
+// Significance tests for calibration: are ranks uniform, are means zero?
 #pragma once
 #include <cstdint>
 #include <span>
 
 namespace lehr {
 
+/// The p-values of two tests for uniform ranks.
 struct Uniformity {
-  double chi_square_p = 1;  // of the counts in bins, each of which expects at least 10 ranks
-  double kolmogorov_p = 1;  // asymptotic; ranks in the middle of their steps
+  double chi_square_p = 1;  // chi-square test of counts in bins with at least 10 expected ranks
+  double kolmogorov_p = 1;  // Kolmogorov-Smirnov test (asymptotic), each rank at the middle of its step
 };
 
-/// Ranks from 0 to `highest`. Talts et al., Validating Bayesian inference algorithms with simulation-based calibration
-/// (2018).
+/// Tests whether ranks from 0 to `highest` are uniform (Talts et al. 2018, Validating Bayesian inference algorithms
+/// with simulation-based calibration).
 Uniformity uniformity(std::span<const std::int64_t> ranks, std::int64_t highest);
 
+/// The result of a test for zero mean.
 struct ZeroMean {
-  double z = 0;  // mean by its standard error; 0 where all numbers are 0, infinite where they are another one
-  double p = 1;  // two-sided, of a normal
+  /// The mean divided by its standard error. It is 0 if all numbers are 0, and infinite if all are equal to another
+  /// number.
+  double z = 0;
+  double p = 1;  // two-sided p-value of a normal distribution
 };
-/// Of numbers of the size of 1: what is closer than 1e-12 is equal.
+/// Tests whether numbers of magnitude about 1 have mean zero; differences below 1e-12 count as none.
 ZeroMean zero_mean(std::span<const double> x);
 
 }  // namespace lehr
