@@ -1,23 +1,24 @@
-// Fits by coordinate ascent.
+// Prepares coordinate ascent, plain, annealed or with a search over starts. The algorithms are those of
+// runtime/methods.
 #include "compiler/fitting/method.h"
 
 namespace lehr {
 
 Needs Ascent::needs() const {
-  // Noise is found in starts of all items.
+  // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
   return {.streams = options.annealing.kind != Annealing::Kind::stochastic};
 }
 
 Result<Ready> Ascent::prepare(const Ground& g) const {
   CaviOptions o = options;
-  // A leap that is taken back brings back the factors of items.
+  // An extrapolation that is rejected would have to restore factors that are in the spill file, so there are none.
   if (g.engine().spills()) o.leap_after = 0;
   o.seed = g.run_seed();
   return Ready{[o, &e = g.engine()](const OnSweep& on_sweep, Report&) { return run_cavi(e, o, on_sweep); }};
 }
 
 Result<Ready> SearchedAscent::prepare(const Ground& g) const {
-  // One block that no term holds twice has one optimum, and the first sweep is there.
+  // A single block whose elements do not interact has one optimum, which the first sweep reaches.
   const std::vector<conditionals::Block>& blocks = g.analysed.schedule.conditionals.blocks;
   if (blocks.size() == 1 && !blocks[0].coupled()) return Ascent{options}.prepare(g);
   SearchOptions o = options;

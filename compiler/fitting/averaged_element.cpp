@@ -1,3 +1,11 @@
+// Adds up the mixture of an element's distributions over the values of categories. Given these values, the element is
+// one of:
+//
+// 1. Normal with a mean linear in Normal numbers: its variance is the noise plus the variance of the mean. If the
+// noise, or the covariance of the mean, is proportional to one inverse-gamma number, the result is Student's t or a
+// mixture over it.
+//
+// 2. Of another family with a formula `predictive` for parameters that have marginals, as Poisson with a Gamma rate.
 #include "compiler/fitting/averaged_element.h"
 
 #include "compiler/fitting/let_variables.h"
@@ -14,7 +22,7 @@ using math::Margin;
 using math::Predictive;
 using Kind = Atom::Kind;
 
-/// Work on the pairs of a mean that many terms have is left to draws.
+/// Means with more terms are left to draws: the work grows with their square.
 constexpr std::size_t kMostPairedTerms = 3000;
 
 }  // namespace
@@ -41,7 +49,7 @@ bool MixtureSum::is_apart(const Polynomial& weight, const Polynomial& p) const {
   });
 }
 
-/// E[weight ((x - about)^2 + noise)].
+/// Where the weight is independent of the rest, E[w ((x - c)^2 + s)] = E[w] (Var x + E[s] + (E[x] - c)^2).
 std::optional<double> MixtureSum::square(const Polynomial& weight, const Polynomial& x, const Polynomial& noise,
                                          double about) {
   if (is_apart(weight, x) && is_apart(weight, noise)) {
@@ -80,7 +88,7 @@ void MixtureSum::finish() {
     to_.sd.push_back(variance_[j] > kNoVariance ? std::sqrt(variance_[j]) : 0.0);
 }
 
-/// Numbers in the place of points.
+/// A point is a number, so that what is left contains random numbers only.
 Polynomial MixtureSum::with_points(const Polynomial& p) {
   Polynomial out;
   for (const Monomial& m : p) {
@@ -96,7 +104,8 @@ Polynomial MixtureSum::with_points(const Polynomial& p) {
   return merged(std::move(out));
 }
 
-/// A linear function of Normal numbers, and noise that is proportional to one inverse gamma number or known.
+/// `mean` must be a linear function of Normal numbers. `noise` must be a constant plus a multiple of one inverse-gamma
+/// number.
 std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Polynomial& noise,
                                                const Polynomial& weight) {
   const Polynomial x = with_points(mean);
@@ -107,10 +116,12 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
     const Law* law = laws_.find(m.atoms[0]);
     if (m.atoms.size() > 1 || m.atoms[0].kind != Kind::value || !law) return std::nullopt;
     const Margin::Kind kind = law->margins[laws_.component(m.atoms[0])].kind;
+    // A Normal number with a random precision in its factor is Student's t: its variance joins the noise.
     if (kind == Margin::Kind::student) tied.emplace_back(m.atoms[0], m.coefficient);
     else if (kind == Margin::Kind::normal) free.push_back(m);
     else return std::nullopt;
   }
+  // Given the precision, these numbers have covariances that are multiples of its inverse.
   for (const auto& [a, by_a] : tied) {
     for (const auto& [b, by_b] : tied) {
       std::optional<Monomial> together = laws_.tied(a, b);
@@ -129,6 +140,7 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
       variance += m.coefficient;
       continue;
     }
+    // There is no closed form if the variance contains two different random numbers.
     if (m.atoms.size() > 1 || (of && *of != m.atoms[0])) return std::nullopt;
     of = m.atoms[0];
     spread += m.coefficient;
@@ -157,6 +169,7 @@ Margin MixtureSum::margin(const Polynomial& p) {
   const double by = p[0].coefficient;
   if (!law || law->margins.empty() || !(by > 0)) return {};
   Margin m = law->margins[laws_.component(p[0].atoms[0])];
+  // A positive multiple of a Gamma or InverseGamma number has the same family.
   switch (m.kind) {
     case Margin::Kind::gamma:
       m.second /= by;
@@ -169,7 +182,8 @@ Margin MixtureSum::margin(const Polynomial& p) {
   }
 }
 
-/// By FamilyRow::predictive, or as the row's factor where all parameters are known.
+/// Uses FamilyRow::predictive, or the marginal of the element if all parameters are constants. Parameters must be
+/// independent of each other and of the weight.
 std::optional<Predictive> MixtureSum::of_row(std::size_t j, const Polynomial& weight) {
   const math::FamilyRow& row = *symbolic_.forward().distribution(statement_, at_).family;
   if (!row.predictive) {

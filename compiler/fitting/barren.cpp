@@ -1,3 +1,5 @@
+// Finds barren elements. First it looks at statements: a variable whose elements are all named by complete data has no
+// barren elements. For the others it searches upwards from the data, element by element (informed.h).
 #include "compiler/fitting/barren.h"
 
 #include <algorithm>
@@ -14,6 +16,7 @@ namespace {
 
 using namespace model;
 
+/// The search in one model with one data set.
 class Search {
  public:
   Search(const Model& m, const BoundData& data, std::optional<PlateId> items) : m_(m), data_(data), items_(items) {}
@@ -22,9 +25,10 @@ class Search {
     Masks out(m_.variables.size());
     std::vector<bool> open;
     for (std::size_t k = 0; k < m_.variables.size(); ++k)
+      // Variables with factors of their own may have barren elements.
       open.push_back(is_apart(VariableId(k)) && depends_on_latent(m_.variables[k]) && !is_informed(VariableId(k)));
     if (std::ranges::find(open, true) == open.end()) return out;
-    // What has values for some elements is latent here.
+    // The search treats a variable with some missing values as latent.
     Model known = m_;
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
       known.variables[k].observed = m_.variables[k].observed && !is_clamped(VariableId(k));
@@ -38,10 +42,13 @@ class Search {
   }
 
  private:
+  /// Returns true if the data have values for some elements of the variable and miss others.
   bool is_clamped(VariableId v) const { return v.index() < data_.clamped.size() && data_.clamped[v.index()]; }
+  /// Returns true if some elements of the variable are inferred.
   bool is_latent_here(VariableId v) const { return !m_[v].observed || is_clamped(v); }
 
-  /// Whether its elements have factors of their own, which nothing but their own statement gives.
+  /// Returns true if each element of the variable has a factor of its own that its statement alone defines: no chain,
+  /// no joint factor, no limits. With `items_`, the variable must also lie on that plate.
   bool is_apart(VariableId id) const {
     const Variable& v = m_[id];
     if (!is_latent_here(id) || v.auxiliary || v.joint) return false;
@@ -49,13 +56,14 @@ class Search {
     const auto names_it = [&](const auto& group) { return std::ranges::find(group, id) != group.end(); };
     if (s.start || s.lagged || s.limits.any() || std::ranges::any_of(m_.guide.joint, names_it)) return false;
     if (items_ && (v.axes.empty() || m_[v.axes[0]].set != *items_)) return false;
-    // The part of an observation that is missing is left out by a guard.
+    // A category that chooses a part of an observation is excluded: where that is missing, a guard removes the term.
     return std::ranges::none_of(m_.statements, [&](const Statement& host) {
       const auto* part = host.part ? std::get_if<VariableRef>(&m_[*host.part].node) : nullptr;
       return part && part->variable == id && !is_latent_here(host.variable);
     });
   }
 
+  /// Returns true if the statement of the variable reads a latent variable; otherwise no parent is narrowed.
   bool depends_on_latent(const Variable& v) const {
     return std::ranges::any_of(nodes_under(m_, roots_of(m_[v.statement])), [&](ExprId id) {
       const auto* ref = std::get_if<VariableRef>(&m_[id].node);
@@ -63,8 +71,7 @@ class Search {
     });
   }
 
-  /// Whether all elements are informed, as can be told without a look at each: a statement of complete data names all
-  /// of them.
+  /// Returns true if complete data name all elements of the variable, so that no search is needed.
   bool is_informed(VariableId v) const {
     return std::ranges::any_of(m_.statements, [&](const Statement& s) {
       const Variable& x = m_[s.variable];
@@ -77,6 +84,8 @@ class Search {
     });
   }
 
+  /// Returns true if a reference runs over all elements of its variable: distinct index variables without shifts, and
+  /// no empty loops around them.
   bool names_all(const Statement& s, const VariableRef& ref) const {
     std::vector<BoundId> free = s.bounds;
     std::vector<BoundId> named;
@@ -89,7 +98,8 @@ class Search {
     return std::ranges::all_of(free, [&](BoundId b) { return shortest_row(data_, m_[m_[b].plate].set) > 0; });
   }
 
-  /// `informed`: elements on which others depend.
+  /// Makes the mask of a variable. `informed` has the elements on which others depend; values of the element count,
+  /// too.
   std::vector<double> mask(VariableId id, const std::vector<bool>& informed, std::size_t width) const {
     const std::vector<double>& x = data_.observed[id.index()].values;
     const auto has_value = [&](std::size_t i) { return is_clamped(id) && !std::isnan(x[i]); };

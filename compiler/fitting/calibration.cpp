@@ -1,4 +1,5 @@
-// Ranks of true values among draws from their posteriors.
+// Rank calibration: ranks of true values among draws from their posteriors. The code is generated for the first
+// simulation and reused, since all data sets have the same shapes.
 #include "compiler/fitting/calibration.h"
 
 #include <fmt/format.h>
@@ -11,9 +12,10 @@
 namespace lehr {
 namespace {
 
-/// Streams of their own beside those of simulations and starts.
+/// Streams of random numbers, different from those of simulations and starts: for ties, and for draws from factors.
 constexpr std::uint64_t kTies = 0x71E5, kFactors = 0xFAC7;
 
+/// Returns the names of the arrays.
 std::vector<std::string> names_of(const std::vector<NamedArray>& arrays) {
   std::vector<std::string> out;
   for (const NamedArray& a : arrays)
@@ -21,7 +23,7 @@ std::vector<std::string> names_of(const std::vector<NamedArray>& arrays) {
   return out;
 }
 
-/// Fits of one simulation after another, by code that is generated for the first.
+/// Fits one simulation after another with the same generated code.
 class Fits {
  public:
   Fits(const CalibrationProblem& problem, const FitSettings& settings, std::int64_t draws)
@@ -29,7 +31,8 @@ class Fits {
     settings_.save_locals = true;
   }
 
-  /// Draws of every variable that has any.
+  /// Fits a simulation, and returns draws of every variable that has any: those of the sampler, or draws from the
+  /// factors.
   Result<std::vector<NamedArray>> draws(const Simulation& s, std::uint64_t restart) {
     if (!fitting_) {
       Result<BoundModel> bound = bound_to(s.data);
@@ -50,8 +53,8 @@ class Fits {
   }
 
  private:
-  /// As a fit binds them: what no data depend on is integrated out. Of one simulation it is what it is of all.
-  Result<BoundModel> bound_to(const BoundData& data) const {
+  /// Binds a simulation as a fit binds data, with masks for barren elements. All simulations have the same masks.
+  Result<Bound> bound_to(const BoundData& data) const {
     const Masks masks = find_barren(problem_.resolved, data);
     const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
     BoundModel out{.analysed = problem_.complete, .data = data, .resolved = problem_.resolved};
@@ -71,7 +74,7 @@ class Fits {
   std::unique_ptr<Fitting> fitting_;
 };
 
-/// Adds the rank of every number of the truth.
+/// Appends the rank of each true value among the draws; a random one of the possible ranks for ties.
 void add_ranks(Ranks& to, const std::vector<double>& truth, const std::vector<std::vector<double>>& draws, Rng& rng) {
   for (std::size_t q = 0; q < truth.size(); ++q) {
     std::uint64_t below = 0, equal = 0;

@@ -1,3 +1,5 @@
+// Computes the givens of a carried prior from the parameters of a fit. Forgetting multiplies the natural parameters of
+// each factor by a power p: the prior is q^p, normalised.
 #include "compiler/fitting/carried.h"
 
 #include <fmt/format.h>
@@ -14,28 +16,29 @@ namespace {
 
 using namespace model;
 
+/// Returns the error for a factor that cannot be a prior.
 Error refused(const std::string& parameter, const std::string& why) {
   const std::string variable = parameter.substr(0, parameter.rfind('.'));
   return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", variable, why), {}};
 }
 
-/// A parameter with its numbers in the fit.
+/// A parameter with its values in the fit.
 struct Numbers {
-  const CarriedParameter* of;
-  NamedArray array;
+  const CarriedParameter* of;  // the parameter
+  NamedArray array;            // its values, by element
 
-  /// Of one element.
+  /// Returns how many numbers an element has.
   std::size_t width() const {
     std::size_t out = 1;
     for (std::size_t k = 0; k < static_cast<std::size_t>(of->parameter->event_rank); ++k)
       out *= static_cast<std::size_t>(array.shape[array.shape.size() - 1 - k]);
     return out;
   }
+  /// Returns an iterator to the first number of an element.
   auto element(std::size_t i) { return array.values.begin() + static_cast<std::ptrdiff_t>(i * width()); }
 };
 
-/// The parameters of one element whose natural ones are those of `now` times the power; nothing where they are those of
-/// no distribution.
+/// Returns the parameters of the distribution q^power of one element, or nullopt if that is improper.
 std::optional<math::Environment> kept(const math::Factor& factor, const math::Environment& now, double power) {
   if (power == 1) return now;
   math::Environment natural{now.extent, math::natural_from_parameters(factor, now)};
@@ -47,11 +50,12 @@ std::optional<math::Environment> kept(const math::Factor& factor, const math::En
   return math::is_proper(factor, then) ? std::optional(std::move(then)) : std::nullopt;
 }
 
+/// Returns the error for an element whose forgotten factor is improper.
 Error nothing_left(const std::string& parameter, std::size_t element) {
   return refused(parameter, fmt::format("so little of it is kept that nothing is left of element {}", element));
 }
 
-/// Natural parameters of one factor times the power.
+/// Replaces the parameters of all elements of one factor by those of its power.
 std::optional<Error> forget(const math::Factor& factor, std::span<Numbers> numbers, double power) {
   std::size_t extent = 1;
   for (const Numbers& n : numbers) {
@@ -73,7 +77,7 @@ std::optional<Error> forget(const math::Factor& factor, std::span<Numbers> numbe
   return std::nullopt;
 }
 
-/// The prior of a joint variable: natural parameters of its factor in the fit, and minus the log normaliser.
+/// Adds the natural parameters and the negative log normaliser of a joint factor, by element, to the data `to`.
 std::optional<Error> carry_joint(const CarriedJoint& joint, const Analysed& complete, const SavedFit& fit, double power,
                                  const Model& model, Dataset& to) {
   const conditionals::Block& b = complete.schedule.conditionals[joint.block];
@@ -102,7 +106,8 @@ std::optional<Error> carry_joint(const CarriedJoint& joint, const Analysed& comp
   return std::nullopt;
 }
 
-/// Shape by the sizes of the fit; where it has numbers of another count, what is bound says so.
+/// Returns a constant array with the values of the fit. An axis of unknown size has extent -1; the binding reports
+/// wrong sizes.
 DataArray constant_array(const Model& m, const Given& g, const SavedFit& fit) {
   DataArray out;
   out.name = g.name;
@@ -135,6 +140,7 @@ Result<Carried> carry(const Model& resolved, const Analysed& complete, const Sav
     if (found == fit.posterior.end()) return refused(p.name, fmt::format("the fit has no {}", p.name));
     numbers.push_back({&p, *found});
   }
+  // The parameters of each block are together in the list.
   for (std::size_t first = 0, end = 0; first < numbers.size() && power < 1; first = end) {
     const conditionals::BlockId block = numbers[first].of->block;
     while (end < numbers.size() && numbers[end].of->block == block)

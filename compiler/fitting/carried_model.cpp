@@ -1,3 +1,4 @@
+// Rewrites the statements of global variables, so that the families of their factors are their priors.
 #include "compiler/fitting/carried_model.h"
 
 #include <fmt/format.h>
@@ -13,13 +14,15 @@ namespace {
 using namespace model;
 using math::FactorParameter;
 
-constexpr std::string_view kCarried = "posterior ";  // not in a name of the language
+/// The prefix of the names of carried givens. It has a space, so it cannot be a name in a model.
+constexpr std::string_view kCarried = "posterior ";
 
+/// Returns the error for a factor that cannot be a prior.
 Error refused(const Variable& v, const std::string& why) {
   return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", v.name, why), {}};
 }
 
-/// One factor outside the items, whose parameters become givens.
+/// Makes the factor of one block the prior of its variable, by adding givens and rewriting statements.
 class Carrier {
  public:
   Carrier(CarriedModel& out, const Analysed& complete, OwnPriors own, conditionals::BlockId id)
@@ -29,6 +32,7 @@ class Carrier {
         variable_(complete.model[block_.variable]),
         own_(own) {}
 
+  /// Rewrites the model, or returns the reason why this factor cannot be a prior.
   std::optional<Error> run() {
     if (const char* why = why_not()) return refused(variable_, why);
     if (is_joint(variable_)) {
@@ -44,6 +48,7 @@ class Carrier {
  private:
   using Named = std::pair<std::string, ExprId>;
 
+  /// Returns why the factor cannot be a prior, or null.
   const char* why_not() const {
     const Statement& s = out_.model[variable_.statement];
     if (variable_.auxiliary && own_ == OwnPriors::kept)
@@ -55,7 +60,7 @@ class Carrier {
     return nullptr;
   }
 
-  /// The numbers of a parameter, at the element that the statement draws.
+  /// Adds a given for a parameter, and returns an expression for its value at the element that the statement draws.
   ExprId given(const FactorParameter& p) {
     Model& m = out_.model;
     const VariableId owner = p.of_mean ? *block_.mean : block_.variable;
@@ -74,7 +79,8 @@ class Carrier {
     return ExprId(m.exprs.size() - 1);
   }
 
-  /// A statement of the variable that draws it from `family`; values by the spelling of parameters.
+  /// Makes the variable's statement draw from `family`, or adds a second statement with OwnPriors::kept. `values` has
+  /// expressions by the names in which the family's parameters can be written.
   std::optional<Error> draw(VariableId v, const math::FamilyRow& family, const std::vector<Named>& values) {
     Statement& s = out_.model.statements[out_.model[v].statement.index()];
     Distribution now{&family, {}, s.main.span};
@@ -95,7 +101,8 @@ class Carrier {
     return std::nullopt;
   }
 
-  /// Its axes and event are those of a variable that the model has once it is expanded.
+  /// Adds givens for the natural parameters and the normaliser of a joint factor. Their axes follow when the joint
+  /// variable exists, in the expansion of the model.
   void give_joint() {
     Model& m = out_.model;
     constexpr GivenType kTypes[] = {GivenType::real, GivenType::vector, GivenType::matrix};
@@ -110,6 +117,7 @@ class Carrier {
       return GivenId(m.givens.size() - 1);
     };
     JointPrior prior;
+    // The guide that joins these variables identifies the prior.
     while (std::ranges::find(m.guide.joint[prior.guide], variable_.auxiliary->members[0].variable) ==
            m.guide.joint[prior.guide].end())
       ++prior.guide;
@@ -120,6 +128,7 @@ class Carrier {
     m.joint_priors.push_back(std::move(prior));
   }
 
+  /// Makes the block's own variable draw from the family of its factor.
   std::optional<Error> give_itself() {
     std::vector<Named> values;
     for (const FactorParameter& p : block_.factor->parameters) {
@@ -129,7 +138,8 @@ class Carrier {
     return draw(block_.variable, block_.mean ? *prior.family : *block_.family, values);
   }
 
-  /// The mean of a mean and precision: its precision is a multiple of the other, as it was.
+  /// Makes the mean in a factor of a mean and a precision draw from its family. Its precision is a multiple of the
+  /// latent precision, as in the model's own statement.
   std::optional<Error> give_mean() {
     Model& m = out_.model;
     const Statement& s = m[m[*block_.mean].statement];
@@ -162,7 +172,7 @@ class Carrier {
   const OwnPriors own_;
 };
 
-/// A number among the givens.
+/// Adds a given that is a single number.
 GivenId add_number(Model& m, const char* name) {
   m.givens.push_back({std::string(kCarried) + name, {}, {}, {}, GivenType::real, std::nullopt, true});
   return GivenId(m.givens.size() - 1);

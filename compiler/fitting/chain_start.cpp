@@ -1,3 +1,4 @@
+// Draws a chain's initial state from the moments of a fit. Each chain has its own stream of random numbers.
 #include "compiler/fitting/chain_start.h"
 
 #include <algorithm>
@@ -9,9 +10,10 @@
 namespace lehr {
 namespace {
 
-constexpr std::uint64_t kStream = 0xC4A1;  // of random numbers, before the chain
+/// Distinguishes this stream of random numbers from that of the chain itself.
+constexpr std::uint64_t kStream = 0xC4A1;
 
-/// One of the values, by their probabilities.
+/// Draws one of the values by their probabilities, and stores it as an indicator vector: 1 at the value, 0 elsewhere.
 void draw_one(std::span<const double> probabilities, std::span<double> to, Rng& rng) {
   double below = 0;
   const double u = draw_uniform(rng);
@@ -24,6 +26,7 @@ void draw_one(std::span<const double> probabilities, std::span<double> to, Rng& 
   to[picked] = 1;
 }
 
+/// Draws a number with this mean: a bit or spin by its probability, a real number as a Normal, any other at its mean.
 double draw(math::Support support, double mean, const double* sd, Rng& rng) {
   if (support == math::Support::bit) return draw_uniform(rng) < mean ? 1 : 0;
   if (support == math::Support::spin) return draw_uniform(rng) < 0.5 * (1 + mean) ? 1 : -1;

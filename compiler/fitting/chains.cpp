@@ -1,3 +1,5 @@
+// Summarises the chains of a sampler: every number of every variable gets one Diagnosis over all chains, in the order
+// of the columns of draws.
 #include "compiler/fitting/chains.h"
 
 #include <fmt/format.h>
@@ -15,15 +17,17 @@ namespace lehr {
 
 namespace {
 
-/// The columns of a Diagnosis, in the order of summary.csv.
+/// A field of a Diagnosis, and its column in summary.csv.
 struct Column {
-  const char* name;
-  double Diagnosis::*member;
+  const char* name;           // of the column
+  double Diagnosis::*member;  // the field
 };
+/// All fields, in the order of summary.csv.
 constexpr Column kColumns[] = {{kDrawnMean, &Diagnosis::mean},        {kDrawnSd, &Diagnosis::sd},
                                {kDrawnMcse, &Diagnosis::mcse},        {kDrawnEssBulk, &Diagnosis::ess_bulk},
                                {kDrawnEssTail, &Diagnosis::ess_tail}, {kDrawnRHat, &Diagnosis::r_hat}};
 
+/// Returns the largest R-hat and the smallest effective sample sizes; NaN, which becomes null, if no number has one.
 nlohmann::json worst_of(std::span<const Diagnosis> numbers) {
   Diagnosis worst;
   worst.r_hat = worst.ess_bulk = worst.ess_tail = std::nan("");
@@ -46,6 +50,7 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
     const auto draws = static_cast<std::size_t>(first[v].shape[0]);
     const std::size_t width = draws == 0 ? 0 : first[v].values.size() / draws;
     for (std::size_t i = 0; i < width; ++i) {
+      // Gathers the draws of one number, one list for each chain.
       std::vector<std::vector<double>> columns;
       for (const GibbsReport* c : chains) {
         std::vector<double>& column = columns.emplace_back(draws);
@@ -71,6 +76,7 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
 
 nlohmann::json to_json(const ChainSummary& s) {
   nlohmann::json out = {{"sampling", worst_of(s.numbers)}, {"variables", nlohmann::json::object()}};
+  // `moments` has std::size(kColumns) arrays for each variable; `numbers` has the same variables in the same order.
   std::size_t begin = 0;
   for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
     const std::string& name = s.moments[v].name;
@@ -95,6 +101,7 @@ std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs)
     const auto* report = std::get_if<GibbsReport>(&run.report);
     if (report && (all_failed || !failed(run))) chains.push_back(report);
   }
+  // Chains without draws, and those that were interrupted before the first of them, are left out.
   std::erase_if(chains, [](const GibbsReport* c) { return c->log_joint.empty(); });
   const std::size_t draws = chains.empty() ? 0 : chains[0]->log_joint.size();
   std::erase_if(chains, [&](const GibbsReport* c) { return c->log_joint.size() != draws; });
@@ -123,14 +130,15 @@ std::string format_csv(const ChainSummary& s) {
 
 namespace {
 
-/// The values of a variable that the data have, NaN elsewhere; none where they have none.
+/// Returns the values that the data have for a variable with missing ones, NaN for the missing; empty for other
+/// variables.
 std::span<const double> known_values(const model::Model& m, const BoundData& data, const std::string& name) {
   for (std::size_t k = 0; k < m.variables.size(); ++k)
     if (m.variables[k].name == name && data.clamped[k]) return data.observed[k].values;
   return {};
 }
 
-/// Numbers that no chain has moved, though the data do not have them, by variable.
+/// Returns a warning for each variable with numbers that never changed in any chain and that the data do not fix.
 std::vector<Caution> constant_numbers(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   std::vector<Caution> out;
   std::size_t begin = 0;

@@ -1,3 +1,8 @@
+// Measures couplings by perturbing the means of two factors and evaluating the ELBO four times:
+//
+//   H_ab sd_a sd_b  ~  (ELBO(+,+) - ELBO(+,-) - ELBO(-,+) + ELBO(-,-)) / 4
+//
+// Each sign says whether a mean is moved up or down by one standard deviation of its factor.
 #include "compiler/fitting/coupling.h"
 
 #include <fmt/format.h>
@@ -22,17 +27,19 @@ using conditionals::Block;
 using density::Atom;
 using math::ParameterRole;
 
-/// A Normal or MvNormal factor with its means and the diagonals of its precisions.
+/// A Normal or MvNormal factor.
 struct Located {
-  model::VariableId variable;
-  std::string name;
-  NamedArray mean;
-  std::vector<double> precision;  // as `mean`
-  std::size_t width = 1;          // numbers of one factor
+  model::VariableId variable;     // of the factor; a joint variable stands for its members
+  std::string name;               // of the variable
+  NamedArray mean;                // its means
+  std::vector<double> precision;  // by number: the diagonal of its precision
+  std::size_t width = 1;          // numbers of one element
 
-  std::vector<MemberNumbers> members = {};  // of a joint variable
+  std::vector<MemberNumbers> members = {};  // of a joint variable: where each member's numbers are
 
+  /// Returns the standard deviation of a number given the others of its element.
   double scale(std::size_t k) const { return 1 / std::sqrt(precision[k]); }
+  /// Returns the name of a number; of a joint variable, that of the member which it belongs to.
   std::string element(std::size_t k) const {
     for (const MemberNumbers& x : members) {
       const auto at = std::ranges::find(x.at, k);
@@ -42,12 +49,13 @@ struct Located {
   }
 };
 
+/// Returns the array of that name, or null.
 const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
   const auto found = std::ranges::find(arrays, name, &NamedArray::name);
   return found == arrays.end() ? nullptr : &*found;
 }
 
-/// Nothing where the factor is another one, or not in `posterior`.
+/// Returns the factor of a block with its parameters, or nullopt if it is not a plain Normal factor in `posterior`.
 std::optional<Located> located(const Block& block, const model::Model& m, const std::vector<NamedArray>& posterior) {
   if (block.point || block.drawn || block.chain || block.mean) return std::nullopt;
   const auto* mean = math::find_role(*block.factor, ParameterRole::location);
@@ -68,17 +76,21 @@ std::optional<Located> located(const Block& block, const model::Model& m, const 
   return out;
 }
 
-constexpr std::size_t kTried = 100;  // pairs in all, where there are no more variables than that
+/// The number of pairs that are tried in all. If there are more pairs of variables, one is tried for each.
+constexpr std::size_t kTried = 100;
 
+/// Pairs of positions in the means of two factors.
 using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
 
+/// Returns the index variables of an atom, event axes last.
 std::vector<density::IndexId> indices(const Atom& a) {
   std::vector<density::IndexId> out = a.axes;
   out.insert(out.end(), a.event.begin(), a.event.end());
   return out;
 }
 
-/// Adds the pairs of elements that two atoms of one term can stand for together: axes with one index agree.
+/// Adds the pairs of elements that two atoms of one term refer to at the same time: where both use the same index
+/// variable, their positions agree. Stops after kMostPairs.
 void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom& of_b, Pairs& to) {
   const auto i = indices(of_a), j = indices(of_b);
   const bool all_axes = i.size() == a.mean.shape.size() && j.size() == b.mean.shape.size();
@@ -86,6 +98,7 @@ void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom&
     const std::vector<std::size_t> at_a = unravel(a.mean.shape, k);
     for (std::size_t l = 0; l < b.mean.values.size() && to.size() <= kMostPairs; ++l) {
       const std::vector<std::size_t> at_b = unravel(b.mean.shape, l);
+      // Of one variable, each pair of different elements counts once. Numbers of one vector share a factor.
       bool together = a.variable != b.variable || k / a.width < l / a.width;
       for (std::size_t x = 0; all_axes && x < i.size(); ++x)
         for (std::size_t y = 0; y < j.size(); ++y)
@@ -95,6 +108,7 @@ void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom&
   }
 }
 
+/// Returns the pairs of elements of two factors that occur together in some term of the log joint.
 Pairs pairs_of(const density::Density& d, const Located& a, const Located& b) {
   Pairs out;
   for (const density::Term& t : d.terms) {
@@ -108,7 +122,7 @@ Pairs pairs_of(const density::Density& d, const Located& a, const Located& b) {
   return out;
 }
 
-/// The ELBO with other means.
+/// Evaluates the ELBO at other means. Restores the factors when it goes out of scope.
 class Shifted {
  public:
   explicit Shifted(Instance& instance) : instance_(instance), before_(instance.engine().save()) {}
@@ -116,6 +130,7 @@ class Shifted {
   Shifted(const Shifted&) = delete;
   Shifted& operator=(const Shifted&) = delete;
 
+  /// Returns the ELBO in nats at these means, or NaN if it cannot be evaluated.
   double elbo(const std::vector<NamedArray>& means) {
     Elbo out;
     if (!instance_.set(means, "") || instance_.engine().elbo(out) != 0) return NAN;
@@ -127,8 +142,7 @@ class Shifted {
   std::vector<std::vector<double>> before_;
 };
 
-/// Both elements are moved up and down by the standard deviations of their factors: the difference is |H_ab| in their
-/// units.
+/// Returns the coupling of two numbers, by the second difference described above.
 double correlation(Shifted& at, const Located& a, std::size_t k, const Located& b, std::size_t l) {
   double out = 0;
   for (const double up : {1.0, -1.0}) {
@@ -143,10 +157,11 @@ double correlation(Shifted& at, const Located& a, std::size_t k, const Located& 
   return std::abs(out) / 4;
 }
 
-/// More coordinates than this are not suggested: the factor has a matrix of them.
+/// A guide is suggested only for up to this many numbers, since the joint factor has a matrix of their covariances.
 constexpr double kMostCoordinates = 200;
 
-/// The variables and what shares their factors already, where they can be one Normal factor of `guide joint`.
+/// Returns the variables of the joint factor to suggest, members of existing joint factors included; empty if there are
+/// too many numbers.
 std::vector<model::VariableId> joinable(const Analysed& a, const Located& first, const Located& second) {
   const model::Model& m = a.model;
   std::vector<model::VariableId> members;
@@ -161,6 +176,7 @@ std::vector<model::VariableId> joinable(const Analysed& a, const Located& first,
   return none ? std::vector<model::VariableId>() : members;
 }
 
+/// Returns true if the variable of a number has limits, which excludes some remedies.
 bool between_limits(const model::Model& m, const std::string& element) {
   const auto v = std::ranges::find(m.variables, element.substr(0, element.find('[')), &model::Variable::name);
   return v != m.variables.end() && m[v->statement].limits.any();
@@ -190,6 +206,7 @@ std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analys
   Shifted shifted(instance);
   for (const Job& job : jobs) {
     Coupled strongest;
+    // Each pair of variables gets an equal part of the trials, evenly spaced over its pairs of elements.
     const std::size_t n = std::min(job.pairs.size(), std::max<std::size_t>(1, kTried / jobs.size()));
     for (std::size_t i = 0; i < n; ++i) {
       const auto [k, l] = job.pairs[i * job.pairs.size() / n];
@@ -210,6 +227,7 @@ void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, c
   for (Coupled& c : couplings) {
     if (c.guide.empty()) continue;
     model::Model changed = resolved;
+    // The suggested factor replaces joint factors that share a variable with it.
     std::erase_if(changed.guide.joint, [&](const std::vector<model::VariableId>& block) {
       return std::ranges::any_of(
           block, [&](model::VariableId v) { return std::ranges::find(c.members, v) != c.members.end(); });

@@ -1,3 +1,4 @@
+// Follows the path of an element through nested plates by their row offsets, and names each step of it.
 #include "compiler/fitting/element_names.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate,
   const auto it = fit.nested.find(plate);
   if (it == fit.nested.end() || find_label(fit, plate, index)) return {{plate, index}};
   const std::vector<std::int64_t>& offsets = it->second.offsets;
+  // The row that contains the element is the last one that begins at or before it.
   const auto after = std::ranges::upper_bound(offsets, static_cast<std::int64_t>(index));
   if (after == offsets.begin() || after == offsets.end()) return {{plate, index}};
   std::vector<PlaceInPlate> out = path_of(fit, it->second.in, static_cast<std::size_t>(after - offsets.begin() - 1));
@@ -34,6 +36,7 @@ std::size_t first_number(const SavedFit& fit, const std::string& plate) {
 std::string element(const SavedFit& fit, const std::string& plate, std::size_t index) {
   std::vector<std::string> names;
   for (const auto& [of, number] : path_of(fit, plate, index)) {
+    // A plate without a name is printed as the number alone.
     const std::string* label = find_label(fit, of, number);
     names.push_back(label        ? printable(*label)
                     : of.empty() ? fmt::format("{}", number)
@@ -64,6 +67,7 @@ std::vector<double> weights_of(const SavedFit& fit, const std::string& plate) {
   const auto k = static_cast<std::size_t>(m->event[0]);
   std::vector<double> out(k, 0.0);
   for (std::size_t i = 0; i < m->mean.size(); ++i)
+    // Averages over the elements of the variable: mean.size() / k of them.
     out[i % k] += m->mean[i] * static_cast<double>(k) / static_cast<double>(m->mean.size());
   return out;
 }

@@ -1,3 +1,5 @@
+// Averages over uninformed elements. The element that would be simulated last is always removed first: nothing else in
+// the polynomial depends on it then, so its numbers can be replaced by their moments given its parents.
 #include "compiler/fitting/elimination.h"
 
 #include <algorithm>
@@ -10,9 +12,10 @@ namespace {
 using namespace model;
 using Kind = Atom::Kind;
 
+/// Longer polynomials are given up.
 constexpr std::size_t kMostTerms = 100'000;
 
-/// The atoms of the element, and what is left.
+/// Splits a monomial into the atoms of one element and the rest.
 std::pair<Atoms, Monomial> split(const Laws& laws, Element e, const Monomial& m) {
   std::pair<Atoms, Monomial> out{{}, {m.coefficient, {}}};
   for (const Atom& a : m.atoms)
@@ -20,7 +23,7 @@ std::pair<Atoms, Monomial> split(const Laws& laws, Element e, const Monomial& m)
   return out;
 }
 
-/// x or 1 - x, of a polynomial for x.
+/// Returns the polynomial x for the atom of a number, 1 - x for that of its complement.
 Polynomial plain(const Atom& a, const Polynomial& x) {
   return a.kind == Kind::complement ? constant(1) + scaled(x, -1) : x;
 }
@@ -45,7 +48,7 @@ Elimination::Rank Elimination::rank(Element e) const {
   return {p.group, when, p.within, e.position};
 }
 
-/// The element that is drawn last of those that have no law.
+/// Compares elements by their position in the order of simulation.
 std::optional<Element> Elimination::next(const Polynomial& p) {
   std::optional<Element> out;
   for (const Monomial& m : p) {
@@ -58,7 +61,8 @@ std::optional<Element> Elimination::next(const Polynomial& p) {
   return out;
 }
 
-/// E[one or two numbers of e | its parents].
+/// Returns E[own | parents] for one or two numbers of the element e: the mean, or the product of means plus the
+/// covariance.
 std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
   const auto is_plain = [](const Atom& a) { return a.kind <= Kind::complement; };
   if (own.size() > 2 || !std::ranges::all_of(own, is_plain)) return std::nullopt;
@@ -104,6 +108,7 @@ std::optional<Resolved> Elimination::resolved(Polynomial p) {
     const Statement& s = model_[model_[e->variable].statement];
     const At at = symbolic_.forward().at(*e);
     out.gaussian = out.gaussian && symbolic_.forward().distribution(s, at).family->gaussian;
+    // The terms with this element, each as a number of it and the coefficient.
     std::vector<std::pair<Atom, Monomial>> linear;
     for (const Monomial& m : p) {
       auto [own, rest] = split(laws_, *e, m);
@@ -112,6 +117,7 @@ std::optional<Resolved> Elimination::resolved(Polynomial p) {
       if (own[0].kind == Kind::complement) rest.coefficient *= -1;
       linear.emplace_back(own[0], rest);
     }
+    // The noise gets the covariances of the element's numbers, times their coefficients.
     for (const auto& [a, rest_a] : linear) {
       for (const auto& [b, rest_b] : linear) {
         const std::optional<Polynomial> apart = symbolic_.covariance(s, at, laws_.component(a), laws_.component(b));

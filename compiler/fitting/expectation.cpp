@@ -1,4 +1,10 @@
-// What must be summed over is found by evaluating a formula and seeing which category it lacked.
+// Averages over categories by trial: a formula is evaluated, and Forward::unknown names the first category that lacks a
+// value. That category is set to each of its values in turn, and the formula is evaluated again. So only those
+// categories are summed over that the formula reads.
+//
+//   x ~ Normal(mean = mu[z], ...):   evaluate mu[z] -> z unknown -> sum over k of E[weight(z = k)] * E[mu[k]]
+//
+// The weight of a category is its probability: a number if data inform it, otherwise a polynomial given its parents.
 #include "compiler/fitting/expectation.h"
 
 #include <algorithm>
@@ -9,8 +15,9 @@ namespace {
 
 using namespace model;
 
+/// The maximum number of evaluations for one element; sums with more are left to draws.
 constexpr std::int64_t kMostEvaluations = 100'000;
-/// Probabilities that are longer are not kept: a forecast through latent transitions grows with every step.
+/// Longer probabilities are not cached: with random transitions they grow with every step of a forecast.
 constexpr std::size_t kMostKeptTerms = 64;
 
 }  // namespace
@@ -47,8 +54,10 @@ std::size_t Expectation::numbers(const Statement& s) const {
 
 AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
   AveragedElement out;
-  if (s.limits.any()) return out;  // values are moved to their limits, or between them
+  // Limits move values to their boundary (censoring) or between limits (truncation), which no formula here describes.
+  if (s.limits.any()) return out;
   out.mean.assign(numbers(s), 0.0);
+  // Each of the two passes over the categories begins with none of them set.
   const auto restart = [&] {
     summed_.clear();
     seen_.clear();
@@ -66,10 +75,12 @@ AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
       if (x) out.mean[j] += *x;
     }
   });
+  // Without a polynomial for the mean, the element may still have constant parameters.
   if (!exact_ || !std::ranges::all_of(out.mean, [](double x) { return std::isfinite(x); }))
     return of_known_parameters(values_.element(s, at));
   if (!all) return out;
   restart();
+  // The second pass needs the means of the first, about which it forms variances.
   MixtureSum sum(symbolic_, laws_, elimination_, s, at, out);
   over({}, constant(1), [&](const Polynomial& weight) { sum.add(weight); });
   if (exact_) sum.finish();
@@ -77,7 +88,7 @@ AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
   return out;
 }
 
-/// By the margins of its row, where all parameters are known and there is no formula of its mean.
+/// Uses the marginals of the family's row.
 AveragedElement Expectation::of_known_parameters(Element e) {
   AveragedElement out;
   values_.clear();
@@ -96,6 +107,7 @@ AveragedElement Expectation::of_known_parameters(Element e) {
 
 void Expectation::remember(Element e) {
   const Statement& s = model_[model_[e.variable].statement];
+  // Only chains profit: each element depends on the one before.
   if (!s.lagged) return;
   const At at = values_.at(e);
   Marginal m;
@@ -123,8 +135,7 @@ void Expectation::remember(Element e) {
   marginals_[e] = std::move(m);
 }
 
-/// Multiplies the weight by the probabilities of the categories in `priors` given their parents; false where one of
-/// these has no value yet.
+/// The last entry of `priors` is the category that got its value last. Its parents may be categories without a value.
 bool Expectation::settle(std::vector<Element>& priors, Polynomial& weight) {
   while (!priors.empty() && !weight.empty() && exact_) {
     const Element e = priors.back();
@@ -140,7 +151,7 @@ bool Expectation::settle(std::vector<Element>& priors, Polynomial& weight) {
   return true;
 }
 
-/// Calls `leaf` where it needs no further category (it leaves values_.unknown() otherwise, having added nothing).
+/// If `leaf` reads a category without a value, it must add nothing and leave Forward::unknown set.
 void Expectation::over(std::vector<Element> priors, Polynomial weight, const Leaf& leaf) {
   exact_ = exact_ && ++evaluations_ < kMostEvaluations;
   if (!exact_) return;
@@ -153,8 +164,9 @@ void Expectation::over(std::vector<Element> priors, Polynomial weight, const Lea
   if (const std::optional<Element> u = values_.unknown(); u && exact_) sum_over(*u, priors, weight, leaf);
 }
 
-/// Elements of one chain depend on each other: of one that has its probabilities by itself only later elements follow,
-/// by their distribution given it. So do those depend that the same categories were summed over for.
+/// Elements of one chain depend on each other. Given an element with its own probabilities, only later elements may
+/// follow, by their distribution given it. Cached probabilities of two categories are dependent if the same categories
+/// were summed over for both.
 bool Expectation::is_independent(Element u, bool informed, const Marginal* marginal) const {
   const bool root = informed || marginal;
   const bool ordered = is_chain(u.variable) || model_[model_[u.variable].statement].lagged;
@@ -170,6 +182,7 @@ bool Expectation::is_independent(Element u, bool informed, const Marginal* margi
 }
 
 void Expectation::sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf) {
+  // Only categories are summed over; bits and spins are left to draws.
   if (!model_[u.variable].value_plate) {
     exact_ = false;
     return;
@@ -177,6 +190,7 @@ void Expectation::sum_over(Element u, const std::vector<Element>& priors, const 
   const bool informed = !model_[u.variable].observed && informed_[u.variable.index()][u.position];
   const bool among_others =
       std::ranges::any_of(summed_, [&](const auto& other) { return other.first.variable == u.variable; });
+  // Cached probabilities are valid only if no other element of the variable has a value.
   const auto kept = marginals_.find(u);
   const Marginal* marginal = informed || among_others || kept == marginals_.end() ? nullptr : &kept->second;
   exact_ = exact_ && is_independent(u, informed, marginal);
@@ -192,6 +206,7 @@ void Expectation::sum_over(Element u, const std::vector<Element>& priors, const 
     Polynomial own = weight;
     if (informed) own = scaled(std::move(own), beliefs_[u.variable.index()][u.position * n + k]);
     if (marginal) own = own * marginal->probabilities[k];
+    // Values of probability 0 are skipped.
     std::erase_if(own, [](const Monomial& m) { return m.coefficient == 0; });
     if (!own.empty()) over(next, std::move(own), leaf);
   }

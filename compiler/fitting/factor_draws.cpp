@@ -1,3 +1,5 @@
+// Draws from the factors of a fit in memory, by FamilyRow::draw. Joint factors are drawn as a whole, and the draw is
+// distributed over their variables.
 #include "compiler/fitting/factor_draws.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 
 using conditionals::Block;
 
-/// The factor with its arrays, where it is a distribution that a model could write.
+/// Returns the factor of a block with its parameters, if a model could write this distribution; otherwise nullopt.
 std::optional<FactorSource> written(const model::Model& m, const Block& b,
                                     const std::map<std::string, SavedVariable>& posterior) {
   if ((m[b.variable].auxiliary && !is_joint(m[b.variable])) || b.chain || b.point || !b.family->draw)
@@ -22,6 +24,7 @@ std::optional<FactorSource> written(const model::Model& m, const Block& b,
   const auto variable = posterior.find(m[b.mean.value_or(b.variable)].name),
              precision = posterior.find(m[b.variable].name);
   if (variable == posterior.end() || precision == posterior.end()) return std::nullopt;
+  // Each parameter of the factor must be one by which the family can be written.
   const bool spelled = std::ranges::all_of(b.factor->parameters, [&](const math::FactorParameter& p) {
     return !p.exported ||
            std::ranges::find(b.family->spellings, p.name, &math::Spelling::name) != b.family->spellings.end();
@@ -29,7 +32,7 @@ std::optional<FactorSource> written(const model::Model& m, const Block& b,
   return spelled ? factor_source(*b.family, variable->second, &precision->second) : std::nullopt;
 }
 
-/// Draws of a joint variable, by its members.
+/// Draws a joint variable, and returns one array for each member.
 std::vector<NamedArray> draws_of_members(const model::Model& m, model::VariableId joint, const FactorSource& source,
                                          const FactorLayout& layout, const std::map<std::string, SavedVariable>& saved,
                                          std::int64_t draws, Rng& rng) {
@@ -68,7 +71,8 @@ std::vector<NamedArray> draws_from_factors(const Analysed& a, const std::vector<
       std::ranges::move(draws_of_members(m, b.variable, *source, *layout, saved, draws, rng), std::back_inserter(out));
       continue;
     }
-    std::vector<model::VariableId> members;  // as a draw has them
+    // A draw of a joint factor has the numbers of the mean, then those of its precision.
+    std::vector<model::VariableId> members;
     if (b.mean) members.push_back(*b.mean);
     members.push_back(b.variable);
     std::vector<NamedArray> to;

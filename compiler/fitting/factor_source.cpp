@@ -1,4 +1,5 @@
-// Arrays are matched with the parameters of a row by their names.
+// Matches saved arrays with the parameters of a factor by their names. The family's own factor is tried before its
+// point factor.
 #include "compiler/fitting/factor_source.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ using math::Factor;
 using math::FactorParameter;
 using Shape = std::vector<std::int64_t>;
 
+/// In a joint factor, parameters of the mean are saved with the mean, and the others with the precision.
 const NamedArray* FactorSource::array(const FactorParameter& p) const {
   const SavedVariable* of = other && !p.of_mean ? other : &variable;
   return of->find(p.name);
@@ -30,6 +32,7 @@ std::optional<FactorSource> factor_source(const math::FamilyRow& row, const Save
   return std::nullopt;
 }
 
+/// Every parameter must have the same elements, and as many numbers as its shape says.
 std::optional<FactorLayout> layout_of(const FactorSource& s) {
   FactorLayout out;
   bool first = true;
@@ -65,6 +68,7 @@ math::Environment parameters_of(const FactorSource& s, const FactorLayout& layou
 std::vector<std::int64_t> sizes_of_members(const model::Model& m, model::VariableId joint,
                                            const std::map<std::string, SavedVariable>& posterior) {
   std::vector<std::int64_t> out(m.plates.size(), -1);
+  // The location or the probabilities of a variable have its full shape.
   const auto read = [&](const model::Variable& v, const math::FamilyRow& family) {
     const math::RoleNames names = math::role_names(family);
     const auto saved = posterior.find(v.name);

@@ -1,4 +1,4 @@
-// One function an element, made once.
+// Prepares one function for each element that draws it, once, and calls these for every draw.
 #include "compiler/fitting/factor_values.h"
 
 #include <fmt/format.h>
@@ -43,12 +43,14 @@ Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map
       if (std::optional<Error> e = out.add_joint(m, b, posterior, wanted, conditionals::BlockId(k), laws)) return *e;
       continue;
     }
+    // Auxiliary variables are never named by expressions. The mean and precision of a joint factor are drawn together.
     if (m[b.variable].auxiliary || !(wanted[b.variable.index()] || (b.mean && wanted[b.mean->index()]))) continue;
     Source source;
     source.steps = laws.steps_of(conditionals::BlockId(k));
     if (b.mean) source.members.push_back(*b.mean);
     source.members.push_back(b.variable);
     const std::string& name = m[source.members[0]].name;
+    // The factor must be complete: silently skipping it would leave the variable without values.
     const Error missing{ExitCode::data, "posterior.npz", fmt::format("the factor of '{}' is not in it", name), {}};
     const auto v = posterior.find(name), precision = posterior.find(m[b.variable].name);
     if (v == posterior.end() || precision == posterior.end()) return missing;
@@ -65,6 +67,7 @@ Result<FactorValues> FactorValues::make(const Analysed& analysed, const std::map
   return out;
 }
 
+/// A draw of the joint variable is a list of all its numbers; each member picks its own.
 void FactorValues::draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
                                 const RngOf& rng_of) {
   std::vector<double> all;
@@ -94,6 +97,7 @@ void FactorValues::draw(const std::vector<std::vector<bool>>& informed, Forward&
     for (std::size_t e = 0; e < s.elements.size(); ++e) {
       const auto is_informed = [&](model::VariableId v) { return informed[v.index()][e]; };
       if (std::ranges::none_of(s.members, is_informed)) continue;
+      // Chains with covariances were drawn as a whole.
       const std::vector<double> x = s.steps ? steps[e] : s.elements[e](rng_of({s.members[0], e}));
       auto from = x.begin();
       for (const model::VariableId v : s.members) {

@@ -1,3 +1,5 @@
+// Writes the files of a fit beside their destinations, and renames them while a lock on the directory is held. Fits
+// that write into the same directory at the same time do not mix their files.
 #include "compiler/fitting/fit_files.h"
 
 #include <fcntl.h>
@@ -15,16 +17,19 @@
 namespace lehr {
 namespace {
 
+/// Records size and checksum of a file in fit.json.
 void seal(nlohmann::json& summary, const std::string& name, const FileSeal& s) {
   summary["files"][name] = {{"size", s.size}, {"crc32", s.crc}};
 }
 
-/// Held while files are written that belong together: of fits into the same directory, one has its own set in the end.
+/// Holds an exclusive lock on a directory during its lifetime, so that one complete set of files is renamed after
+/// another.
 class Locked {
  public:
   explicit Locked(const std::string& directory)
       : folder_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (folder_ >= 0) ::flock(folder_, LOCK_EX);  // some file systems have no locks
+    // A file system without locks makes this fail, which does no harm.
+    if (folder_ >= 0) ::flock(folder_, LOCK_EX);
   }
   Locked(const Locked&) = delete;
   ~Locked() {
@@ -57,7 +62,7 @@ Result<bool> FitFiles::add(nlohmann::json& summary, const std::string& name, std
 
 Result<bool> FitFiles::finish(const std::vector<NamedArray>& posterior, const std::vector<NamedArray>& items,
                               nlohmann::json& summary) {
-  // A fit that failed may have numbers that are none: they are no posterior to be read.
+  // The arrays of a failed fit may contain NaN or infinity; such arrays are not written.
   std::vector<NamedArray> numbers;
   const bool failed = summary.value("status", "") == name_of(Status::numerical_failure);
   std::ranges::copy_if(posterior, std::back_inserter(numbers), [&](const NamedArray& a) {
@@ -74,6 +79,7 @@ Result<bool> FitFiles::finish(const std::vector<NamedArray>& posterior, const st
   const Result<FileSeal> trace = seal_of_file(directory_ + "/trace.csv");
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
+  // fit.json is renamed last: it confirms the other files.
   if (Result<bool> r = put_beside("fit.json", text_of(summary)); !r) return r;
   for (NewFile& file : files_)
     if (Result<bool> r = file.finish(); !r) return r;

@@ -1,4 +1,4 @@
-// The contents of fit.json. Numbers that are not finite become null.
+// Makes the contents of fit.json. nlohmann::json writes numbers that are not finite as null.
 #include "compiler/fitting/fit_summary.h"
 
 #include <algorithm>
@@ -12,8 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Axes and event axes by plate, the family of the factor (of a member of a joint variable, of its marginal), the other
-/// member of a mean and precision, and the members of a joint variable. Not sources of counts, which are not written.
+/// Lists the latent variables: names of axes and event axes, the family of the factor, the other member of a joint
+/// factor of mean and precision, and the members of a joint variable. Sources of counts, which are not saved, are left
+/// out.
 json variables(const model::Model& m, const conditionals::Conditionals& c) {
   json out = json::object();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -38,7 +39,7 @@ json variables(const model::Model& m, const conditionals::Conditionals& c) {
   return out;
 }
 
-/// Where the rows of nested plates begin that variables lie on whose factors are written.
+/// Lists the row offsets of nested plates that saved variables lie on, or all variables if `all`.
 json nested(const model::Model& m, const BoundData& data, const std::vector<NamedArray>& written, bool all) {
   json out = json::object();
   for (const model::Variable& v : m.variables) {
@@ -54,7 +55,8 @@ json nested(const model::Model& m, const BoundData& data, const std::vector<Name
   return out;
 }
 
-/// Other data of the same model have it too.
+/// Returns true if a constant array belongs to the model and not to the data set: it is not carried, and lies on no
+/// plate of the observations.
 bool is_of_model(const model::Model& m, const model::Given& g) {
   const auto lies_on = [&](model::PlateId plate) {
     return std::ranges::any_of(m.variables, [&](const model::Variable& v) {
@@ -64,7 +66,7 @@ bool is_of_model(const model::Model& m, const model::Given& g) {
   return !is_carried(g) && std::ranges::none_of(g.axes, lies_on);
 }
 
-/// The coordinates of a joint variable, which the model does not name.
+/// Returns true if the plate numbers the coordinates of a joint variable; the model's text does not have it.
 bool is_of_joint(const model::Model& m, model::PlateId plate) {
   return std::ranges::any_of(m.variables, [&](const model::Variable& v) {
     return v.auxiliary && !v.auxiliary->members.empty() && std::ranges::find(v.event, plate) != v.event.end();
@@ -77,6 +79,7 @@ json to_json(const std::vector<Caution>& cautions) {
   json out = json::array();
   for (const Caution& c : cautions)
     out.push_back({{"text", spelled(c.text, "")}, {"notes", c.notes}});
+  // Names of options are spelled as on the command line.
   for (json& caution : out)
     for (json& note : caution["notes"])
       note = spelled(note.get<std::string>(), "");

@@ -1,3 +1,7 @@
+// Runs of a fit: binds and analyses, compiles for the method, starts, runs, and examines the result.
+//
+// The examination looks for results that seem right and are not. These are numbers that are not finite, digits lost in
+// rounding, symmetric solutions, points that ran to 0, and correlations that independent factors ignore.
 #include "compiler/fitting/fitting.h"
 
 #include <fmt/format.h>
@@ -20,9 +24,11 @@
 namespace lehr {
 namespace {
 
-/// Of two Normal variables that are tied so, the factors have less than 0.44 of the standard deviations.
+/// Couplings above this are reported. The standard deviations of two Normal variables so correlated are below 0.44 of
+/// the true ones: sqrt(1 - 0.9^2).
 constexpr double kStrongCoupling = 0.9;
 
+/// Returns the warning that a start of the wanted kind failed and another one took its place.
 Caution passed_over(StartKind wanted, const Instance::Started& started) {
   return {fmt::format("no start from {}: {}", name_of(wanted), started.failure),
           {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))}};
@@ -38,17 +44,21 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   if (std::optional<Error> e = too_large(sizes_of_values(complete.model, *data))) return *e;
   const Masks masks = find_barren(resolved, *data);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
+  // Where data are far from zero, model and data are replaced by ones in distances from a reference.
   std::optional<AboutReferences> moved = about_references(resolved, *data);
+  // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   if (!moved && !options.any())
     return std::optional<BoundModel>(BoundModel{complete, std::move(*data), {}, resolved, {}, std::move(digests)});
   std::optional<Analysed> analysed = analyse(moved ? moved->model : resolved, options, diagnostics);
   for (std::size_t k = 0; k < data->clamped.size(); ++k) {
+    // A variable with some missing values has become latent, which explains an error of the analysis.
     if (data->clamped[k])
       diagnostics.note_errors(
           fmt::format("'{}' is latent where the data miss its values", complete.model.variables[k].name));
   }
-  if (!analysed) return std::optional<BoundModel>();
+  if (!analysed) return std::optional<Bound>();
+  // The new analysis may have added auxiliary variables, which come last and have no data.
   data->observed.resize(analysed->model.variables.size());
   add_masks(analysed->model, masks, moved ? moved->data : *data);
   if (!moved)
@@ -68,6 +78,7 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
   density::ExpandOptions options = expand_options(streamed->whole());
   const Masks outside = streamed->barren_outside();
   options = with_masks(std::move(options), outside);
+  // Any part of the items may have barren elements of these variables, so their density needs masks.
   for (const model::VariableId v : streamed->with_barren_items())
     options.may_be_missing[v.index()] = true;
   BoundData data = streamed->whole();
@@ -88,6 +99,7 @@ std::optional<Error> nothing_to_fit(const BoundModel& bound) {
   const model::Model& m = bound.analysed.model;
   std::vector<std::string> empty;
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
+    // Nested plates have no elements if their outermost plate has none.
     if (m.plates[k].set != model::PlateId(k) || m.plates[k].parent || !model::is_item_plate(m, model::PlateId(k)))
       continue;
     if (bound.data.sizes[k] != 0) return std::nullopt;
@@ -109,6 +121,7 @@ bool better(const FitRun& a, const FitRun& b) {
 
 Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::Which which) {
   const Engine& engine = instance.engine();
+  // A copy of the machine's description gets the accuracy; its memory is the engine's.
   machine::Machine m = engine.machine();
   m.accuracy = {options.local_iterations, options.local_tolerance};
   Elbo elbo;
@@ -127,6 +140,7 @@ Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings set
   return out;
 }
 
+/// Reads the requirements of the method: some need all items at once.
 std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
   const auto refused = [](std::string why) {
     return Error{ExitCode::usage, option("stream"), "items are not read in pieces " + std::move(why), {}};
@@ -141,6 +155,7 @@ std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
 
 ItemSource Fitting::item_source(const Needs& needs) const {
   if (!bound_.streamed) return {};
+  // The functions share ownership of the opened data with the fit.
   return {needs.window > 0 ? needs.window : settings_.at_a_time, bound_.streamed->plate(),
           [s = bound_.streamed, model = model()](auto runs) {
             BoundData out = s->read(runs);
@@ -151,10 +166,11 @@ ItemSource Fitting::item_source(const Needs& needs) const {
           [s = bound_.streamed](model::PlateId nested, std::int64_t item) { return s->row(nested, item); }};
 }
 
-/// Factors of items that go on from sweep to sweep need a place.
+/// Factors of out-of-core items that the next sweep reads must be stored between the sweeps, in a spill file.
 std::optional<Error> Fitting::place_items() try {
   Engine& engine = instance_->engine();
   const machine::Model& m = engine.model();
+  // Collects the local variables whose factors persist and are not in memory.
   std::set<std::string> names;
   for (const machine::ParameterRow& row : machine::parameters_of(m)) {
     const std::string& name = instance_->name_of(row.buffer);
@@ -180,6 +196,7 @@ void Fitting::sum_by_names(const Needs& needs) {
   const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.whole; };
   if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
     return;
+  // The schedule is planned again with the sizes of the data, on which the decision for tables depends.
   bound_.analysed.schedule =
       plan(model(), schedule().conditionals,
            needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data, data().sizes);
@@ -191,6 +208,7 @@ std::optional<Error> Fitting::compile() {
     if (std::optional<Error> e = not_streamed(needs)) return e;
   }
   far_ = far_columns(model(), data());
+  // Each item's inverse temperature is a given of the model, 1 until the method sets it.
   if (needs.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
     if (!tempered) return tempered.error();
@@ -202,6 +220,8 @@ std::optional<Error> Fitting::compile() {
   if (needs.envelope) {
     if (std::optional<Error> e = not_binary(model(), schedule().conditionals)) return e;
   }
+  // A sampler replaces every factor by a sample factor. It starts from the resolved model, since auxiliary variables of
+  // local bounds are not those of a sampler.
   if (needs.draws) {
     if (std::optional<Error> e = draws_would_be_lost()) return e;
     const density::ExpandOptions options =
@@ -216,9 +236,10 @@ std::optional<Error> Fitting::compile() {
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
   if (!needs.batches && !bound_.streamed) sum_by_names(needs);
-  // A model of local variables alone has no other posterior to show.
+  // If all variables are local, their factors are the only result, so they are always saved.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
+  // Sweeps write per-item parameters that no sweep reads only if these are saved.
   std::visit([&](auto& m) { m.options.rows = settings_.save_locals; }, settings_.method);
   if (bound_.streamed && all_local)
     return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
@@ -254,6 +275,8 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   if (!started) return started.error();
   const std::vector<NamedArray> init =
       settings_.after ? chain_start(*settings_.after, settings_.seed, restart) : settings_.init;
+  // Factors that are given replace those of the start. Without local ones among them, the local factors follow the
+  // global ones.
   if (!init.empty()) {
     Result<bool> of_items = instance_->set(init, settings_.init_source);
     if (!of_items) return of_items.error();
@@ -269,7 +292,7 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   ready_ = std::move(*ready);
   run.report = ready_.report;
   run.at_start = ready_.cautions;
-  // A search passes over starts of any kind.
+  // A search tries starts of several kinds, so one that failed needs no warning.
   if (!started->failure.empty() && init.empty() && !std::holds_alternative<SearchedAscent>(settings_.method))
     run.at_start.push_back(passed_over(settings_.start, *started));
   return run;
@@ -279,6 +302,7 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   instance_->engine().follow(journal);
   run.outcome = most_iterations() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
   instance_->engine().follow(nullptr);
+  // The journal is of a finished run, whose results the caller restores.
   if (journal && journal->replays()) return;
   take_posterior(run);
   distrust_rounding(run);
@@ -288,6 +312,7 @@ void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
                       std::holds_alternative<AutomaticAscent>(settings_.method);
   if (ascent && !bound_.streamed && run.outcome.status == Status::converged)
     run.coupled = strong_couplings(*instance_, analysed(), kStrongCoupling);
+  // Suggests only guides with which the model can be fitted.
   try_guides(run.coupled, bound_.resolved, expand_options(data()));
 }
 
@@ -299,6 +324,7 @@ void Fitting::take_posterior(FitRun& run) {
   run.posterior = instance_->posterior(settings_.save_locals);
   run.items.clear();
   const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
+  // Local solutions are stored for later predictions of the same items.
   if (!draws && !settings_.group && !bound_.streamed) {
     run.items = items_to_save(analysed(), data(), bound_.digests, *instance_, run.posterior);
   }
@@ -312,6 +338,7 @@ void Fitting::take_posterior(FitRun& run) {
                                       subscripts(a.shape, static_cast<std::size_t>(bad - a.values.begin())));
     return;
   }
+  // The ELBO is useless if a single log gamma function has a rounding error above a nat.
   if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior); lost && lost->of_largest > kMostLost) {
     run.outcome.status = Status::numerical_failure;
     run.outcome.failure = fmt::format(
@@ -332,7 +359,7 @@ void Fitting::distrust_rounding(FitRun& run) {
   const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
   std::optional<Doubt> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options,
                                       settings_.single ? kInSingle : kInDouble);
-  // Factors that far data tie together creep, and where they are is nowhere.
+  // Factors that far data couple converge very slowly, and then the solution is wherever the run stopped.
   if ((!why || !why->lost) && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
     why = Doubt{"it has not converged" + told(far_)};
   if (!why) return;
@@ -344,6 +371,7 @@ void Fitting::distrust_rounding(FitRun& run) {
   out.failure = why->text;
 }
 
+/// A weight w multiplies the log likelihood by w in coordinate ascent, but a sampler draws one variable for each copy.
 std::optional<Error> Fitting::has_fractions() const {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     const model::Variable& v = model().variables[k];
@@ -365,7 +393,8 @@ std::optional<Error> Fitting::has_fractions() const {
 
 std::optional<Error> Fitting::draws_would_be_lost() const {
   if (far_.empty()) return std::nullopt;
-  constexpr std::int64_t kSweeps = 50;  // near enough to a solution
+  // Coordinate ascent instead of the sampler shows what rounding does to these data; 50 sweeps come near a solution.
+  constexpr std::int64_t kSweeps = 50;
   const auto lost = [&](const std::string& why) { return Error{ExitCode::numerical, "", why, {}}; };
   Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(), {}, settings_.backend, 0);
   if (!made) return made.error();
@@ -391,12 +420,14 @@ Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
 
 std::vector<Caution> Fitting::cautions(const FitRun& run) const {
   std::vector<Caution> out;
+  // Each strong coupling gets a warning, with the guide that makes one factor of it if there is one.
   for (const Coupled& c : run.coupled) {
     const std::string cure = c.guide.empty() ? "" : fmt::format("; `{};` makes them one factor", c.guide);
     out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small{}",
                                c.first, c.second, c.correlation, cure),
                    {}});
   }
+  // For couplings without a guide, the last warning gets a note with other remedies.
   if (std::ranges::any_of(run.coupled, [](const Coupled& c) { return c.guide.empty(); })) {
     std::vector<std::string> cures = other_cures(run.coupled, analysed());
     if (analyse_for_draws(bound_.resolved, expand_options(data()), analysed()))
@@ -405,6 +436,7 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
         "factors are independent of each other" +
         (cures.empty() ? "" : fmt::format("; what they have in common stays with {}", fmt::join(cures, " or "))));
   }
+  // A decreasing ELBO is explained by rounding if there is a warning of that already.
   if (!run.rounding.empty()) {
     out.push_back({run.rounding, {"centre the data, or subtract a trend first: they keep more digits"}});
   } else if (run.outcome.decreases > 0) {

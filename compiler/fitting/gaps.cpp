@@ -1,3 +1,4 @@
+// Binds what is given, and fills every absent observed variable with NaN of the right shape.
 #include "compiler/fitting/gaps.h"
 
 #include <algorithm>

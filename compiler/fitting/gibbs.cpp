@@ -1,4 +1,5 @@
-// Fits by sampling.
+// Fits by sampling: Gibbs sampling, parallel tempering and exact sampling. They differ in the run; recording draws and
+// predictive quantities is common.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +11,11 @@
 namespace lehr {
 namespace {
 
-/// Beside the streams of starts.
+/// Distinguishes the random numbers of replicated data from those of starts.
 constexpr std::uint64_t kPredictiveStream = std::uint64_t{1} << 32;
 
-/// A run whose draws are kept in its report. `run(engine, on_sweep, on_draw, report)`.
+/// Prepares a run whose draws are recorded in its report. `run` is called with (engine, on_sweep, on_draw, report), and
+/// must call `on_draw` with the log joint density at each draw.
 template <class Run>
 Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
   const std::int64_t every = g.predictive.every(draws);
@@ -36,6 +38,7 @@ Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
               return after;
             };
             const auto on_draw = [&](double log_joint) {
+              // The state of the random numbers is recorded in the journal, so that a replayed run continues with it.
               rng = instance.engine().seen([&] { return record(log_joint); });
             };
             return run(instance.engine(), on_sweep, on_draw, to);
@@ -90,13 +93,14 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
   LadderOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
-  // Polya-Gamma variables are drawn at a power and belong to it.
+  // Polya-Gamma variables are drawn for one power of the likelihood, so replicas of different powers cannot exchange
+  // them.
   o.exchange = std::ranges::none_of(g.analysed.model.variables, &model::is_bound);
   const bool clamped = std::ranges::any_of(g.analysed.model.variables, &model::Variable::clamped);
   return recorded(g, o.draws, [=](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
     Evidence evidence;
     Outcome out = run_parallel_tempering(e, o, on_sweep, on_draw, evidence);
-    // The prior is here that given the known values.
+    // With some values known, power 0 is the prior given these values, and the integral is not the evidence.
     if (!evidence.powers.empty() && !clamped) to.evidence = std::move(evidence);
     return out;
   });

@@ -1,4 +1,8 @@
-// Plates first, then arrays along them.
+// Enlarges plates first, then data and factors along them. A plate grows if sizes, labels, numbers or longer arrays in
+// the data ask for it. Observations of new elements are missing, so they are predicted.
+//
+// New elements of a factor get the parameters of the first element as placeholders. They are not used as a posterior,
+// because `seen` marks these elements, which then follow their prior.
 #include "compiler/fitting/growth.h"
 
 #include <fmt/format.h>
@@ -22,17 +26,18 @@ namespace {
 
 using namespace model;
 
-/// Numbers of elements beyond are left to bind(), which refuses them.
+/// Larger element numbers in data count as mistakes; bind() reports them.
 constexpr double kMostNumbered = 1e7;
 
-/// An array of the model and its axes, event axes last.
+/// An array that the model reads.
 struct Slot {
-  std::string name;
-  std::vector<PlateId> axes;
-  std::optional<PlateId> values;
-  bool observed = false;
+  std::string name;               // of the array
+  std::vector<PlateId> axes;      // its plates, event axes last
+  std::optional<PlateId> values;  // of a category: the plate of its values
+  bool observed = false;          // true for an observed variable
 };
 
+/// Returns all givens and observed variables of a model.
 std::vector<Slot> slots_of(const Model& m) {
   std::vector<Slot> out;
   const auto add = [&](const auto& of, bool observed) {
@@ -46,20 +51,23 @@ std::vector<Slot> slots_of(const Model& m) {
   return out;
 }
 
+/// Returns the plate of that name, or nullopt. The implicit plates of sticks do not count.
 std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
   for (std::size_t k = 0; k < m.plates.size(); ++k)
     if (m.plates[k].name == name && !m.plates[k].stick) return m.plates[k].set;
   return std::nullopt;
 }
 
-/// Where in the shape of an array the plate is; nothing where it is not, or where rows are packed otherwise.
+/// Returns the axis of an array that runs over the plate; nullopt if there is none, or if the array is packed
+/// otherwise.
 std::optional<std::size_t> axis_of(const Slot& slot, const DataArray& a, PlateId plate) {
   const auto it = std::ranges::find(slot.axes, plate);
   if (it == slot.axes.end() || a.shape.size() != slot.axes.size()) return std::nullopt;
   return static_cast<std::size_t>(it - slot.axes.begin());
 }
 
-/// A latent variable whose components or values are the elements of the plate.
+/// Returns a latent variable that has the elements of the plate as its values or components, or null. Such a plate
+/// cannot grow.
 const Variable* built_on(const Model& m, PlateId plate) {
   for (const Variable& v : m.variables) {
     const bool event = std::ranges::find(v.event, plate) != v.event.end();
@@ -68,7 +76,7 @@ const Variable* built_on(const Model& m, PlateId plate) {
   return nullptr;
 }
 
-/// Adds missing observations at the end of an axis; rows of different lengths by `more` each.
+/// Appends `more` missing observations along an axis. Rows of different lengths get `more` each.
 void pad(DataArray& a, std::size_t axis, std::int64_t more) {
   if (more <= 0) return;
   const double missing = std::numeric_limits<double>::quiet_NaN();
@@ -85,6 +93,7 @@ void pad(DataArray& a, std::size_t axis, std::int64_t more) {
     const auto size = [](auto begin, auto end) {
       return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
     };
+    // Copies block by block: everything inside the axis is contiguous.
     const auto here = a.shape.begin() + static_cast<std::ptrdiff_t>(axis);
     const std::int64_t inner = size(here + 1, a.shape.end()), length = *here * inner;
     for (std::int64_t k = 0; k < size(a.shape.begin(), here); ++k) {
@@ -97,8 +106,8 @@ void pad(DataArray& a, std::size_t axis, std::int64_t more) {
   a.has_missing = true;
 }
 
-/// Adds `more` lines after each run of lines with the same id: steps that go on where there are numbers of steps, and
-/// nothing else.
+/// Appends `more` lines to each run of lines with the same id, in an array that is a column of a table. Ids are
+/// repeated, step numbers continue, all else is missing.
 void lengthen(DataArray& a, const DataArray& ids, std::int64_t more, bool is_id, bool is_step) {
   const std::size_t lines = ids.values.size(), width = a.values.size() / lines;
   std::vector<double> out;
@@ -118,6 +127,7 @@ void lengthen(DataArray& a, const DataArray& ids, std::int64_t more, bool is_id,
   a.has_missing = a.has_missing || !(is_id || is_step);
 }
 
+/// Enlarges the plates of one prediction.
 class Grower {
  public:
   Grower(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit)
@@ -128,6 +138,7 @@ class Grower {
       fitted_.insert(name);
   }
 
+  /// Enlarges every plate, or returns the reason why one cannot grow.
   Result<Grown> run() {
     for (const auto& [name, size] : given_.sizes)
       out_.settings.sizes.try_emplace(name, size);
@@ -142,15 +153,18 @@ class Grower {
   }
 
  private:
+  /// Returns what a map by plate name has for the plate, or null.
   const std::int64_t* find(const std::map<std::string, std::int64_t>& in, PlateId plate) const {
     const auto it = in.find(model_[plate].name);
     return it == in.end() ? nullptr : &it->second;
   }
 
+  /// Enlarges one plate: determines its new size from sizes, labels and data, and pads the arrays along it.
   std::optional<Error> grow_plate(PlateId plate) {
     const std::string& name = model_[plate].name;
     const auto fitted = fit_.sizes.find(name);
     const std::int64_t *more = find(given_.more, plate), *size = find(given_.sizes, plate);
+    // A plate without global parameters has the size of the data; only `more` elements on top are asked for.
     if (!fitted_.contains(name) || fitted == fit_.sizes.end()) {
       if (more && !lengthen_table(plate, *more)) pad_all(plate, [&](std::int64_t n) { return n + *more; });
       return std::nullopt;
@@ -161,8 +175,10 @@ class Grower {
                    option("sizes"),
                    fmt::format("'{}' has {} elements in the fit, and parameters of their own", name, before),
                    {"it can have more, which are predicted, but not fewer"}};
+    // A plate of constant size, or one on which a latent variable is built, cannot grow.
     const bool fixed = model_[plate].size.has_value() || built_on(model_, plate);
     const std::int64_t called_for = model_[plate].from > 0 && !fixed ? numbered(plate) : 0;
+    // Elements are counted by number, or identified by labels.
     std::vector<std::string> names = called_for > 0 ? std::vector<std::string>() : new_labels(plate);
     for (std::int64_t k = before; k < called_for; ++k)
       names.push_back(fmt::format("{}", model_[plate].from + k));
@@ -184,14 +200,15 @@ class Grower {
     return std::nullopt;
   }
 
-  /// Whether a latent variable goes on along the plate from the elements before.
+  /// Returns true if a latent chain runs along the plate: new elements then continue it.
   bool has_chain(PlateId plate) const {
     return std::ranges::any_of(model_.statements, [&](const Statement& s) {
       return s.lagged && model_[model_[*s.lagged].plate].set == plate;
     });
   }
 
-  /// Data that name an element behind the last one by its number, which bind() would take for a mistake.
+  /// Returns an error if the data name an element after the last one by number: bind() would not know whether it is a
+  /// mistake.
   std::optional<Error> beyond_the_end(PlateId plate, std::int64_t before) const {
     const std::int64_t most = model_[plate].from > 0 ? 0 : numbered(plate);
     if (most <= before || fit_.labels.contains(model_[plate].name)) return std::nullopt;
@@ -203,6 +220,7 @@ class Grower {
                  {fmt::format("{} {}=+{} predicts {} more", option("sizes"), name, most - before, most - before)}};
   }
 
+  /// Returns the error for a plate that cannot grow.
   Error cannot_grow(PlateId plate, std::int64_t before) const {
     const Variable* v = built_on(model_, plate);
     return Error{ExitCode::data,
@@ -212,8 +230,8 @@ class Grower {
                  {"fit the model again"}};
   }
 
-  /// Names in the data that the fit does not have, in order of the data; none of a plate whose elements are what a
-  /// latent variable is made of, whose unknown labels bind() complains of.
+  /// Returns the labels in the data that the fit does not have, in the order of the data. Returns none for plates that
+  /// cannot grow: bind() reports their unknown labels.
   std::vector<std::string> new_labels(PlateId plate) const {
     std::vector<std::string> out;
     const auto known = fit_.labels.find(model_[plate].name);
@@ -230,8 +248,8 @@ class Grower {
     return out;
   }
 
-  /// The names in a column of ids, where rows of the plate are lines of a table (model/bind_rows.cpp), or its elements
-  /// are (model/bind_lines.cpp).
+  /// Returns the labels in a column of ids. The column identifies rows that are lines of a table (model/bind_rows.cpp),
+  /// or the plate's own elements (model/bind_lines.cpp).
   std::vector<std::string> labels_of_rows(PlateId plate) const {
     const auto ids = out_.data.find(model_[plate].name);
     std::vector<std::string> out;
@@ -242,7 +260,7 @@ class Grower {
       return labels != fit_.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
     };
     for (const DataArray* table : all_of(ids->second)) {
-      // Numbers of lines are no names.
+      // A column of plain line numbers has no labels.
       const bool names = !table->levels.empty() || model_[plate].from > 0 || has_rows ||
                          (!table->values.empty() && is_label(name_on_line(*table, 0)));
       for (std::size_t line = 0; names && line < table->values.size(); ++line)
@@ -251,7 +269,8 @@ class Grower {
     return out;
   }
 
-  /// How many elements the numbers call for that data have for them, where they are numbered from more than 0.
+  /// Returns the size that the plate needs for the largest element number in the data, where elements are counted from
+  /// more than 0.
   std::int64_t numbered(PlateId plate) const {
     const std::int64_t from = model_[plate].from;
     double last = -1;
@@ -270,7 +289,8 @@ class Grower {
     return static_cast<std::int64_t>(last) + 1 - from;
   }
 
-  /// The names that an array has for elements of the plate: of its values, and of its columns if any is known.
+  /// Returns the labels that an array has for elements of the plate: its own values, or its columns if any of them is
+  /// known.
   static std::vector<std::string> labels_in(const Slot& slot, const DataArray& a, PlateId plate,
                                             const std::set<std::string>& known) {
     if (slot.values == plate) return a.levels;
@@ -280,7 +300,7 @@ class Grower {
     return columns ? a.axis_labels : std::vector<std::string>();
   }
 
-  /// Of the arrays along the plate.
+  /// Returns the length of the longest array along the plate.
   std::int64_t longest(PlateId plate) const {
     std::int64_t out = 0;
     for (const Slot& slot : slots_) {
@@ -291,6 +311,7 @@ class Grower {
     return out;
   }
 
+  /// Appends labels for new elements; elements without one are labelled by number.
   void add_labels(PlateId plate, const std::vector<std::string>& names, std::int64_t size) {
     const auto labels = out_.settings.labels.find(model_[plate].name);
     if (labels == out_.settings.labels.end()) return;
@@ -299,7 +320,8 @@ class Grower {
       labels->second.push_back(fmt::format("{}", model_[plate].from + std::ssize(labels->second)));
   }
 
-  /// Whether the rows of the plate are lines of a table (model/bind_rows.cpp), which then has more of each.
+  /// Appends `more` lines to each row of a nested plate if its rows are lines of a table (model/bind_rows.cpp). Returns
+  /// false if they are not.
   bool lengthen_table(PlateId plate, std::int64_t more) {
     if (!model_[plate].parent) return false;
     auto found = out_.data.find(model_[*model_[plate].parent].name);
@@ -315,7 +337,8 @@ class Grower {
     return true;
   }
 
-  /// The lines of a table with ids of the plate are put in their places later (model/bind_lines.cpp).
+  /// Returns true if a column of ids orders the lines of this array (model/bind_lines.cpp). Binding then fills its
+  /// gaps.
   bool has_ids(const DataArray& a, PlateId plate) const {
     const auto found = out_.data.find(model_[plate].name);
     if (found == out_.data.end() || a.shape.empty()) return false;
@@ -324,7 +347,7 @@ class Grower {
     });
   }
 
-  /// Observations along the plate get the length that `length` makes of theirs.
+  /// Pads all observations along the plate to the length that `length` returns for theirs.
   template <class F>
   void pad_all(PlateId plate, const F& length) {
     for (const Slot& slot : slots_) {
@@ -344,7 +367,7 @@ class Grower {
   std::set<std::string> fitted_;  // plates of global parameters
 };
 
-/// By element of the larger shape, where it is in the smaller one.
+/// Returns, for each element of the larger shape, its position in the smaller shape; nullopt if it is outside.
 std::vector<std::optional<std::size_t>> places(const std::vector<std::int64_t>& smaller,
                                                const std::vector<std::int64_t>& larger) {
   const auto count = std::accumulate(larger.begin(), larger.end(), std::int64_t{1}, std::multiplies<>());
@@ -361,7 +384,7 @@ std::vector<std::optional<std::size_t>> places(const std::vector<std::int64_t>& 
   return out;
 }
 
-/// The array with its elements at their places; new ones repeat the first.
+/// Returns a parameter array for the larger shape. New elements get the numbers of the first element.
 NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& at,
                     const std::vector<std::int64_t>& shape) {
   const auto event = a.shape.begin() + std::ssize(shape);
@@ -375,8 +398,8 @@ NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::si
   return out;
 }
 
-/// By number of a joint variable of the larger sizes, the one of the smaller sizes that it was; `seen`: by member,
-/// which of its elements were there.
+/// Returns, for each number of a joint variable at the larger sizes, its position at the smaller sizes. Fills in `seen`
+/// by member: which of its elements were there.
 std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableId joint,
                                                        const std::vector<std::int64_t>& smaller,
                                                        const std::vector<std::int64_t>& larger,
@@ -385,7 +408,7 @@ std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableI
   const auto extent = [&](const std::vector<std::int64_t>& sizes) {
     return static_cast<std::size_t>(sizes[m[joint].event[0].index()]);
   };
-  /// Among the numbers of the vector, without a precision that scales it.
+  // Maps a number to its position in the vector, which leaves out a precision that scales it.
   const auto of_vector = [&](std::size_t at, std::size_t n) {
     const std::size_t coordinates = coordinates_of(m[joint].support, n);
     return at / coordinates * n + at % coordinates;
@@ -407,8 +430,8 @@ std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableI
   return out;
 }
 
-/// Vectors and matrices of a joint factor with its numbers at their places; new ones are 0, and independent with
-/// precision 1.
+/// Returns a vector or matrix parameter of a joint factor at the larger size. New numbers are 0, independent of all
+/// others, with precision 1.
 NamedArray joint_laid_out(const NamedArray& a, const std::vector<std::optional<std::size_t>>& before,
                           const std::vector<std::int64_t>& axes, std::size_t size, bool matrix) {
   const auto n = static_cast<std::size_t>(a.shape.back());
@@ -425,8 +448,8 @@ NamedArray joint_laid_out(const NamedArray& a, const std::vector<std::optional<s
   return out;
 }
 
-/// The factors of a variable that was data in the fit: all mass at the values that are there, some proper factor
-/// elsewhere.
+/// Returns a factor for a variable that was observed in the fit: a point at each value, some proper factor for each
+/// gap.
 std::vector<NamedArray> at_values(const Model& m, const BoundData& data, VariableId id, const math::Factor& factor) {
   const Variable& v = m[id];
   const std::vector<double>& values = data.observed[id.index()].values;
@@ -451,7 +474,7 @@ std::vector<NamedArray> at_values(const Model& m, const BoundData& data, Variabl
   return out;
 }
 
-/// Where an element has all of its numbers.
+/// Returns by element whether all of its numbers have values.
 std::vector<bool> known_elements(const Model& m, const BoundData& data, VariableId id) {
   const std::vector<double>& values = data.observed[id.index()].values;
   std::size_t width = 1;
@@ -471,7 +494,7 @@ Result<Grown> grow(const Analysed& analysed, Dataset data, const PlateSizes& giv
 
 namespace {
 
-/// The sizes, with the plate that the joint variable's numbers are on.
+/// Returns the sizes with that of the plate of a joint variable's coordinates, which follows from its members.
 std::vector<std::int64_t> with_coordinates(const Model& m, VariableId joint, std::vector<std::int64_t> sizes) {
   sizes.resize(m.plates.size(), 0);
   std::int64_t all = 0;
@@ -486,7 +509,7 @@ std::vector<std::int64_t> with_coordinates(const Model& m, VariableId joint, std
   return sizes;
 }
 
-/// Whether the arrays of a joint factor were laid out for members that have more elements now.
+/// Adds the arrays of a joint factor whose members have more elements now. Returns false for other variables.
 bool add_joint(const Model& m, VariableId joint, const BoundData& data, const SavedFit& fit, GrownFactors& out) {
   if (!is_joint(m[joint]) || m[joint].support == math::Support::switched) return false;
   std::vector<std::int64_t> before = data.sizes;
@@ -496,7 +519,8 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
   const std::vector<std::int64_t> smaller = with_coordinates(m, joint, std::move(before)),
                                   larger = with_coordinates(m, joint, data.sizes);
   const std::size_t numbers = m[joint].event[0].index();
-  if (smaller[numbers] == larger[numbers]) return false;  // its axes alone may have grown
+  // The number of coordinates is unchanged: only axes may have grown, as for other variables.
+  if (smaller[numbers] == larger[numbers]) return false;
   std::vector<std::vector<bool>> seen(m.variables.size());
   const std::vector<std::optional<std::size_t>> at = numbers_before(m, joint, smaller, larger, seen);
   const auto n = static_cast<std::size_t>(larger[numbers]);

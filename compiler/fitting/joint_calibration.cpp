@@ -1,4 +1,5 @@
-// Geweke's test, by independent chains that begin with a draw of the model.
+// Geweke's test with independent chains, each begun with a draw from the model. If the sampler is right, every round
+// has the same joint distribution of latent variables and data as the beginning.
 #include <algorithm>
 
 #include "compiler/drawn.h"
@@ -10,13 +11,14 @@
 namespace lehr {
 namespace {
 
-/// One chain of sweeps in turns with new data: the quantities at its beginning, then after every round.
+/// Runs chains in which sweeps alternate with new data.
 class Rounds {
  public:
   Rounds(const Simulations& simulations, Instance& instance, const Measures& measures,
          const CalibrationOptions& options)
       : simulations_(simulations), instance_(instance), measures_(measures), options_(options) {}
 
+  /// Returns the measures at the beginning of a chain and after every round.
   Result<std::vector<std::vector<double>>> run(std::uint64_t seed, std::uint64_t chain) {
     const auto rounds = static_cast<std::uint64_t>(options_.draws);
     const std::uint64_t first = seed + 1 + chain * (rounds + 1);
@@ -43,7 +45,9 @@ class Rounds {
   }
 
  private:
-  /// A state with new data. Auxiliary variables, which no model draws, take draws given all others.
+  /// Puts a state into the instance after the data have changed. Auxiliary variables, which the model does not draw,
+  /// are drawn given all others by a sweep over the items; that sweep changes other local variables, so they are put
+  /// back.
   std::optional<Error> put(const Values& latent) {
     if (Result<bool> r = instance_.put_draw(latent); !r) return r.error();
     if (std::ranges::none_of(simulations_.model().variables, [](const auto& v) { return v.auxiliary.has_value(); }))
@@ -55,10 +59,12 @@ class Rounds {
     return std::nullopt;
   }
 
+  /// Returns the measures of a state with its data.
   std::vector<double> measure(const Simulation& s, const Values& latent) const {
     return measures_.of(simulations_.model(), s.data, latent);
   }
 
+  /// Makes the Gibbs sweeps of one round.
   std::optional<Error> sweep() {
     const Engine& e = instance_.engine();
     std::int32_t status = prepare_statistics(e);
@@ -74,15 +80,17 @@ class Rounds {
   const CalibrationOptions& options_;
 };
 
-/// The place of x among sorted numbers, in [0, 1].
+/// Returns the rank of x among sorted numbers, scaled to [0, 1]; ties count half.
 double place(const std::vector<double>& sorted, double x) {
   const auto [low, high] = std::ranges::equal_range(sorted, x);
   return 0.5 * static_cast<double>((low - sorted.begin()) + (high - sorted.begin())) /
          static_cast<double>(sorted.size());
 }
 
-using Chain = std::vector<std::vector<double>>;  // [round][quantity]
+/// The measures of a chain.
+using Chain = std::vector<std::vector<double>>;
 
+/// Tests whether measure q has the same distribution in later rounds as at the beginning.
 JointComparison compare(const std::string& name, const std::vector<Chain>& chains, std::size_t q) {
   std::vector<double> sorted, location, spread;
   for (const Chain& c : chains)
@@ -91,6 +99,7 @@ JointComparison compare(const std::string& name, const std::vector<Chain>& chain
   for (const Chain& c : chains) {
     double u = 0, v = 0;
     const auto add = [&](double x, double weight) {
+      // `u` compares the location, and `v` the spread: the rank, and its squared distance from the middle.
       const double at = place(sorted, x) - 0.5;
       u += weight * at;
       v += weight * at * at;

@@ -1,4 +1,5 @@
-// Averages are products over factors; of one factor there are moments up to the second.
+// Moments under a factorised posterior. The mean of a product of atoms is the product over the independent factors that
+// the atoms belong to; within one factor there are moments up to the second.
 #include "compiler/fitting/laws.h"
 
 #include <Eigen/Dense>
@@ -15,9 +16,10 @@ using namespace model;
 using Kind = Atom::Kind;
 using Maybe = std::optional<double>;
 
+/// The position in the key of a factor that covers a whole block.
 constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
 
-/// The inverse of a point.
+/// Returns the inverse moments of a value that is fixed: a number, or a square matrix of this extent.
 math::Spread spread_of_point(std::span<const double> x, int rank, std::size_t extent) {
   math::Spread s;
   if (rank == 0) {
@@ -32,7 +34,8 @@ math::Spread spread_of_point(std::span<const double> x, int rank, std::size_t ex
   return s;
 }
 
-/// What a row says of a factor with these parameters; `first`, `width`: which of its numbers the element has.
+/// Makes a marginal from the functions of a family's row and the parameters of one element. The element's numbers are
+/// `width` of those of the factor, from `first` on.
 std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor,
                           const std::map<std::string, math::Quantity>& parameters, std::size_t extent,
                           std::size_t first, std::size_t width) {
@@ -43,6 +46,7 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
     if (it == parameters.end()) return std::nullopt;
     flat.insert(flat.end(), it->second.values.begin(), it->second.values.end());
   }
+  // A point factor: every number is a value.
   if (&factor != &*row.factor) {
     std::vector<math::Margin> margins;
     for (const double x : flat)
@@ -63,11 +67,13 @@ std::optional<Law> law_of(const math::FamilyRow& row, const math::Factor& factor
   if (mean.size() != width) return std::nullopt;
   return Law(std::move(mean), std::move(margins), false, [&row, flat, extent, width] {
     math::Spread out = row.spread(flat, extent);
+    // The root of the variance of a single number.
     if (width == 1 && out.root.empty() && out.covariance.size() == 1) out.root = {std::sqrt(out.covariance[0])};
     return out;
   });
 }
 
+/// Turns NaN into nullopt; moments may be infinite.
 Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe(x); }
 
 }  // namespace
@@ -87,10 +93,13 @@ std::size_t Laws::component(const Atom& a) const { return a.number % symbolic_.f
 FactorKey Laws::key(const Atom& a) const {
   const conditionals::BlockId b = analysed_.schedule.conditionals.block_of[a.variable.index()];
   const Element e = element(a);
+  // Elements of a chain or of a joint factor depend on each other; uninformed ones are independent given their parents.
   const bool whole = analysed_.schedule.conditionals[b].chain || model_[e.variable].joint;
   return {b.index(), whole && is_informed(e) ? kWhole : e.position};
 }
 
+/// In a factor of a mean and its precision, the covariance of the mean given the precision is a multiple of the inverse
+/// precision, which becomes an atom of its own.
 std::optional<Monomial> Laws::tied(const Atom& a, const Atom& b) {
   if (key(a) != key(b)) return Monomial{0, {}};
   const Element mean = element(a), other = element(b);
@@ -129,13 +138,15 @@ std::optional<Law> Laws::of_factor(Element e) const {
   const std::optional<FactorSource> source = factor_source(*b.family, saved->second, b.mean ? &other->second : nullptr);
   const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
   if (!layout || e.position >= layout->count) return std::nullopt;
+  // The numbers of a joint factor are those of the mean, then those of the precision.
   const bool is_precision = b.mean && e.variable == b.variable;
   const std::size_t first = is_precision ? symbolic_.forward().width(*b.mean) : 0;
   return law_of(*b.family, source->factor, parameters_of(*source, *layout, e.position).symbols, layout->extent, first,
                 symbolic_.forward().width(e.variable));
 }
 
-/// The marginal under a Normal factor; a number that is switched is left to draws together with its switch.
+/// The marginal of a member under a joint Normal factor. A number whose distribution a category chooses is left to
+/// draws.
 std::optional<Law> Laws::of_member(Element e) const {
   const Model& m = analysed_.model;
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
@@ -164,7 +175,7 @@ std::optional<Law> Laws::given_parents(Element e) const {
                 f.width(e.variable));
 }
 
-/// The factors of a monomial and what it has of each, in order of their keys.
+/// The groups are sorted by key, so that two monomials can be compared factor by factor.
 std::vector<std::pair<FactorKey, Atoms>> Laws::by_factor(const Monomial& m) const {
   std::vector<std::pair<FactorKey, Atoms>> out;
   for (const Atom& a : m.atoms) {
@@ -178,6 +189,7 @@ std::vector<std::pair<FactorKey, Atoms>> Laws::by_factor(const Monomial& m) cons
 
 Maybe Laws::moment(const Atoms& atoms) {
   if (atoms.empty()) return 1.0;
+  // One atom: the mean of x, 1 - x or an inverse.
   if (atoms.size() == 1) {
     const Law* law = find(atoms[0]);
     const std::size_t c = component(atoms[0]);
@@ -193,6 +205,7 @@ Maybe Laws::moment(const Atoms& atoms) {
       }
     }
   }
+  // Several atoms: a product of values if all are points, otherwise a second moment if there are two.
   double product = 1;
   bool fixed = true;
   for (const Atom& a : atoms) {
@@ -210,6 +223,7 @@ Maybe Laws::moment(const Atoms& atoms) {
 Maybe Laws::within_factor(const Atom& a, const Atom& b) {
   const bool plain = a.kind <= Kind::complement && b.kind <= Kind::complement;
   if (!plain || key(a) != key(b) || !is_informed(element(a)) || !is_informed(element(b))) return std::nullopt;
+  // Cov(x, 1 - y) = -Cov(x, y).
   const double sign = a.kind == b.kind ? 1 : -1;
   const conditionals::BlockId id = block_of(a);
   const JointCovariance* joint = model_[a.variable].joint ? joint_of(id) : nullptr;
@@ -255,12 +269,13 @@ Maybe Laws::pair(const Atom& a, const Atom& b) {
   if (a.number != b.number || a.kind == Kind::matrix_inverse || b.kind == Kind::matrix_inverse) return std::nullopt;
   if (a.kind == Kind::inverse && b.kind == Kind::inverse)
     return law->spread().inverse_square.empty() ? std::nullopt : finite_or_infinite(law->spread().inverse_square[0]);
+  // The same number and its inverse: E[x * 1/x] = 1, and E[(1 - x) / x] = E[1/x] - 1.
   if (a.kind == Kind::value || b.kind == Kind::value) return 1.0;
   const Maybe inverse = moment(Atoms{a.kind == Kind::inverse ? a : b});
   return inverse ? Maybe(*inverse - 1) : std::nullopt;
 }
 
-/// E[a b] - E[a] E[b] of what two monomials have of one factor.
+/// Returns E[a b] - E[a] E[b] for products of atoms of one factor.
 Maybe Laws::centred(const Atoms& a, const Atoms& b) {
   const auto is_plain = [](const Atoms& x) { return x.size() == 1 && x[0].kind <= Kind::complement; };
   if (is_plain(a) && is_plain(b) && element(a[0]) == element(b[0])) {
@@ -299,8 +314,9 @@ Maybe Laws::mean(const Polynomial& p) {
   return finite_or_infinite(out);
 }
 
-/// The product over factors of (u + v) minus that of v, u the covariance of a factor's part and v the product of their
-/// means: a sum in which nothing cancels.
+/// With u the covariance and v the product of means within each factor, the covariance is the product over factors of
+/// (u + v) minus the product of all v. It is computed as a sum in which nothing cancels, by the loop over factors
+/// below.
 Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
   const auto of_a = by_factor(a), of_b = by_factor(b);
   double out = 0, before = a.coefficient * b.coefficient;
@@ -308,6 +324,7 @@ Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
   auto y = of_b.begin();
   const Atoms none;
   while (x != of_a.end() || y != of_b.end()) {
+    // Visits the factors of both monomials in the order of their keys.
     const bool take_a = y == of_b.end() || (x != of_a.end() && x->first <= y->first);
     const bool take_b = x == of_a.end() || (y != of_b.end() && y->first <= x->first);
     const Atoms &in_a = take_a ? x->second : none, &in_b = take_b ? y->second : none;
@@ -315,7 +332,7 @@ Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
     const Maybe apart = take_a && take_b ? centred(in_a, in_b) : Maybe(0.0);
     if (!mean_a || !mean_b || !apart) return std::nullopt;
     const double v = *mean_a * *mean_b;
-    // `out` has been multiplied by v of what is behind; `before` by u + v.
+    // Before this line, `out` is the covariance over the factors so far, and `before` the product of their u + v.
     out = out * v + before * *apart;
     before *= *apart + v;
     if (take_a) ++x;

@@ -1,4 +1,6 @@
-// Numbers of one factor together: steps of chains, and variances of sums.
+// Numbers of one factor taken together: the steps of Gaussian chains, and variances of weighted sums. The variance of a
+// sum over a Normal vector is |R w|^2, R the root of its covariance; adding variances and covariances one by one would
+// lose digits.
 #include <cmath>
 #include <numeric>
 
@@ -13,7 +15,7 @@ using Maybe = std::optional<double>;
 
 namespace {
 
-/// |R w|^2.
+/// Returns |R w|^2 for a row-major square matrix R.
 double squared_norm(const std::vector<double>& root, const std::vector<double>& weights) {
   double out = 0;
   for (std::size_t k = 0; k < weights.size(); ++k) {
@@ -44,6 +46,7 @@ const StepCovariance* Laws::steps_of(conditionals::BlockId id) {
 
 std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
   const conditionals::Block& b = analysed_.schedule.conditionals[id];
+  // Only Gaussian chains that reach back one step have a Markov chain as their factor here.
   if (!b.chain || b.chain->reach != 1 || b.chain->factor == conditionals::ChainFactor::categories || b.point)
     return std::nullopt;
   LinkedChain chain;
@@ -71,8 +74,8 @@ std::optional<StepCovariance> Laws::steps_from_model(conditionals::BlockId id) {
   return links ? StepCovariance::make(std::move(means), roots, *links) : std::nullopt;
 }
 
-/// Numbers of one Normal vector go together: their covariances may be larger than what they leave by any factor. So do
-/// the steps of a chain; vectors of different factors have none.
+/// Linear terms are grouped by Normal vector and by chain. Different vectors are independent. Terms that are not linear
+/// are paired with all others, one covariance each.
 Maybe Laws::variance(const Polynomial& p) {
   std::map<const std::vector<double>*, std::vector<double>> vectors;
   std::map<const StepCovariance*, std::map<std::size_t, std::vector<double>>> chains;
@@ -89,6 +92,7 @@ Maybe Laws::variance(const Polynomial& p) {
     const Atom& a = m.atoms[0];
     const bool chain = is_informed(element(a)) && analysed_.schedule.conditionals[block_of(a)].chain;
     const StepCovariance* steps = chain ? steps_of(block_of(a)) : nullptr;
+    // Two steps of a chain whose covariances are not available: there is no variance.
     if (chain && !steps && alone.emplace(key(a), root).first->second != root) return std::nullopt;
     std::vector<double>& weights = steps ? chains[steps][step_of(a).step] : vectors[root];
     weights.resize(static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(root->size())))));

@@ -1,4 +1,8 @@
-// Finds the factor that the arrays belong to, and asks its row about one element after another.
+// Finds the factor that the saved arrays belong to, gathers its parameters element by element, and calls the functions
+// of its row: `moments` for mean and sd, `margins` for quantiles.
+//
+// In a joint factor of a mean and its precision, the two variables are saved apart. Each variable's numbers are a slice
+// of the numbers of the factor: the mean first, then the precision.
 #include "compiler/fitting/moments.h"
 
 #include <algorithm>
@@ -16,31 +20,35 @@ using math::FactorParameter;
 using math::FamilyRow;
 using Shape = std::vector<std::int64_t>;
 
+/// Returns the number of elements of an array with this shape.
 std::size_t size_of(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1},
                          [](std::size_t n, std::int64_t d) { return n * static_cast<std::size_t>(d); });
 }
 
-/// One exported parameter of the factor, cut into elements.
+/// An exported parameter of a factor, as it was saved.
 struct Part {
-  const NamedArray* array;  // null: of the other member of a joint factor, which is not there
-  int event_rank;
+  const NamedArray* array;  // null: it belongs to the other member of a joint factor, which is absent
+  int event_rank;           // its event axes
 };
 
+/// All exported parameters of a factor.
 struct Parts {
-  std::vector<Part> parts;  // in row order
-  Shape elements;
-  std::size_t extent = 1;  // of the event axis
-  bool complete = true;
+  std::vector<Part> parts;  // in the order of the row
+  Shape elements;           // extents of the axes of the variable
+  std::size_t extent = 1;   // of the event axis
+  bool complete = true;     // false: some parameter is absent
 };
 
+/// Returns true if the variable has all parameters of the factor, or all of its own side of a joint one: those of the
+/// mean (`of_mean`) or of the precision.
 bool has_all(const Factor& f, const SavedVariable& v, bool joint, bool of_mean) {
   return std::all_of(f.parameters.begin(), f.parameters.end(), [&](const FactorParameter& p) {
     return !p.exported || (joint && p.of_mean != of_mean) || v.find(p.name);
   });
 }
 
-/// Shapes that agree: the same elements, and one extent of all event axes.
+/// Collects the parameters. Returns nullopt unless their shapes agree: the same elements, and one extent of event axes.
 std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const SavedVariable* other, bool joint,
                               bool of_mean) {
   Parts out;
@@ -70,7 +78,7 @@ std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const Sav
   return out;
 }
 
-/// The parameters of one element, concatenated.
+/// Concatenates the parameters of one element; absent ones are NaN.
 void gather(const Parts& from, std::size_t element, std::vector<double>& to) {
   to.clear();
   for (const Part& p : from.parts) {
@@ -80,6 +88,7 @@ void gather(const Parts& from, std::size_t element, std::vector<double>& to) {
   }
 }
 
+/// Returns how many numbers a value with this many event axes has.
 std::size_t components(int rank, std::size_t extent) { return rank == 0 ? 1 : rank == 1 ? extent : extent * extent; }
 
 }  // namespace
@@ -91,7 +100,7 @@ const NamedArray* pseudo_counts(const FamilyRow& family, const SavedVariable& v)
 
 namespace {
 
-/// Of draws: they were taken when the draws were made.
+/// Returns the moments that a sampler stored, if the variable has them.
 std::optional<Moments> moments_of_draws(const SavedVariable& v) {
   const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
   if (!mean || !sd || mean->shape != sd->shape || mean->shape.size() < v.event.size()) return std::nullopt;
@@ -108,15 +117,15 @@ std::optional<Moments> moments_of_draws(const SavedVariable& v) {
 
 namespace {
 
-/// A factor and its parameters, of which the components of one variable are read.
+/// A factor, and which of its numbers are those of the variable.
 struct Source {
-  const Factor* factor;
-  Parts parts;
-  int rank;                  // of the variable's event
-  std::size_t first, width;  // where its components stand among those of the factor's values
+  const Factor* factor;      // the family's factor or its point factor
+  Parts parts;               // its parameters
+  int rank;                  // event axes of the variable
+  std::size_t first, width;  // position and number of the variable's numbers among those of the factor
 };
 
-/// Nothing where the arrays are not those of a factor of the family.
+/// Finds the factor that the saved arrays belong to; nullopt if they are not those of a factor of the family.
 std::optional<Source> source_of(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
   if (!family.factor) return std::nullopt;
   const bool paired = family.joint_precision.has_value();
@@ -140,7 +149,7 @@ std::optional<Source> source_of(const FamilyRow& family, const SavedVariable& v,
   return out;
 }
 
-/// Adds the variable's own components of what there is of all of the factor's.
+/// Appends the variable's slice of the factor's numbers.
 void add_own(const Source& s, const std::vector<double>& all, std::vector<double>& to) {
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>(s.first);
   if (!all.empty()) to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(s.width));
@@ -172,8 +181,9 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
     if (counts) m.total.push_back(std::accumulate(flat.begin(), flat.end(), 0.0));
   }
   for (double& sd : m.sd)
+    // Factors with the precision of a point are shown as points.
     if (sd * sd * kPointPrecision < 4) sd = 0;
-  // What needs the other member, which is not there.
+  // The sd of a mean needs the precision's parameters. Without these there is none.
   if (!parts.complete && std::any_of(m.sd.begin(), m.sd.end(), [](double x) { return std::isnan(x); })) m.sd.clear();
   return m;
 }

@@ -1,3 +1,5 @@
+// Chooses and computes the numbers by which simulations are compared. A sum of squares over an exchangeable axis does
+// not depend on the order of the components, nor on their signs (factor loadings may change sign together).
 #include "compiler/fitting/quantities.h"
 
 #include <fmt/format.h>
@@ -12,12 +14,13 @@ namespace {
 
 using namespace model;
 
-/// One axis as arrays have it: a nested plate and its parent are one.
+/// An axis of an array; a nested plate and its parent are one axis.
 struct Axis {
-  std::int64_t extent = 1;
-  bool summed = false;
+  std::int64_t extent = 1;  // its length
+  bool summed = false;      // true if squares are summed along it
 };
 
+/// Returns the axes of a variable's values, event axes last. `summed` says by PlateId which plates are summed over.
 std::vector<Axis> axes_of(const Model& m, const BoundData& d, const Variable& v, const std::vector<bool>& summed) {
   std::vector<Axis> out;
   const auto add = [&](PlateId p) {
@@ -29,7 +32,8 @@ std::vector<Axis> axes_of(const Model& m, const BoundData& d, const Variable& v,
   return out;
 }
 
-/// Numbers of a variable, those along summed axes together; no more than one more than are wanted.
+/// Returns the quantities of a variable; positions along summed axes are combined into one. Stops after kMostOfVariable
+/// + 1, so that the caller sees whether there are more.
 std::vector<Quantity> numbers_of(const Variable& v, VariableId id, const std::vector<Axis>& axes) {
   const bool squares = std::ranges::any_of(axes, &Axis::summed);
   std::vector<Quantity> out;
@@ -46,7 +50,7 @@ std::vector<Quantity> numbers_of(const Variable& v, VariableId id, const std::ve
       left /= extent;
       name = (axes[k].summed ? ".*" : fmt::format(".{}", index[k] + 1)) + name;
     }
-    // A matrix is symmetric: each entry once.
+    // A matrix is symmetric, so each pair of equal entries appears once.
     if (v.event.size() == 2 && index[index.size() - 2] > index.back() && !squares) continue;
     name = v.name + (squares ? "^2" : "") + name;
     const auto same = std::ranges::find(out, name, &Quantity::name);
@@ -93,6 +97,7 @@ double value(const Quantity& q, const Values& values) {
 
 std::vector<bool> exchangeable_plates(const Model& m) {
   std::vector<bool> out(m.plates.size(), true);
+  // Marks a plate as not exchangeable.
   const auto known = [&](PlateId p) { out[m[p].set.index()] = false; };
   const auto all_known = [&](const std::vector<PlateId>& plates) { std::ranges::for_each(plates, known); };
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
@@ -109,6 +114,7 @@ std::vector<bool> exchangeable_plates(const Model& m) {
   std::ranges::for_each(m.givens, data);
   for (const Variable& v : m.variables)
     if (v.observed) data(v);
+  // An index that is a constant or shifted singles out an element.
   for (const Expr& e : m.exprs) {
     const auto look = [&](const std::vector<Index>& indices) {
       for (const Index& i : indices) {
@@ -118,7 +124,8 @@ std::vector<bool> exchangeable_plates(const Model& m) {
     };
     if (const auto* g = std::get_if<GivenRef>(&e.node)) look(g->indices);
     if (const auto* v = std::get_if<VariableRef>(&e.node)) look(v->indices);
-    // The sticks, and what they are broken into.
+    // These functions give their components an order: the last class of a softmax, sticks, cut points and cumulative
+    // sums.
     if (std::holds_alternative<Softmax>(e.node)) all_known(e.shape);
     if (const auto* s = std::get_if<StickBreaking>(&e.node)) {
       all_known(m[s->fractions].shape);
@@ -186,6 +193,7 @@ std::vector<double> Measures::of(const Model& m, const BoundData& data, const Va
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (!m.variables[k].observed && !latent[k].empty()) std::ranges::copy(latent[k], f.values(VariableId(k)).begin());
   }
+  // The densities of all statements add up to the log joint density, those of observed variables to the log likelihood.
   double joint = 0, likelihood = 0;
   std::vector<double> latent_ones;
   At at = f.origin();

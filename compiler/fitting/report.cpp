@@ -1,4 +1,4 @@
-// What the reports of the methods say, in fit.json and on the terminal.
+// Formats the reports of the methods, for fit.json and for the terminal.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 
+/// Lists pairs of temperature and entropy, as a fraction of the largest.
 json curve(const std::vector<HeatingPoint>& heating) {
   json out = json::array();
   for (const HeatingPoint& p : heating)
@@ -24,6 +25,7 @@ json curve(const std::vector<HeatingPoint>& heating) {
   return out;
 }
 
+/// Lists the candidates of the annealing: initial temperature, ELBO, and whether it was accepted.
 json arms(const AutoReport& r) {
   json out = json::array();
   for (const AutoReport::Arm& a : r.arms)
@@ -31,6 +33,7 @@ json arms(const AutoReport& r) {
   return out;
 }
 
+/// Formats a report of automatic annealing.
 json annealing(const AutoReport& r) {
   return {{"plain_elbo", r.plain_elbo},
           {"plain_sweeps", r.plain_sweeps},
@@ -41,6 +44,7 @@ json annealing(const AutoReport& r) {
           {"plateau", r.plateau}};
 }
 
+/// Lists the starts of a search.
 json starts(const SearchReport& r) {
   json out = json::array();
   for (const SearchReport::Start& s : r.starts)
@@ -54,6 +58,7 @@ json starts(const SearchReport& r) {
   return out;
 }
 
+/// Formats the counts of component moves: merges, removals, splits and orders.
 json moves(const MoveReport& r) {
   const auto kind = [](const MoveReport::Kind& k) { return json{{"tried", k.tried}, {"accepted", k.accepted}}; };
   return {{"of", r.plates},           {"merges", kind(r.merges)}, {"removals", kind(r.removals)},
@@ -61,7 +66,7 @@ json moves(const MoveReport& r) {
           {"elbo_before", r.before}};
 }
 
-/// One line: the moves that were tried, and what they gained.
+/// Returns one line with the moves that were tried and what they gained; empty if there were none.
 std::string text_of(const MoveReport& r, const Outcome& outcome) {
   std::string out;
   const auto add = [&](const char* name, const MoveReport::Kind& k) {
@@ -76,7 +81,7 @@ std::string text_of(const MoveReport& r, const Outcome& outcome) {
                      outcome.elbo - r.before, r.sweeps);
 }
 
-/// A line of the arms, what they gained over the first, and what it took.
+/// Returns a line with the number of starts and candidates and where the best came from, followed by that of the moves.
 std::string text_of(const SearchReport& r, const Outcome& outcome) {
   const auto same = std::ranges::count_if(r.starts, &SearchReport::Start::same);
   const auto annealed = r.arms.size();
@@ -94,10 +99,11 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
          text_of(r.moves, outcome);
 }
 
+/// Printed if there was no entropy to anneal.
 constexpr const char* kNothingMelted =
     "nothing melted: the model has no discrete local variables whose entropy could rise; not annealed\n";
 
-/// The melting temperature, the arms, the gain and its cost.
+/// Returns lines with the melting temperature, the candidates, the gain over plain ascent and its cost.
 std::string text_of(const AutoReport& r, const Outcome& outcome) {
   std::string out = fmt::format("plain ascent: ELBO {:.6f} after {} sweeps\n", r.plain_elbo, r.plain_sweeps);
   if (r.melting == 0) return out + kNothingMelted;
@@ -112,15 +118,17 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
                            outcome.iterations);
 }
 
-/// How chains were coupled.
+/// Returns the name of the coupling method of exact sampling.
 std::string name_of(const Couplings& c) { return c.attractive() ? "monotone" : "summary states"; }
 
+/// Returns a line that says how exact samples were coupled.
 std::string text_of(const Couplings& c) {
   if (c.attractive()) return "coupled from the past, monotone: no coupling is below 0\n";
   if (!c.of_pairs) return "coupled from the past by summary states: terms have more than two latent variables\n";
   return fmt::format("coupled from the past by summary states: the least coupling is {:.4g}\n", c.least);
 }
 
+/// Returns a line with the melting temperature that the probe found.
 std::string text_of(const ProbeReport& r) {
   if (r.melting == 0) return kNothingMelted;
   return fmt::format(
@@ -175,7 +183,7 @@ std::string describe(const Report& report, const Outcome& outcome) {
 }
 
 std::vector<Caution> cautions(const Report& report) {
-  // A local temperature stays above 1 for every item that the model does not explain.
+  // With a temperature for each item, items that the model does not explain keep high ones: no warning is due.
   const auto* r = std::get_if<TemperingReport>(&report);
   if (!r || r->local || r->temperature <= 1.05) return {};
   Caution high{fmt::format("the temperature ended at {:.2f} and not near 1: the data do not look as the model makes "

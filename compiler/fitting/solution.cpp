@@ -1,3 +1,5 @@
+// Restores a fit as `lehr fit` made it: the same binding, the same analysis, a deterministic start, then the saved
+// global factors and inferred local ones.
 #include "compiler/fitting/solution.h"
 
 #include <algorithm>
@@ -42,6 +44,7 @@ Result<Solution> solution_of(const Source& source, const model::Model& resolved,
   if (Result<bool> r = out.instance->set(fit.posterior, "posterior.npz"); !r) return r.error();
   ItemInference how{local};
   how.seed = fit.seed;
+  // All local blocks are inferred, also those that no item stage updates.
   how.which = machine::Which::local;
   how.digests = out.bound->digests;
   const Result<ItemSolution> solved = solve_items(*out.instance, out.analysed(), out.data(), fit, how);

@@ -1,4 +1,4 @@
-// Fits by stochastic natural-gradient steps.
+// Prepares stochastic variational inference, plain or with automatic annealing.
 #include "compiler/fitting/method.h"
 
 namespace lehr {

@@ -1,4 +1,5 @@
-// What a sampler has stored: apart from draws of factors, so that these need no NetCDF.
+// Reads the stored draws of a sampled fit. This file is separate from saved_draws.cpp, so that draws from factors do
+// not need NetCDF.
 #include <filesystem>
 
 #include "compiler/fitting/saved_draws.h"
@@ -11,6 +12,7 @@ Result<LabelledArrays> stored_draws(const SavedFit& fit) {
   const std::string path = (std::filesystem::path(fit.directory) / kStoredDraws).string();
   const Result<std::string> bytes = read_file(path);
   if (!bytes) return bytes.error();
+  // fit.json has the checksum of the draws that belong to it.
   if (const auto seal = fit.files.find(kStoredDraws); seal != fit.files.end() && seal->second != seal_of(*bytes))
     return Error{ExitCode::data, path, "not the draws of this fit: another one was killed, or has begun", {}};
   return parse_netcdf(*bytes, path);

@@ -1,3 +1,8 @@
+// Merges the surveys of consecutive ranges of items, and keeps the index of rows small.
+//
+// The index has the number of elements before every k-th item, k a power of two. When it becomes too long, k doubles
+// and every other entry goes. Two indices are merged at the larger k; entries of the second are shifted by the elements
+// of the first.
 #include "compiler/fitting/survey.h"
 
 #include <algorithm>
@@ -10,8 +15,10 @@
 namespace lehr {
 namespace {
 
-constexpr Threshold<std::size_t> kMostPlaces("survey.most_places", 65536);  // whose rows are kept
+/// The maximum length of the index of each nested plate.
+constexpr Threshold<std::size_t> kMostPlaces("survey.most_places", 65536);
 
+/// Merges what was found of arrays in files.
 void add(std::map<std::string, SurveyedArray>& to, const std::map<std::string, SurveyedArray>& more) {
   for (const auto& [name, array] : more) {
     SurveyedArray& a = to[name];
@@ -21,6 +28,7 @@ void add(std::map<std::string, SurveyedArray>& to, const std::map<std::string, S
   }
 }
 
+/// Merges what was found of bound arrays.
 void add(std::vector<CheckedArray>& to, const std::vector<CheckedArray>& more) {
   for (std::size_t k = 0; k < to.size(); ++k) {
     to[k].moments.add(more[k].moments);
@@ -40,6 +48,7 @@ void CheckedArray::add_informed(const std::vector<double>& mask) {
 }
 
 void Survey::keep_each(std::int64_t now) {
+  // The first entry belongs to the first multiple of `apart` in this range.
   const std::int64_t first = (begin + apart - 1) / apart * apart;
   for (std::vector<std::int64_t>& r : rows) {
     std::vector<std::int64_t> kept;

@@ -1,4 +1,5 @@
-// Fits with latent temperatures.
+// Prepares variational tempering, by coordinate ascent or stochastic steps. Before the run it checks whether a
+// normaliser computed over the prior would keep the temperature above 1.
 #include <fmt/format.h>
 
 #include "compiler/fitting/tempering.h"
@@ -7,12 +8,14 @@
 namespace lehr {
 namespace {
 
-/// Whether a normaliser that averages over the prior lets the temperature come down to 1. E / T - log C(T) is largest
-/// at T = 1 only where E is not below the slope of log C over 1 / T there; log C is convex.
+/// Returns a warning if the temperature cannot come down to 1 with the prior's normaliser. With energy E, the factor of
+/// T is largest where E / T - log C(T) is. That is at T = 1 only if E is at least the slope of log C in 1 / T there,
+/// because log C is convex in 1 / T.
 Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
   std::vector<Caution> out;
   if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
   const double needed = (t.log_c[1] - t.log_c[0]) / (1 / t.temperatures[1] - 1 / t.temperatures[0]);
+  // A few sweeps show how large E becomes.
   double reached = 0;
   if (const std::int32_t status = energy_within_reach(engine, options, reached))
     return Error{ExitCode::numerical, "", engine.describe(status), {}};
@@ -25,7 +28,8 @@ Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& eng
   return out;
 }
 
-/// The tempering, what there is to know before it, and the run that `make` makes of it.
+/// Makes the normaliser, checks it, and prepares the run that `make` returns for it. `finished`: ascent at temperature
+/// 1 follows.
 template <class Make>
 Result<Ready> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const Ground& ground,
                                bool finished, const Make& make) {

@@ -1,3 +1,5 @@
+// Chooses how log C(T) is computed. If it is the same for every value of the latent variables, it is computed once.
+// Otherwise it is computed by Monte Carlo over the prior, or at the current factors at every update.
 #include "compiler/fitting/tempering.h"
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 namespace lehr {
 namespace {
 
+/// Returns the error for a model that cannot be tempered.
 Error not_tempered(const std::string& why) {
   return {ExitCode::model,
           option("temper"),
@@ -55,6 +58,7 @@ bool Tempering::is_constant(Factors& q) const {
 Result<Tempering> Tempering::make(const TemperSettings& s, const Ground& ground) {
   Tempering out(ground);
   TemperingReport& r = out.report_;
+  // A geometric grid from 1 to the hottest temperature.
   for (std::int64_t m = 0; m < s.levels; ++m)
     r.temperatures.push_back(std::pow(s.hottest, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
   out.compute_ = std::make_shared<TemperedNormaliser>(ground.analysed.model, ground.analysed.schedule, ground.data,
