@@ -1,4 +1,4 @@
-// The split of the items, and the sums.
+// Splits the observations of items, infers the local variables from what is left, and adds up log densities.
 #include "compiler/fitting/held_out.h"
 #include "compiler/evaluate/dependence.h"
 #include "compiler/fitting/fitting.h"
@@ -21,10 +21,11 @@ namespace {
 
 using namespace model;
 
-/// Several chains of categories are summed over together.
+/// Several chains of categories are summed over together if they have at most this many combined values.
 constexpr std::size_t kMostStates = 256;
 
-/// Probabilities of the values of discrete elements from their means.
+/// Returns the probabilities of the values of discrete elements, from their means: of a bit 0 and 1, of a spin -1 and
+/// +1.
 std::vector<double> beliefs(const Variable& v, std::vector<double> mean) {
   if (v.support == math::Support::category) return mean;
   std::vector<double> out;
@@ -90,6 +91,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   const Model& m = model();
   Forward forward(m, data_);
   place_known(forward);
+  // The observations by item, or all under 0 if nothing is held out.
   std::map<std::int64_t, std::vector<Observation>> items;
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     const Statement& s = m.statements[k];
@@ -115,6 +117,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
     });
   }
   kept_ = data_;
+  // Everything is scored, and nothing is held out.
   if (!completion_) {
     for (auto& [item, observations] : items)
       scored_ = std::move(observations);
@@ -125,9 +128,12 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
     if (std::ranges::any_of(observations, [](const Observation& o) { return o.copies != std::floor(o.copies); }))
       return unscored("observations with weights that are no whole numbers cannot be split");
     for (std::size_t k = 0; k < observations.size(); ++k)
+      // An observation with multiplicity n is n copies, each of which may be held out.
       copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies), static_cast<std::int64_t>(k));
+    // The split of an item depends on the seed and its number alone, so that parts of the data are split as all are.
     Rng rng(options.seed, static_cast<std::uint64_t>(options.first + item));
     shuffle(rng, copies);
+    // The small addition keeps, say, 0.29 * 100 from being rounded down to 28.
     const auto held = static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(copies.size()) + 1e-9));
     std::vector<double> out(observations.size(), 0.0);
     for (std::size_t k = 0; k < held; ++k)
@@ -136,6 +142,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
       if (out[k] == 0) continue;
       const Element e = observations[k].element;
       scored_.push_back({observations[k].statement, e, out[k]});
+      // An observation with a multiplicity loses the held-out copies; any other becomes missing.
       if (const Plate* p = times_plate(m, m[e.variable])) {
         kept_.givens[p->times->index()].values[e.position] -= out[k];
         continue;
@@ -151,7 +158,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   return std::nullopt;
 }
 
-/// New sequences have their own lengths: what only the fit's chains size is free.
+/// A size is kept if other latent variables that matter for observations lie on the plate.
 Settings HeldOut::without_chain(Settings settings) const {
   if (chains_.empty()) return settings;
   const std::vector<bool> reaches = reaching();
@@ -186,6 +193,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   Result<BoundData> data = lehr::bind(out->analysed_.model, dataset, out->without_chain(settings));
   if (!data) return data.error();
   out->data_ = std::move(*data);
+  // Variables of which the data have some values are latent: the model is analysed anew.
   if (std::ranges::count(out->data_.clamped, true) > 0) {
     if (auto e = analyse_anew(resolved, expand_options(out->data_))) return *e;
     out->data_.observed.resize(out->model().variables.size());
@@ -214,6 +222,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (!out->completion_ && out->scored_.empty() && std::ranges::none_of(resolved.variables, &Variable::observed))
     return unscored("of latent variables, known by their limits or not, there is no score");
   const auto has_elements = [](const BoundArray& a) { return !a.values.empty(); };
+  // There are no items, so there is nothing to score.
   if (std::ranges::none_of(out->data_.observed, has_elements)) return out;  // of no items
   if (!out->completion_ && out->scored_.empty()) {
     return Error{ExitCode::data, "", "nothing is observed in these data: there is no score", {}};
@@ -221,7 +230,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   if (!out->completion_) return out;
   if (out->scored_.empty()) return unscored("no item has enough observations to hold one out");
   const density::ExpandOptions expand = expand_options(out->kept_);
-  // What infers the items, and what scores them, is told from the same references.
+  // The inference and the score use the same references, so scored data are centred as the others are.
   std::optional<AboutReferences> moved = about_references(*counted, out->kept_);
   if (moved) {
     out->kept_ = std::move(moved->data);
@@ -229,12 +238,13 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
       if (const auto* from = reference_of(moved->references, VariableId(k)))
         add_reference(out->data_.observed[k].values, *from, -1);
   }
-  // What is held out may leave elements on which no data depend.
+  // Holding out observations may leave barren elements.
   const Masks masks = of_items(complete.schedule, find_barren(*counted, out->kept_));
   if (auto e = analyse_anew(moved ? moved->model : *counted, with_masks(expand, masks))) return *e;
   add_masks(out->model(), masks, out->kept_);
   for (std::size_t k = out->data_.givens.size(); k < out->kept_.givens.size(); ++k)
     out->data_.givens.push_back(out->kept_.givens[k]);
+  // Local factors are saved if their probabilities are needed for sums.
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
@@ -249,6 +259,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
 Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
   if (scored_.empty()) return Score{};
+  // Only global factors are used; local ones are inferred.
   std::vector<NamedArray> arrays;
   for (const NamedArray& a : posterior) {
     const std::string name = a.name.substr(0, a.name.rfind('.'));
@@ -268,14 +279,14 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   return out;
 }
 
-/// By all axes of the chains but the ordered one, row-major; a row of length 0 has no element.
+/// A sequence without elements has the density 0.
 std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const {
   if (sequences.empty()) return {};
   const Statement& s = model()[model()[chains_[0]].statement];
   std::vector<BoundId> rows;
   for (const BoundId b : s.bounds) {
     if (b == *s.lagged) continue;
-    // Numbered among the elements of all rows.
+    // The elements of a nested plate are numbered over all rows, so its parent's index is not needed.
     if (!rows.empty() && model()[b].parent == rows.back()) rows.pop_back();
     rows.push_back(b);
   }
@@ -297,7 +308,9 @@ std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<Se
 Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
   const Model& m = model();
   const bool of_numbers = !chains_.empty() && !is_discrete(m[chains_[0]].support);
-  std::vector<bool> follows;  // by StatementId: chains of numbers
+  // By StatementId: true if the statement depends on a Gaussian chain. Its observations are scored by the Kalman
+  // filter.
+  std::vector<bool> follows;
   for (const Statement& s : m.statements) {
     const std::vector<bool> above = ancestors(m, s);
     follows.push_back(of_numbers && std::ranges::any_of(chains_, [&](VariableId c) { return above[c.index()]; }));
@@ -361,6 +374,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
         it == saved.end() ? std::nullopt : moments(conditionals::family_of(m, c, VariableId(k)), it->second, nullptr);
     if (!mean) return Error{ExitCode::data, "posterior.npz", fmt::format("there is no mean of '{}' in it", v.name), {}};
     std::vector<double> values = is_discrete(v.support) ? beliefs(v, mean->mean) : mean->mean;
+    // A continuous element has its numbers, a discrete one a probability for each value.
     const std::size_t per_element = !is_discrete(v.support) ? forward.width(VariableId(k))
                                     : v.value_plate         ? forward.extent(VariableId(k))
                                                             : 2;

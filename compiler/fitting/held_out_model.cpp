@@ -1,4 +1,6 @@
-// Which models have a score, and how each of their variables is summed over or inferred.
+// Decides whether a model has a score, and how each of its discrete variables is summed over: by its posterior
+// probabilities (global ones), by its distribution given its parents (local ones), or along chains. A continuous local
+// variable makes the score a document completion.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,6 +62,7 @@ Model with_counted_elements(const Model& m, BoundData& data) {
     const auto lies_on = [&](const Variable& x) {
       return x.observed && std::find(x.axes.begin(), x.axes.end(), leaf) != x.axes.end();
     };
+    // Only a plate that one observed variable has for itself, nested in the items, gets multiplicities.
     const bool alone = std::count_if(m.variables.begin(), m.variables.end(), lies_on) == 1;
     const bool chain =
         std::all_of(v.axes.begin() + 1, v.axes.end(), [&](PlateId p) { return m[p].parent.has_value(); });
@@ -74,7 +77,7 @@ Model with_counted_elements(const Model& m, BoundData& data) {
   return out;
 }
 
-/// Copies of one element are told apart by its multiplicity alone, and what others depend on cannot be
+/// Copies of an element can be held out only by its multiplicity. Observations that others depend on must not be
 /// missing.
 std::optional<Error> HeldOut::cannot_hold_out() const {
   const Model& m = model();
@@ -92,6 +95,7 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
     if (!p) {
       const std::vector<bool> above = ancestors(m, s);
       for (std::size_t k = 0; k < above.size(); ++k) {
+        // A discrete variable of a single observation would lose its data with it.
         if (above[k] && summed_[k].by == Summation::own)
           return unscored(fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
                           {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
@@ -121,7 +125,7 @@ std::optional<Error> HeldOut::cannot_be_known() const {
 
 bool HeldOut::is_chain(VariableId v) const { return std::ranges::find(chains_, v) != chains_.end(); }
 
-/// On the ordered plate of the chains that are scored.
+/// All chains lie on the same axes, so the first one stands for all.
 bool HeldOut::lies_along_chain(const Variable& v) const {
   if (chains_.empty()) return false;
   const Statement& s = model()[model()[chains_[0]].statement];
@@ -135,7 +139,7 @@ std::string HeldOut::chain_names() const {
   return fmt::format("{}", fmt::join(names, " and "));
 }
 
-/// Chains are scored together where each step of one is a step of the others, all categories or all Gaussian.
+/// Several chains are scored together if they lie on the same axes, and are all of categories or all Gaussian.
 std::optional<Error> HeldOut::add_chain(VariableId id) {
   const Model& m = model();
   const Variable& v = m[id];
@@ -171,6 +175,7 @@ std::optional<Error> HeldOut::classify() {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_local(VariableId(v)) || is_discrete(x.support)) continue;
     if (is_chain(VariableId(v)) || !reaches[v]) continue;
+    // A continuous variable of a single observation has no data left once that is held out.
     if (own[v]) {
       return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
                       {"a score needs several observations of each item, or local variables that are discrete"});

@@ -1,5 +1,5 @@
-// The joint density is evaluated element by element from the statements of the model, that of q from the rows of the
-// families: neither is the ELBO's.
+// Computes importance ratios. The joint density is evaluated element by element from the statements of the model, that
+// of q from the rows of the families. Neither uses the ELBO or the generated code, so errors there do not cancel.
 #include "compiler/fitting/importance.h"
 
 #include <fmt/format.h>
@@ -22,21 +22,22 @@ namespace {
 using namespace model;
 using conditionals::Block;
 
-/// Ratios that are so near to each other, in nats, weigh the same, whatever shape their differences have.
+/// Log ratios that differ by less than this, in nats, have equal weights whatever the shape of their distribution.
 constexpr double kSame = 1e-6;
 
+/// Returns the error for a model without importance ratios.
 Error no_ratio(std::string text) { return {ExitCode::model, "", std::move(text), {}}; }
 
-/// The draws of one block, and their density.
+/// The factor of one block, prepared for draws and densities.
 struct Drawn {
-  std::vector<VariableId> members;  // as a draw has them: the mean of a joint factor first
-  const math::FamilyRow* family;
-  bool point = false;
-  std::vector<math::Environment> parameters;  // by element
-  std::vector<math::Draw> draws;
+  std::vector<VariableId> members;            // in the order of a draw's numbers: the mean before its precision
+  const math::FamilyRow* family;              // of the factor
+  bool point = false;                         // true for a point factor, whose draws are constant
+  std::vector<math::Environment> parameters;  // by element: canonical parameters, or those of a category
+  std::vector<math::Draw> draws;              // by element: a function that draws it
 };
 
-/// log q of one draw.
+/// Returns the log density of q at a draw `x` of one element.
 double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::vector<double>& x) {
   math::Environment at = d.parameters[element];
   if (d.family->support == math::Support::category) {
@@ -52,7 +53,7 @@ double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::v
   return math::log_density(*d.family, at);
 }
 
-/// The factor's parameters are such as the density of its family can be written in.
+/// Returns true if the parameters of the factor are among those by which the density of its family can be written.
 bool has_density(const Block& b) {
   return std::ranges::all_of(b.factor->parameters, [&](const math::FactorParameter& p) {
     return !p.exported ||
@@ -60,6 +61,7 @@ bool has_density(const Block& b) {
   });
 }
 
+/// Prepares the factor of a block, or returns the reason why it has no density.
 Result<Drawn> drawn_block(const Solution& s, const Block& b) {
   const Model& m = s.model();
   Drawn out{{}, b.family, b.point, {}, {}};
@@ -86,6 +88,7 @@ Result<Drawn> drawn_block(const Solution& s, const Block& b) {
   return out;
 }
 
+/// Returns the multiplicity of the element at index values `at`.
 double copies(const Forward& f, const Statement& s, const At& at) {
   double out = 1;
   for (const BoundId b : s.bounds) {
@@ -95,11 +98,12 @@ double copies(const Forward& f, const Statement& s, const At& at) {
   return out;
 }
 
+/// Returns true if the variable lies on a plate with multiplicities.
 bool has_copies(const Model& m, const Variable& v) {
   return std::ranges::any_of(v.axes, [&](PlateId p) { return m[m[p].set].times.has_value(); });
 }
 
-/// Whether no data depend on any of the element: it is integrated out.
+/// Returns true if no data depend on any part of the element: it is integrated out and not drawn.
 bool is_barren(const Solution& s, const Drawn& d, std::size_t element) {
   const auto mask = d.members.size() == 1 ? mask_of(s.model(), s.model()[d.members[0]]) : std::nullopt;
   if (!mask) return false;
@@ -109,13 +113,15 @@ bool is_barren(const Solution& s, const Drawn& d, std::size_t element) {
   return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width), [](double x) { return x == 0; });
 }
 
-/// The joint density of what is observed and drawn.
+/// The log joint density of the data and the drawn variables, the others summed out.
 class Joint {
  public:
   Joint(const Solution& s, const std::vector<bool>& is_summed) : forward_(s.model(), s.data()), summed_(is_summed) {}
 
+  /// Returns the values at which the density is evaluated.
   Forward& forward() { return forward_; }
 
+  /// Returns the log density at the current values, in nats.
   double log_density() {
     const Model& m = forward_.model();
     std::vector<SummedVariable> rules(m.variables.size());
@@ -132,10 +138,11 @@ class Joint {
     return out;
   }
 
+  /// Returns the sum that had too many terms in the last evaluation, if any.
   const std::optional<SumTooLarge>& too_large() const { return too_large_; }
 
  private:
-  /// Every element with a value, once it has one.
+  /// Lists the elements that have values. The list is the same for all draws.
   void list() {
     const Model& m = forward_.model();
     for (std::size_t k = 0; k < m.statements.size(); ++k) {
@@ -156,12 +163,14 @@ class Joint {
   std::vector<Observation> all_;
 };
 
-/// What is summed out, and the factors of all else.
+/// The latent variables, divided into those that are summed out and those that are drawn.
 struct SummedAndDrawn {
-  std::vector<bool> summed;  // by VariableId
-  std::vector<Drawn> blocks;
+  std::vector<bool> summed;   // by VariableId: true if summed out
+  std::vector<Drawn> blocks;  // the factors of the others
 };
 
+/// Divides the latent variables. Discrete ones whose elements do not interact are summed out, unless they are in
+/// `not_summed`. Fills in the names.
 Result<SummedAndDrawn> parts_of(const Solution& s, const std::set<VariableId>& not_summed, ImportanceRatios& names) {
   const Model& m = s.model();
   SummedAndDrawn out{std::vector<bool>(m.variables.size(), false), {}};
@@ -187,7 +196,7 @@ Result<SummedAndDrawn> parts_of(const Solution& s, const std::set<VariableId>& n
   return out;
 }
 
-/// Puts a draw in place; its log q.
+/// Draws all factors, stores the values, and returns their log q.
 double put_draw(const Solution& s, const SummedAndDrawn& parts, Forward& f, Rng& rng) {
   double density = 0;
   for (const Drawn& d : parts.blocks) {
@@ -220,6 +229,7 @@ Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws
   for (std::int64_t k = 0; k < draws; ++k) {
     const double density = put_draw(s, *parts, joint->forward(), rng);
     const double together = joint->log_density();
+    // The variable whose sum is too large is drawn, too. This breaks up the sum, and the draws begin again.
     if (const auto& sum = joint->too_large()) {
       // The variable is drawn like the others, and what it tied together falls apart.
       if (!not_summed.insert(sum->variable).second || !parts->summed[sum->variable.index()])

@@ -1,4 +1,7 @@
-// From the observations up to their parents.
+// Marks informed elements by a search from the observations upwards to their parents: a work list of elements, each of
+// which marks what its statement reads.
+//
+//   theta[doc] -> z[doc, token] -> observe w[doc, token]:   w marks z, z marks theta
 #include "compiler/fitting/informed.h"
 
 #include <algorithm>
@@ -14,9 +17,10 @@ namespace {
 
 using namespace model;
 
-/// By VariableId and element of a member of a joint chain: the elements of all members at the same element of it.
+/// By element of a member of a joint chain: the elements of all members at the same step.
 using Together = std::map<Element, std::vector<Element>>;
 
+/// Lists the elements of joint chains that share a step.
 Together joint_states(const Analysed& analysed, const Forward& forward) {
   const Model& m = analysed.model;
   const conditionals::Conditionals& c = analysed.schedule.conditionals;
@@ -38,9 +42,10 @@ Together joint_states(const Analysed& analysed, const Forward& forward) {
   return out;
 }
 
+/// The search.
 class Reach {
  public:
-  /// `open`: by VariableId, of which some elements may not be informed.
+  /// `open` says by VariableId which variables may have uninformed elements. The others are informed from the start.
   Reach(const Forward& forward, std::vector<bool> open, Together together)
       : forward_(forward),
         open_(std::move(open)),
@@ -60,18 +65,20 @@ class Reach {
     }
   }
 
-  /// Elements that are informed whatever the data are.
+  /// Marks elements that are informed whatever the data are.
   void begin_with(const std::vector<std::vector<bool>>& seen) {
     for (std::size_t k = 0; k < seen.size(); ++k)
       if (!seen[k].empty()) informed_[k] = seen[k];
   }
 
-  /// What it knows by itself informs an element, or does not.
+  /// Searches, and returns by VariableId and element whether it is informed. `by_itself`: a value of an element informs
+  /// it.
   std::vector<std::vector<bool>> run(bool by_itself) {
     const Model& m = model();
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const Variable& v = m.variables[k];
       if (v.auxiliary) continue;
+      // A latent variable with limits is always informed: its limits are data.
       if (!has_data(v) && m[v.statement].limits.any()) mark(VariableId(k), 0, informed_[k].size());
       if (!has_data(v) || (!v.clamped && !touches(v))) continue;
       for (std::size_t e = 0; e < informed_[k].size(); ++e) {
@@ -85,13 +92,14 @@ class Reach {
     return spread();
   }
 
-  /// What others than data depend on is informed by them.
+  /// Adds all elements of a variable to the work list, as if they had data.
   void add_all_of(VariableId v) {
     for (std::size_t e = 0; touches(model()[v]) && e < size(v); ++e)
       todo_.push_back({v, e});
   }
 
  private:
+  /// Processes the work list until it is empty.
   std::vector<std::vector<bool>> spread() {
     const Model& m = model();
     while (!todo_.empty()) {
@@ -107,23 +115,28 @@ class Reach {
     return std::move(informed_);
   }
 
+  /// Returns the model that is searched.
   const Model& model() const { return forward_.model(); }
+  /// Returns the number of elements of a variable.
   std::size_t size(VariableId v) const { return informed_[v.index()].size(); }
 
+  /// Returns true if some elements of the variable may be uninformed.
   bool is_open(VariableId v) const { return open_[v.index()]; }
 
-  /// Whether the statement names a variable with open elements.
+  /// Returns true if the statement of the variable reads an open variable.
   bool touches(const Variable& v) const {
     return std::ranges::any_of(roots_of(model()[v.statement]), [&](ExprId id) { return touches_[id.index()]; });
   }
 
-  /// Of a vector any entry.
+  /// Returns true if the data have the element; of a vector, any entry.
   bool has_value(VariableId v, std::size_t element) const {
     const std::vector<double>& x = forward_.data().observed[v.index()].values;
     const std::size_t width = forward_.width(v);
     return std::ranges::any_of(std::span(x).subspan(element * width, width), [](double y) { return !std::isnan(y); });
   }
 
+  /// Marks a range of elements as informed, together with those that share a step of a joint chain. Newly marked ones
+  /// go to the work list.
   void mark(VariableId v, std::size_t begin, std::size_t end) {
     for (std::size_t e = begin; e < end; ++e) {
       if (informed_[v.index()][e]) continue;
@@ -137,6 +150,7 @@ class Reach {
     }
   }
 
+  /// Returns true if the index reads a latent category.
   bool is_latent(const Index& index) const {
     const auto* lookup = std::get_if<Index::Lookup>(&index.form);
     if (!lookup) return false;
@@ -147,8 +161,8 @@ class Reach {
     });
   }
 
-  /// An index that is itself latent may select any element along its axis; the others, and axes without an index, say
-  /// where the element lies. Along rows of different lengths nothing is told apart.
+  /// Marks the elements that a reference with latent indices may read. A latent index may select any element along its
+  /// axis; other indices fix it. With rows of different lengths all elements are marked.
   void mark_selected(const VariableRef& ref, const At& at) {
     const std::vector<PlateId>& axes = model()[ref.variable].axes;
     std::size_t all = 1;
@@ -171,6 +185,7 @@ class Reach {
     }
   }
 
+  /// Marks what an expression reads at these index values.
   void visit(ExprId id, const At& at) {
     if (!touches_[id.index()]) return;
     const Expr& e = model()[id];
@@ -191,12 +206,14 @@ class Reach {
       visit(child, at);
   }
 
-  const Forward& forward_;
+  const Forward& forward_;  // data and addresses of elements
+  /// By VariableId: see the constructor.
   const std::vector<bool> open_;
+  /// The elements that are informed together.
   const Together together_;
-  std::vector<bool> touches_;  // by ExprId: an open variable stands under it
-  std::vector<std::vector<bool>> informed_;
-  std::vector<Element> todo_;
+  std::vector<bool> touches_;                // by ExprId: an open variable stands under it
+  std::vector<std::vector<bool>> informed_;  // by VariableId and element
+  std::vector<Element> todo_;                // the work list
 };
 
 }  // namespace

@@ -1,3 +1,6 @@
+// Infers the local variables of items. An item is recognised by the checksum of its data. If the fit stored the
+// solution of an item with the same checksum, that is the item's only start; all others are searched from several
+// starts.
 #include "compiler/fitting/item_solution.h"
 
 #include <fmt/format.h>
@@ -16,15 +19,20 @@ namespace {
 
 using namespace model;
 
+/// Names of the arrays in items.npz. `items.digest` has the checksums.
 constexpr const char* kDigests = "items.digest";
-constexpr const char* kFactors = "items.factors";  // 1: they are here or in the posterior, 0: they follow from priors
-constexpr const char* kRows = "rows.";             // and the name of a nested plate: row offsets
+/// 1 if the local factors are in items.npz or posterior.npz, 0 if they follow from the priors.
+constexpr const char* kFactors = "items.factors";
+/// The prefix of arrays with row offsets; the name of the nested plate follows.
+constexpr const char* kRows = "rows.";
 
+/// Mixes a word into a hash.
 std::uint64_t mixed(std::uint64_t h, std::uint64_t x) {
   h = (h ^ x) * 0x9E3779B97F4A7C15ULL;
   return h ^ (h >> 29);
 }
 
+/// Mixes numbers into a hash. All NaN are equal, and so are 0 and -0.
 std::uint64_t mixed(std::uint64_t h, std::span<const double> values) {
   h = mixed(h, values.size());
   for (const double x : values)
@@ -32,13 +40,13 @@ std::uint64_t mixed(std::uint64_t h, std::span<const double> values) {
   return h;
 }
 
-/// Where the rows of an item are in arrays over a plate: the items themselves, or a plate nested in them.
+/// Where the data of an item are in arrays over the items' plate, or over plates nested in it.
 class Rows {
  public:
   using Offsets = std::function<const std::vector<std::int64_t>*(PlateId)>;
   Rows(const Model& m, PlateId items, Offsets offsets) : m_(m), items_(m[items].set), offsets_(std::move(offsets)) {}
 
-  /// The row at which an item begins; nothing of other plates.
+  /// Returns the position on a plate at which the item's elements begin; nullopt for plates outside the items.
   std::optional<std::int64_t> row(PlateId plate, std::int64_t item) const {
     const PlateId set = m_[plate].set;
     if (set == items_) return item;
@@ -49,7 +57,8 @@ class Rows {
     return (*offsets)[static_cast<std::size_t>(*parent)];
   }
 
-  /// The numbers of an item in an array over these axes; nothing where they do not begin with the items.
+  /// Returns the numbers of an item in an array over these axes, whose first axis has `rows` positions; nullopt unless
+  /// that axis is the items' plate or nested in it.
   template <class Values>
   std::optional<std::span<Values>> of(const std::vector<PlateId>& axes, std::span<Values> all, std::int64_t rows,
                                       std::int64_t item) const {
@@ -68,6 +77,7 @@ class Rows {
   Offsets offsets_;
 };
 
+/// Returns the rows of these data.
 Rows rows_in(const Model& m, PlateId items, const BoundData& data) {
   return {m, items, [&data](PlateId p) {
             const auto& offsets = data.offsets[p.index()];
@@ -75,7 +85,7 @@ Rows rows_in(const Model& m, PlateId items, const BoundData& data) {
           }};
 }
 
-/// The plates nested in the items, at any depth.
+/// Returns the plates nested in the items, at any depth.
 std::vector<PlateId> nested_plates(const Model& m, PlateId items) {
   std::vector<PlateId> out;
   for (std::size_t k = 0; k < m.plates.size(); ++k)
@@ -83,12 +93,13 @@ std::vector<PlateId> nested_plates(const Model& m, PlateId items) {
   return out;
 }
 
+/// Returns true if the variable has a factor for each item.
 bool is_local(const Analysed& a, VariableId v) {
   const conditionals::BlockId b = a.schedule.conditionals.block_of[v.index()];
   return b.valid() && (a.schedule.stage_of[b.index()] || a.schedule.local[b.index()]);
 }
 
-/// The local variable that an array is a parameter of, or null.
+/// Returns the local variable that an array is a parameter of, or null.
 const Variable* local_of(const Analysed& a, const NamedArray& array) {
   const std::string name = array.name.substr(0, array.name.rfind('.'));
   for (std::size_t k = 0; k < a.model.variables.size(); ++k)
@@ -96,12 +107,13 @@ const Variable* local_of(const Analysed& a, const NamedArray& array) {
   return nullptr;
 }
 
+/// Returns the array of that name, or null.
 const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
   const auto it = std::ranges::find(arrays, name, &NamedArray::name);
   return it == arrays.end() ? nullptr : &*it;
 }
 
-/// What a fit kept of its items, beside the items that are here.
+/// The items of these data that the fit knows, and their stored factors.
 class Known {
  public:
   Known(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
@@ -113,15 +125,16 @@ class Known {
     match(digests->values);
   }
 
-  /// By item of these data, that of the fit, or -1.
+  /// Returns by item the number of the matching item of the fit, or -1.
   const std::vector<std::int64_t>& found() const { return found_; }
+  /// Returns true if the fit knows some item.
   bool any() const {
     return std::ranges::any_of(found_, [](std::int64_t k) { return k >= 0; });
   }
-  /// Every item of the fit, in its order.
+  /// Returns true if the items are exactly those of the fit, in the same order.
   bool all_of_fit() const { return all_; }
 
-  /// Puts the fit's factors of the items that it knows into these arrays, of which the others stay.
+  /// Copies stored factors of known items into these arrays, and returns the arrays that changed.
   std::vector<NamedArray> put_into(std::vector<NamedArray> arrays) const {
     std::vector<NamedArray> out;
     const Rows here = rows_in(a_.model, items_, data_);
@@ -141,9 +154,10 @@ class Known {
   }
 
  private:
+  /// Looks up each item in the fit.
   void match(const std::vector<double>& of_fit) {
-    // Of several items of the fit with the same data, an item has the solution of the one with its number, else of the
-    // first. It does not depend on the other items of these data, so that data in pieces find the same.
+    // If several items of the fit have the same data, an item matches the one with its own number, else the first. This
+    // does not depend on the other items here, so data in parts give the same result.
     std::map<double, std::int64_t> first_with;
     for (std::size_t k = 0; k < of_fit.size(); ++k)
       first_with.emplace(of_fit[k], static_cast<std::int64_t>(k));
@@ -155,10 +169,11 @@ class Known {
       else found_.push_back(it == first_with.end() ? -1 : it->second);
     }
     all_ = o_.digests == of_fit;
-    // Items that are not inferred by themselves are those of the fit together, or they are others.
+    // Items of several stages are inferred together. They match only as a whole.
     if (!only_stage(a_.schedule) && !all_) std::ranges::fill(found_, -1);
   }
 
+  /// Returns the row offsets that the fit stored for a nested plate, or null.
   const std::vector<std::int64_t>* offsets_of_fit(PlateId p) const {
     const std::string name = kRows + a_.model[p].name;
     auto it = offsets_.find(name);
@@ -167,7 +182,8 @@ class Known {
       if (!a) return nullptr;
       std::vector<std::int64_t> offsets;
       for (const double x : a->values) {
-        const bool is_offset = x >= 0 && x < 0x1p53;  // of a file that has been damaged, it may be anything
+        // A damaged file may have any number here.
+        const bool is_offset = x >= 0 && x < 0x1p53;
         offsets.push_back(is_offset ? static_cast<std::int64_t>(x) : -1);
       }
       it = offsets_.emplace(name, std::move(offsets)).first;
@@ -175,6 +191,7 @@ class Known {
     return &it->second;
   }
 
+  /// Copies the stored rows of known items. Returns false if their sizes do not match.
   bool put_rows(const Variable& v, const Rows& here, const Rows& there, const NamedArray& from, NamedArray& to) const {
     const std::vector<PlateId> axes = packed_axes(a_.model, v.axes, v.event);
     if (from.shape.empty() || to.shape.empty()) return false;
@@ -198,7 +215,7 @@ class Known {
   mutable std::map<std::string, std::vector<std::int64_t>> offsets_;
 };
 
-/// The blocks that item stages update.
+/// Returns the blocks that item stages update.
 std::vector<const conditionals::Block*> item_blocks(const schedule::Schedule& s) {
   std::vector<const conditionals::Block*> out;
   for (std::size_t k = 0; k < s.stage_of.size(); ++k)
@@ -206,11 +223,14 @@ std::vector<const conditionals::Block*> item_blocks(const schedule::Schedule& s)
   return out;
 }
 
+/// Returns true if the local factors follow uniquely from the global ones: one block whose elements do not interact, or
+/// a chain.
 bool is_unique(const schedule::Schedule& s) {
   const auto blocks = item_blocks(s);
   return blocks.empty() || (blocks.size() == 1 && (blocks[0]->chain || !blocks[0]->coupled()));
 }
 
+/// Returns true if one visit of an item leads to a solution: the stage iterates, or the solution is unique.
 bool settles(const schedule::Schedule& s) {
   for (const schedule::Step& step : s.steps)
     if (const auto* stage = std::get_if<schedule::ItemStage>(&step); stage && stage->iterate) return true;
@@ -242,6 +262,7 @@ std::vector<double> item_digests(const Analysed& analysed, const Model& m, const
     add(m.givens[k].axes, data.givens[k].values);
   std::vector<double> digests;
   for (const std::uint64_t h : out)
+    // A double holds 53 bits exactly.
     digests.push_back(static_cast<double>(h >> 11));  // 53 bits
   return digests;
 }

@@ -1,3 +1,4 @@
+// Checks statement by statement whether an item can be read and predicted without the others.
 #include "compiler/fitting/items_apart.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@ namespace {
 
 using namespace model;
 
+/// Returns the error for a statement that prevents it, with its line.
 Error in_the_way(const Source& source, Span at, std::string why) {
   return {ExitCode::model,
           fmt::format("{}:{}", source.name, position_of(source, at.begin).line),
@@ -18,7 +20,7 @@ Error in_the_way(const Source& source, Span at, std::string why) {
           {fmt::format("without {} all items are read at once", option("stream"))}};
 }
 
-/// Whether what the expression reads belongs to the item that `own` stands at.
+/// Returns true if everything that the expression reads belongs to the item at which index variable `own` stands.
 bool stays(const Model& m, const Expr& e, PlateId items, std::optional<BoundId> own) {
   if (is_on(m, e.shape, items)) return false;
   const auto* variable = std::get_if<VariableRef>(&e.node);
@@ -87,6 +89,7 @@ std::optional<Error> reads_other_items(const Source& source, const Model& m, Pla
     bool leaves = false;
     for (const BoundId b : s.bounds) {
       if (m[m[b].plate].set != items) continue;
+      // A statement with two index variables over the items relates different items.
       leaves = leaves || own.has_value();
       own = b;
     }

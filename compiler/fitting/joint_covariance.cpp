@@ -1,3 +1,5 @@
+// Reads the second moments of a joint factor from its row, and maps numbers of the members to coordinates of the
+// factor.
 #include "compiler/fitting/joint_covariance.h"
 
 #include "compiler/fitting/factor_source.h"
@@ -27,6 +29,7 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
       spread = source->row.spread(flat, layout->extent);
       out.mean_.push_back(source->factor.moments(flat, layout->extent).mean);
     }
+    // Only a Normal factor has a covariance with a root.
     const std::size_t numbers = out.extent_ * out.extent_;
     if (spread.covariance.size() != numbers || spread.root.size() != numbers) return std::nullopt;
     out.covariance_.push_back(std::move(spread.covariance));
@@ -56,6 +59,7 @@ std::optional<Monomial> JointCovariance::tied(model::VariableId a, std::size_t n
 std::optional<double> JointCovariance::between(model::VariableId a, std::size_t number_of_a, model::VariableId b,
                                                std::size_t number_of_b) const {
   const std::size_t x = members_.at(a)[number_of_a], y = members_.at(b)[number_of_b];
+  // Different elements are independent, unless they are steps of a chain.
   if (x / extent_ != y / extent_) return chain_ ? std::nullopt : std::optional(0.0);
   return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
 }

@@ -1,3 +1,4 @@
+// Names axes and coordinates of the arrays of draws, and stacks the chains.
 #include "compiler/fitting/labelled_draws.h"
 
 #include <algorithm>
@@ -10,18 +11,20 @@ namespace {
 
 using namespace model;
 
+/// Appends `_` until the name collides with no other.
 std::string free_name(std::string name, const std::set<std::string>& taken) {
   while (taken.contains(name) || name == kChainAxis || name == kDrawAxis)
     name += '_';
   return name;
 }
 
+/// Adds a coordinate to a group unless it has one of that name.
 void add_coordinate(ArrayGroup& group, Coordinate c) {
   if (std::ranges::find(group.coordinates, c.name, &Coordinate::name) == group.coordinates.end())
     group.coordinates.push_back(std::move(c));
 }
 
-/// What the positions of a plate are called, and the rows that they are in.
+/// Adds the coordinates of a plate: labels of its elements, and of a nested plate its parent's positions.
 void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& plate, const std::string& axis,
                std::int64_t extent) {
   Coordinate own = counted(axis, extent);
@@ -44,6 +47,7 @@ void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& pl
   add_coordinate(group, std::move(row));
 }
 
+/// Collects names, labels and rows of the plates of a model.
 PlateNames names_of(const Model& m, const BoundData& data) {
   PlateNames out;
   for (const Variable& v : m.variables)
@@ -63,6 +67,7 @@ PlateNames names_of(const Model& m, const BoundData& data) {
   return out;
 }
 
+/// Returns the names of the plates of a variable's axes, with its event axes if `event`.
 std::vector<std::string> plates_of(const Model& m, const Variable& v, bool event) {
   std::vector<std::string> out;
   for (const PlateId p : packed_axes(m, v.axes, event ? v.event : std::vector<PlateId>()))
@@ -70,11 +75,12 @@ std::vector<std::string> plates_of(const Model& m, const Variable& v, bool event
   return out;
 }
 
+/// Returns the variable of that name, which must exist.
 const Variable& variable(const Model& m, const std::string& name) {
   return *std::ranges::find(m.variables, name, &Variable::name);
 }
 
-/// The k-th array of all chains as one, over chain and draw.
+/// Stacks one array of all chains; `get` returns it for one chain. The result is over chain, draw and its own axes.
 template <class Get>
 NamedArray stacked(const std::vector<const GibbsReport*>& chains, const Get& get) {
   const NamedArray& first = get(*chains[0]);
@@ -87,12 +93,13 @@ NamedArray stacked(const std::vector<const GibbsReport*>& chains, const Get& get
   return out;
 }
 
+/// Stacks arrays of all chains into groups.
 struct Stacking {
-  const Model& model;
-  const PlateNames& names;
-  const std::vector<const GibbsReport*>& chains;
+  const Model& model;                             // whose variables the arrays are
+  const PlateNames& names;                        // of axes and coordinates
+  const std::vector<const GibbsReport*>& chains;  // that are stacked
 
-  /// A group of all arrays that `list` has of a chain.
+  /// Makes a group of the arrays that `list` returns for each chain.
   template <class List>
   ArrayGroup group(const std::string& name, const Coordinate& draw, bool event, const List& list) const {
     ArrayGroup out{name};

@@ -1,3 +1,4 @@
+// Fits a geometric series to the last gains of the ELBO, and sums its tail.
 #include "compiler/fitting/left_to_gain.h"
 
 #include <algorithm>

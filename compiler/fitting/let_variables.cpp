@@ -1,3 +1,5 @@
+// Adds each `let` as a statement to the syntax tree, and resolves the model again. The added variables are then moved
+// behind all others, so that existing ids stay valid.
 #include "compiler/fitting/let_variables.h"
 
 #include <fmt/format.h>
@@ -14,12 +16,12 @@
 namespace lehr {
 namespace {
 
-/// No identifier has a space.
+/// The prefix of the names of added variables while the model is resolved. It has a space, so it collides with no name.
 constexpr const char* kPrefix = "let ";
-/// A `let` over all pairs of many elements is for single ones.
+/// A `let` with more elements is not predicted.
 constexpr double kMostLetElements = 1e6;
 
-/// Adds `observe NAME[axes] ~ Normal(mean = value, variance = kNoVariance)`.
+/// Returns the tree with `observe NAME[axes] ~ Normal(mean = value, variance = kNoVariance)` added.
 ast::Ast with_statement(ast::Ast ast, const ast::LetDecl& let, Span span) {
   const auto add = [&](auto node) {
     ast.exprs.push_back({span, std::move(node)});
@@ -38,6 +40,7 @@ ast::Ast with_statement(ast::Ast ast, const ast::LetDecl& let, Span span) {
   return ast;
 }
 
+/// Returns true if two indices always select the same element.
 bool is_same(const model::Index& a, const model::Index& b) {
   using model::Index;
   if (const auto* x = std::get_if<Index::Shifted>(&a.form), *y = std::get_if<Index::Shifted>(&b.form); x && y)
@@ -46,7 +49,7 @@ bool is_same(const model::Index& a, const model::Index& b) {
   return x && y && x->value == y->value;
 }
 
-/// Makes a variable and its statement the last ones of the model.
+/// Moves a variable and its statement to the ends of their lists, and renumbers all references.
 void move_last(model::Model& m, model::VariableId variable) {
   const model::StatementId statement = m[variable].statement;
   const auto moved = [](auto& id, auto from, std::size_t count) {
@@ -76,8 +79,8 @@ void move_last(model::Model& m, model::VariableId variable) {
   to_end(m.statements, statement.index());
 }
 
-/// The model of the source with variables of `let`s, which come last: those that the compiler adds for compounds and
-/// mixtures keep their numbers.
+/// Resolves the tree, with the variables of `let`s last. Resolving adds auxiliary variables for compounds and mixtures,
+/// which keep their numbers.
 std::optional<model::Model> resolve_with_lets(const ast::Ast& ast) {
   Diagnostics ignored;
   std::optional<model::Model> m = resolve(ast, ignored);
@@ -89,7 +92,7 @@ std::optional<model::Model> resolve_with_lets(const ast::Ast& ast) {
   return m;
 }
 
-/// Whether the last statement, that of a `let`, says something of latent variables from what has values.
+/// Returns true if the last statement, that of a `let`, reads a latent variable and nothing that is missing.
 bool is_predicted(const model::Model& m, const model::Model& of, const BoundData& data) {
   bool latent = false;
   for (const model::ExprId id : model::nodes_under(m, model::roots_of(m.statements.back()))) {
@@ -105,7 +108,7 @@ bool is_predicted(const model::Model& m, const model::Model& of, const BoundData
   return latent;
 }
 
-/// What the last statement reads that is beyond its plate; empty where nothing is.
+/// Describes a constant index in the last statement that exceeds its plate; returns an empty string if there is none.
 std::string read_beyond(const model::Model& m, const BoundData& data) {
   const auto beyond = [&](const auto& of, const std::vector<model::Index>& indices) -> std::string {
     for (const model::Index& index : indices) {
@@ -125,6 +128,7 @@ std::string read_beyond(const model::Model& m, const BoundData& data) {
   return out;
 }
 
+/// Returns the number of elements of a variable.
 double elements_of(const model::Model& m, const BoundData& data, const model::Variable& v) {
   double n = 1;
   for (const std::int64_t extent : packed_shape(m, data, v.axes, {}))
@@ -134,6 +138,7 @@ double elements_of(const model::Model& m, const BoundData& data, const model::Va
 
 }  // namespace
 
+/// A sum over an index variable reads several elements.
 bool reads_one_element(const model::Model& m, const model::Statement& s, model::VariableId v) {
   std::vector<const model::VariableRef*> found;
   for (const model::ExprId id : model::nodes_under(m, model::roots_of(s))) {

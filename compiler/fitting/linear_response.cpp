@@ -1,3 +1,7 @@
+// Perturbs a fit number by number. Each number x gets a potential t * T(x) for the statistics T of its factor; t is
+// data, 0 except while x is perturbed. So one compiled model serves all perturbations.
+//
+//   potential pull[k] * mu[k];   with pull[k] = +t, then -t, then 0
 #include "compiler/fitting/linear_response.h"
 
 #include <fmt/format.h>
@@ -20,28 +24,30 @@ namespace {
 using namespace model;
 using conditionals::Block;
 
-constexpr double kPull = 0.01;  // in standard deviations of the factor, that a mean moves by where factors are apart
+/// The perturbation: how far the mean moves in standard deviations of the factor, if the others stay.
+constexpr double kPull = 0.01;
 
-/// A variable that is pulled, and the givens that pull statistics of its factor.
+/// A variable that is perturbed.
 struct Pulled {
-  VariableId variable;
-  const math::FamilyRow* family;
-  std::vector<GivenId> givens;  // by statistic; one where the value is a statistic itself
-  bool direct = true;
+  VariableId variable;            // the variable
+  const math::FamilyRow* family;  // of its factor
+  std::vector<GivenId> givens;    // the multipliers of its statistics; one if the value is a statistic itself
+  bool direct = true;             // true if the value is a statistic itself
 };
 
+/// Returns true if the statistic is the value itself, or an entry of it.
 bool is_value(const math::StatisticRow& r) {
   return r.stat == math::Stat::value || r.stat == math::Stat::comp || r.stat == math::Stat::entry;
 }
 
-/// Whether a model can add a multiple of the statistic to the log joint.
+/// Returns true if a potential of the language can contain the statistic.
 bool can_be_written(const math::StatisticRow& r) {
   using math::Stat;
   return is_value(r) || r.stat == Stat::log || r.stat == Stat::log1m || r.stat == Stat::inverse ||
          r.stat == Stat::inverse_square || r.stat == Stat::square || r.stat == Stat::log_comp;
 }
 
-/// Why its numbers cannot be pulled; empty: they can.
+/// Returns why the numbers of a block cannot be perturbed; an empty string if they can.
 std::string unpullable(const Block& b, const math::FamilyRow& family) {
   if (is_discrete(family.support)) return "its values are discrete";
   if (b.point) return "its factor is a point";
@@ -54,12 +60,13 @@ std::string unpullable(const Block& b, const math::FamilyRow& family) {
   return "";
 }
 
+/// Adds an expression to the model.
 ExprId add(Model& m, auto node) {
   m.exprs.push_back({std::move(node), {}, std::nullopt, {}});
   return ExprId(m.exprs.size() - 1);
 }
 
-/// The statistic of an element that `value` refers to.
+/// Returns an expression for a statistic of the element that `value` refers to.
 ExprId statistic(Model& m, math::Stat s, ExprId value) {
   using math::Stat;
   const auto one = [&] { return add(m, Number{1}); };
@@ -73,7 +80,8 @@ ExprId statistic(Model& m, math::Stat s, ExprId value) {
   return value;
 }
 
-/// Adds the sum of pull * statistic to the log joint, over the elements of the variable and of its event axes.
+/// Adds a potential: the sum over all elements and event indices of a multiplier times the statistic. Returns the
+/// multipliers, which are 0 in the data.
 GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   const Variable v = m[id];
   const GivenType type = v.event.empty() ? GivenType::real : v.event.size() > 1 ? GivenType::matrix : GivenType::vector;
@@ -103,6 +111,7 @@ GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   return given;
 }
 
+/// Adds the potentials for one variable: for its value, or for all statistics of its factor.
 Pulled pull_all(Model& m, BoundData& data, VariableId id, const math::FamilyRow& family) {
   Pulled out{id, &family, {}};
   const std::vector<math::StatisticRow>& all = family.factor->statistics;
@@ -115,7 +124,7 @@ Pulled pull_all(Model& m, BoundData& data, VariableId id, const math::FamilyRow&
   return out;
 }
 
-/// The exported parameters of one element.
+/// Returns the exported parameters of one element.
 math::Environment element_of(const math::Factor& f, const SavedVariable& v, std::size_t element, std::size_t extent) {
   math::Environment out;
   out.extent = extent;
@@ -129,26 +138,27 @@ math::Environment element_of(const math::Factor& f, const SavedVariable& v, std:
   return out;
 }
 
-/// A fit that can be pulled.
+/// The compiled model with potentials, at the solution.
 class Pulls {
  public:
   Pulls(const Analysed& analysed, BoundData data, Instance& instance, const CaviOptions& ascent)
       : analysed_(analysed), data_(std::move(data)), instance_(instance), ascent_(ascent) {}
 
-  /// To the optimum from where the factors are; whether it converged.
+  /// Runs coordinate ascent from the current factors; returns true if it converged.
   bool settle() {
     const Outcome out = run_cavi(instance_.engine(), ascent_, [](const SweepReport&) { return true; });
     return out.status == Status::converged;
   }
 
+  /// Returns the current means and sds of a variable.
   std::optional<Moments> numbers(const Pulled& p) const {
     const auto all = by_variable(instance_.posterior(false));
     const auto v = all.find(analysed_.model[p.variable].name);
     return v == all.end() ? std::nullopt : moments(*p.family, v->second, nullptr);
   }
 
-  /// The variance of number k: what the statistics do not explain of that of its factor, and how the rest answers. NaN
-  /// where a fit fails or there is no such direction.
+  /// Returns the variance of number k by linear response: the response of its mean, plus the part of the factor's
+  /// variance that the statistics do not explain. NaN if a fit fails or there is no direction.
   double variance(const Pulled& p, const Moments& m, std::size_t k, std::int64_t& unsettled) {
     const double own = m.sd[k] * m.sd[k];
     const std::optional<PullDirection> to = direction(p, m, k);
@@ -157,9 +167,12 @@ class Pulls {
   }
 
  private:
+  /// Returns the extent of the event axis.
   static std::size_t extent(const Moments& m) { return m.event.empty() ? 1 : static_cast<std::size_t>(m.event.back()); }
+  /// Returns how many numbers an element has.
   static std::size_t width(const Moments& m) { return m.event.size() > 1 ? extent(m) * extent(m) : extent(m); }
 
+  /// Returns the direction in the statistics that moves number k.
   std::optional<PullDirection> direction(const Pulled& p, const Moments& m, std::size_t k) const {
     const std::size_t n = width(m), at = k % n;
     if (!p.direct) {
@@ -168,13 +181,14 @@ class Pulls {
       return pull_direction(*p.family->factor, element_of(*p.family->factor, v, k / n, extent(m)), at);
     }
     PullDirection out{{std::vector<double>(n, 0.0)}, m.sd[k] * m.sd[k]};
-    // Both halves of a symmetric matrix.
+    // A symmetric matrix is perturbed at both of its equal entries.
     const std::size_t other = m.event.size() > 1 ? at % extent(m) * extent(m) + at / extent(m) : at;
     out.along[0][at] += 0.5;
     out.along[0][other] += 0.5;
     return out;
   }
 
+  /// Sets the multipliers of one element to t times the direction.
   void put(const Pulled& p, const PullDirection& to, std::size_t element, double t) {
     for (std::size_t s = 0; s < p.givens.size(); ++s) {
       std::vector<double>& values = data_.givens[p.givens[s].index()].values;
@@ -183,7 +197,7 @@ class Pulls {
     }
   }
 
-  /// d E[x_k] / dt, NaN where a fit fails.
+  /// Returns the derivative of E[x_k] in t by a central difference, or NaN if a fit fails. Restores factors and data.
   double response(const Pulled& p, const Moments& m, const PullDirection& to, std::size_t k, std::int64_t& unsettled) {
     const double t = kPull / m.sd[k];
     double difference = 0;
@@ -209,7 +223,7 @@ class Pulls {
   CaviOptions ascent_;
 };
 
-/// The numbers that are left, the first variables before the others.
+/// Perturbs the numbers of one variable until `left` is used up.
 void respond(Pulls& pulls, const Pulled& p, const std::string& name, std::int64_t& left, LinearResponse& to) {
   const std::optional<Moments> m = pulls.numbers(p);
   if (!m || m->sd.empty()) return;
@@ -229,7 +243,8 @@ void respond(Pulls& pulls, const Pulled& p, const std::string& name, std::int64_
 
 }  // namespace
 
-/// The variables of a block that have numbers of their own: of a joint Normal factor its members.
+/// Returns the variables of a block whose numbers are perturbed: the members of a joint Normal factor, or the block's
+/// own.
 std::vector<VariableId> variables_of(const Model& m, const Block& b) {
   if (!is_joint(m[b.variable])) return m[b.variable].auxiliary ? std::vector<VariableId>() : std::vector{b.variable};
   std::vector<VariableId> out;
@@ -238,7 +253,7 @@ std::vector<VariableId> variables_of(const Model& m, const Block& b) {
   return out;
 }
 
-/// Everything that can be pulled, in `model`; the others, and variables of items, are said to be left out.
+/// Adds potentials for all global numbers to `model`, and notes in `out` what is left out.
 std::vector<Pulled> pull_blocks(const Solution& s, Model& model, BoundData& data, LinearResponse& out) {
   std::vector<Pulled> pulled;
   std::vector<std::string> of_items;
@@ -269,7 +284,8 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   // The model without auxiliary variables, which the pulled one gets anew.
   Model model = s.bound->resolved;
   BoundData data = s.data();
-  data.givens.resize(model.givens.size());  // without masks, which the pulled one gets anew too
+  // Masks of barren elements are made anew for the perturbed model.
+  data.givens.resize(model.givens.size());
   const Masks masks = find_barren(model, data);
   const std::vector<Pulled> pulled = pull_blocks(s, model, data, out);
   if (pulled.empty()) return out;

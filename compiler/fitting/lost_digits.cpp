@@ -1,4 +1,6 @@
-// Which numbers go through a log gamma function is read from the rows.
+// Reads from the rows of the families which numbers a log gamma function is formed of: those in the entropy of a
+// factor, and in the log density of observations. Relative rounding of the function's value, about x log x, gives the
+// error.
 #include "compiler/fitting/lost_digits.h"
 
 #include <fmt/format.h>
@@ -16,9 +18,10 @@
 namespace lehr {
 namespace {
 
+/// Smaller errors, in nats, are not reported.
 constexpr double kLeast = 1e-3;
 
-/// Names in arguments of log gamma functions.
+/// Collects the names that occur in arguments of log gamma functions.
 void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& names) {
   if (const auto* s = std::get_if<math::Symbol>(&e->form); s && inside) names.insert(s->name);
   const auto* function = std::get_if<math::Apply>(&e->form);
@@ -26,9 +29,12 @@ void under_log_gamma(const math::Expr& e, bool inside, std::set<std::string>& na
     under_log_gamma(part, inside || (function && function->function == math::Function::lgamma), names);
 }
 
+/// Returns the rounding error of log gamma of x > 1, in nats.
 double lost_in_log_gamma(double x) { return std::numeric_limits<double>::epsilon() * x * std::log(x); }
+/// Returns the rounding error of x^2 / 2, in nats.
 double lost_in_square(double x) { return 0.5 * std::numeric_limits<double>::epsilon() * x * x; }
 
+/// Adds the errors of all values above 1, and notes the largest value.
 void add(LostDigits& to, double (*lost)(double), const std::string& name, const std::vector<std::int64_t>& shape,
          const std::vector<double>& values) {
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -85,7 +91,8 @@ LostDigits lost_squares(const model::Model& m, const schedule::Schedule& s, cons
     if (!found || found->sd.size() != found->mean.size()) continue;
     std::vector<double> far;
     for (std::size_t k = 0; k < found->mean.size(); ++k)
-      far.push_back(found->sd[k] > 0 ? std::abs(found->mean[k]) / found->sd[k] : 0);  // known: not from a factor
+      // An element whose value is known has sd 0, and no factor.
+      far.push_back(found->sd[k] > 0 ? std::abs(found->mean[k]) / found->sd[k] : 0);
     std::vector<std::int64_t> shape = found->elements;
     shape.insert(shape.end(), found->event.begin(), found->event.end());
     add(out, lost_in_square, v.name, shape, far);

@@ -1,3 +1,4 @@
+// Looks for terms of the log joint that contain both an auxiliary variable of a link and a global number.
 #include "compiler/fitting/narrow_links.h"
 
 #include <algorithm>
@@ -9,11 +10,12 @@ namespace {
 
 using namespace model;
 
+/// Returns true for the point of a local bound, and for the auxiliary variable of a probit link or a limit.
 bool is_of_link(const Variable& v) {
   return v.auxiliary && (v.auxiliary->kind == Auxiliary::Kind::bound || v.auxiliary->kind == Auxiliary::Kind::value);
 }
 
-/// Whether a block has standard deviations that `lehr diagnose` can question.
+/// Returns true if the block has continuous global numbers with standard deviations.
 bool is_global_number(const Analysed& a, conditionals::BlockId b) {
   const conditionals::Block& block = a.schedule.conditionals[b];
   const Variable& v = a.model[block.variable];

@@ -1,3 +1,8 @@
+// The Kalman filter for chains in a model. Each statement is first turned into a linear map with noise, evaluated at
+// its element: number = map * (state of this step, the one before, ...) + offset + noise.
+//
+// Several chains are filtered together. A state has the numbers of all chains, for as many steps as the chains reach
+// back. Within a step the chains are added in an order in which each needs only those that are there.
 #include "compiler/fitting/number_chains.h"
 
 #include <Eigen/Dense>
@@ -17,23 +22,24 @@ using namespace model;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// x = map * (states of this step, of the one before, ...) + offset + noise of this covariance.
+/// A linear map with noise: x = map * (states of this step, of the one before, ...) + offset + N(0, covariance).
 struct Linear {
   Matrix map, covariance;
   Vector offset;
 };
 
-/// Of a step and of those before it that another may depend on, the last one first, given what was observed up to
-/// there: the numbers of all chains, one chain after another. What is before the first step is 0.
+/// The distribution of a step and of the steps before it within reach, newest first, given the observations so far.
+/// Each step has the numbers of all chains, one chain after another. Steps before the first are 0.
 struct State {
   Vector mean;
   Matrix covariance;
-  std::size_t sequence = 0;
+  std::size_t sequence = 0;  // the sequence that the step belongs to
 };
 
-/// The steps that something depends on.
+/// Steps of the chains, as positions of elements.
 using Steps = std::set<std::size_t>;
 
+/// The filter for one model.
 class Filter {
  public:
   Filter(const Forward& forward, const std::vector<VariableId>& chains)
@@ -49,6 +55,8 @@ class Filter {
       ++stride_;
   }
 
+  /// Filters all sequences, and returns their log densities; nullopt if an observation or a state is not linear and
+  /// Normal.
   std::optional<std::vector<SequenceDensity>> run(const std::vector<Observation>& observations) {
     std::map<std::size_t, std::vector<Linear>> seen;
     std::map<std::size_t, std::vector<Vector>> values;
@@ -56,6 +64,8 @@ class Filter {
       const std::span<const double> x = forward_.values(o.element);
       const auto n = static_cast<Eigen::Index>(x.size());
       const Statement& s = forward_.model()[o.statement];
+      // An observation belongs to the step that its mean reads. If its coefficients are all zero, its axes name the
+      // step.
       Steps of = steps(s, o.element);
       if (of.empty()) of = lies_at(o.element);
       const std::optional<Linear> l = of.size() == 1 ? linear(s, o.element, *of.begin()) : std::nullopt;
@@ -76,7 +86,7 @@ class Filter {
   }
 
  private:
-  /// The number that an atom of another variable stands for.
+  /// Returns the value of an atom of a variable outside the chains.
   double number(const Atom& a) const {
     const std::span<const double> x = forward_.values(a.variable);
     const std::size_t width = forward_.width(a.variable), first = a.number / width * width;
@@ -95,6 +105,7 @@ class Filter {
     return inverse(static_cast<Eigen::Index>(a.number - first));
   }
 
+  /// Returns the value of a polynomial without chains; nullopt if it has one.
   std::optional<double> known(const std::optional<Polynomial>& p) const {
     double out = 0;
     if (!p) return std::nullopt;
@@ -109,12 +120,13 @@ class Filter {
     return out;
   }
 
-  /// Its number among the chains.
+  /// Returns which chain an atom belongs to, or nullopt.
   std::optional<std::size_t> chain_of(const Atom& a) const {
     const auto it = std::ranges::find(chains_, a.variable);
     return it == chains_.end() ? std::nullopt : std::optional<std::size_t>(it - chains_.begin());
   }
 
+  /// Returns the steps that the mean of an element reads.
   Steps steps(const Statement& s, const Element& e) const {
     Steps out;
     const At at = forward_.at(e);
@@ -128,8 +140,7 @@ class Filter {
     return out;
   }
 
-  /// The step that the axes of an element name; none where they are not those of the chains, with more after them.
-  /// Its coefficients may all be 0 (a covariate).
+  /// Returns the step that the axes of an element name; empty if its first axes are not those of the chains.
   Steps lies_at(const Element& e) const {
     const std::vector<PlateId>&own = forward_.model()[e.variable].axes, &axes = forward_.model()[chains_[0]].axes;
     const std::size_t n = forward_.elements(chains_[0]);
@@ -139,14 +150,14 @@ class Filter {
     return {e.position / (forward_.elements(e.variable) / n)};
   }
 
-  /// The states of a step before it is observed: after those of the steps before, one chain after another as their
-  /// means need each other.
+  /// Predicts the state of step e from that of its predecessor, or from nothing at the beginning of a sequence.
   std::optional<State> next(std::size_t e, const std::vector<State>& states,
                             std::vector<SequenceDensity>& sequences) const {
     const Eigen::Index before = reach_ * width_;
     State last{Vector::Zero(before), Matrix::Zero(before, before), sequences.size()};
     if (begins(e)) sequences.push_back({e, 0});
     else last = states[e - stride_];
+    // The transition of each chain. It must read only earlier states of the same sequence.
     std::vector<Linear> own;
     for (const VariableId c : chains_) {
       const Statement& s = forward_.model()[forward_.model()[c].statement];
@@ -156,10 +167,12 @@ class Filter {
       if (!l) return std::nullopt;
       own.push_back(std::move(*l));
     }
+    // The joint distribution of the new step, which comes first, and of the steps before it.
     Vector mean = Vector::Zero(width_ + before);
     Matrix covariance = Matrix::Zero(width_ + before, width_ + before);
     mean.tail(before) = last.mean;
     covariance.bottomRightCorner(before, before) = last.covariance;
+    // Adds one chain at a time: the first that needs no other chain that is still absent.
     std::vector<bool> there(chains_.size(), false);
     for (std::size_t turn = 0; turn < chains_.size(); ++turn) {
       std::size_t c = 0;
@@ -177,7 +190,7 @@ class Filter {
     return State{mean.head(before), covariance.topLeftCorner(before, before), last.sequence};
   }
 
-  /// Whether a sequence begins with this step.
+  /// Returns true if a sequence begins with the step.
   bool begins(std::size_t e) const {
     const Model& m = forward_.model();
     const BoundId lagged = *m[m[chains_[0]].statement].lagged;
@@ -186,7 +199,7 @@ class Filter {
     return e < stride_ || at(e, *m[lagged].parent) != at(e - stride_, *m[lagged].parent);
   }
 
-  /// Whether the mean has states of this step that are not there yet.
+  /// Returns true if the mean reads a chain of this step that has not been added yet.
   bool needs_another(const Linear& l, const std::vector<bool>& there) const {
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       const auto n = static_cast<Eigen::Index>(forward_.width(chains_[c]));
@@ -195,7 +208,8 @@ class Filter {
     return false;
   }
 
-  /// `now`: which step is this one; none where the mean needs another than it and those that the chains reach back to.
+  /// Returns the linear map of an element's distribution, `now` its step; nullopt if it is not Normal, not linear, or
+  /// reads steps beyond reach.
   std::optional<Linear> linear(const Statement& s, const Element& e, std::size_t now) const {
     const At at = forward_.at(e);
     forward_.clear();
@@ -233,8 +247,8 @@ class Filter {
     return forward_.unknown() ? std::nullopt : std::optional(out);
   }
 
-  /// log density of an observation given those before it; the state is then given it too. The covariance is Joseph's
-  /// sum of squares, in which a vague prior does not cancel.
+  /// Conditions the state on an observation, and returns its log density given the earlier ones, in nats. The
+  /// covariance is updated in Joseph's form, a sum of squares, in which a vague prior does not cancel.
   double update(State& state, const Linear& l, const Vector& y) const {
     const Matrix across = state.covariance * l.map.transpose();
     const Eigen::LLT<Matrix> factor(l.map * across + l.covariance);
@@ -249,8 +263,8 @@ class Filter {
                    off.dot(factor.solve(off)));
   }
 
-  const Forward& forward_;
-  Symbolic symbolic_;
+  const Forward& forward_;  // values of everything but the chains
+  Symbolic symbolic_;       // evaluates means and covariances
   std::vector<VariableId> chains_;
   std::vector<Eigen::Index> first_;  // by chain: its first number in a state
   Eigen::Index width_ = 0;           // numbers of a step

@@ -1,3 +1,5 @@
+// The generalised Pareto fit of Zhang & Stephens (2009), and the smoothing of the tail: the largest ratios are replaced
+// by the quantiles of the fitted distribution.
 #include "compiler/fitting/pareto.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// The k that belongs to b = -k / sigma: the mean of log(1 - b x).
+/// Returns the shape k for the reparametrised scale b = -k / sigma: the mean of log(1 - b x).
 double shape_at(double b, const std::vector<double>& x) {
   double sum = 0;
   for (const double v : x)
@@ -16,6 +18,7 @@ double shape_at(double b, const std::vector<double>& x) {
   return sum / static_cast<double>(x.size());
 }
 
+/// Returns the effective number of draws, (sum of weights)^2 / (sum of squared weights).
 double effective_draws(const std::vector<double>& log_weights) {
   double sum = 0, squares = 0;
   for (const double l : log_weights) {
@@ -31,6 +34,7 @@ GeneralisedPareto fit_generalised_pareto(const std::vector<double>& x) {
   const auto n = static_cast<double>(x.size());
   const auto grid = static_cast<std::size_t>(30 + std::floor(std::sqrt(n)));
   const double quartile = x[static_cast<std::size_t>(n / 4 + 0.5) - 1];
+  // A grid of values of b with their profile log likelihoods, whose average is taken.
   std::vector<double> b(grid), profile(grid);
   for (std::size_t j = 0; j < grid; ++j) {
     const double part = std::sqrt(static_cast<double>(grid) / (static_cast<double>(j) + 0.5));
@@ -46,6 +50,7 @@ GeneralisedPareto fit_generalised_pareto(const std::vector<double>& x) {
     mean += w * b[j];
   }
   mean /= weights;
+  // The prior is worth ten observations at k = 1/2.
   const double k = shape_at(mean, x);
   return {(n * k + 10 * 0.5) / (n + 10), -k / mean};
 }
@@ -77,7 +82,7 @@ ParetoDiagnosis pareto_diagnosis(const std::vector<double>& log_ratios, double n
   }
   const GeneralisedPareto fitted = fit_generalised_pareto(tail);
   out.k_hat = fitted.k;
-  // The tail at the quantiles of what was fitted, none above the largest ratio.
+  // The tail is set to the quantiles of the fitted distribution, at most the largest ratio.
   const std::size_t first = sorted.size() - tail.size();
   for (std::size_t i = 0; i < tail.size(); ++i) {
     const double p = (static_cast<double>(i) + 0.5) / static_cast<double>(tail.size());

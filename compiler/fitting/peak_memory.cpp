@@ -1,3 +1,4 @@
+// Estimates memory from the lengths of the engine's buffers. The factors are measured values, rounded up.
 #include "compiler/fitting/peak_memory.h"
 
 #include <sys/resource.h>
@@ -5,14 +6,17 @@
 namespace lehr {
 namespace {
 
-constexpr double kNumber = 8;
-/// Of the numbers of an item: text of up to two numbers' size, what a reader makes of it, what is bound, buffers that
-/// grow by a quarter.
+constexpr double kNumber = 8;  // bytes of a double
+/// How often the numbers of an item are in memory: text of up to twice their size, parsed arrays, bound arrays, and
+/// buffers that grow by a quarter.
 constexpr double kCopies = 8;
-/// Of the parameters and sums: a state that is kept, arrays that are written, their bytes in a file.
+/// How often parameters and sums are in memory besides the engine: a saved state, arrays to write, and their bytes in a
+/// file.
 constexpr double kWritten = 4;
-constexpr double kElse = 24e6;  // stacks, caches of the allocator, tables of the terminal
+/// Bytes for stacks, caches of the allocator and tables of the terminal.
+constexpr double kElse = 24e6;
 
+/// Returns the peak resident memory of the process so far, in bytes.
 double had_by_now() {
   rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);

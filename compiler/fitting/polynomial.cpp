@@ -1,3 +1,4 @@
+// Arithmetic of polynomials as unsorted sums of monomials; merged() sorts them and adds up equal ones.
 #include "compiler/fitting/polynomial.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Fills in the table from factors, or from stored draws for sampled variables.
 #include "compiler/fitting/posterior_numbers.h"
 
 #include <fmt/format.h>
@@ -13,15 +14,16 @@
 namespace lehr {
 namespace {
 
+/// Stands for a number that does not exist.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// Numbers, or as many NaN as there should be.
+/// Returns the values, or NaN for each if their number is wrong.
 std::vector<double> or_none(std::vector<double> values, std::size_t count) {
   if (values.size() != count) values.assign(count, kNone);
   return values;
 }
 
-/// The last `n` of the plates; what has none is called by its position.
+/// Returns the last `n` plates; missing ones are named by position.
 std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
   while (plates.size() > n)
     plates.erase(plates.begin());
@@ -30,6 +32,7 @@ std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
   return plates;
 }
 
+/// Returns the numbers of a variable from its factor, or nullopt if it has none.
 std::optional<PosteriorNumbers> of_factor(const SavedFit& fit, const SavedVariable& v) {
   if (v.parameters.empty()) return std::nullopt;
   std::optional<Moments> m = moments_of(fit, v);
@@ -45,7 +48,7 @@ std::optional<PosteriorNumbers> of_factor(const SavedFit& fit, const SavedVariab
   return out;
 }
 
-/// Between the two draws that the probability lies between, by its distance from them (Hyndman & Fan 1996, type 7).
+/// Returns a quantile of sorted draws, interpolated linearly between neighbours (Hyndman & Fan 1996, type 7).
 double quantile(const std::vector<double>& sorted, double probability) {
   const double at = probability * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -53,11 +56,13 @@ double quantile(const std::vector<double>& sorted, double probability) {
   return here + (at - static_cast<double>(below)) * (next - here);
 }
 
-/// One number after another, of all chains: the axes of the draws come first.
+/// Reads the draws of single numbers from an array over the axes of draws and then of the variable.
 class DrawsOfNumbers {
  public:
   DrawsOfNumbers(const LabelledArray& a, std::size_t numbers) : values_(a.values), numbers_(numbers) {}
+  /// Returns the number of draws of all chains.
   std::size_t count() const { return values_.size() / numbers_; }
+  /// Returns all draws of one number.
   std::vector<double> of(std::size_t number) const {
     std::vector<double> out;
     for (std::size_t at = number; at < values_.size(); at += numbers_)
@@ -70,6 +75,7 @@ class DrawsOfNumbers {
   std::size_t numbers_;
 };
 
+/// Fills in the quantiles of all numbers.
 void add_quantiles(const DrawsOfNumbers& draws, PosteriorNumbers& to) {
   for (std::size_t i = 0; i < to.mean.size(); ++i) {
     std::vector<double> sorted = draws.of(i);
@@ -79,7 +85,7 @@ void add_quantiles(const DrawsOfNumbers& draws, PosteriorNumbers& to) {
   }
 }
 
-/// The shares of the values in the place of their positions' means.
+/// Replaces means of a category's positions by the relative frequencies of its values, along a new last axis.
 void make_shares(const DrawsOfNumbers& draws, const std::string& plate, std::size_t classes, PosteriorNumbers& to) {
   std::vector<double> shares(to.mean.size() * classes, 0.0);
   for (std::size_t i = 0; i < to.mean.size(); ++i) {
@@ -95,6 +101,7 @@ void make_shares(const DrawsOfNumbers& draws, const std::string& plate, std::siz
   to.quantiles.fill(to.sd);
 }
 
+/// Returns the numbers of a sampled variable.
 Result<PosteriorNumbers> of_draws(const SavedFit& fit, const SavedVariable& v, const LabelledArrays& stored) {
   const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
   const Error other{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kStoredDraws, v.name), {}};

@@ -1,4 +1,5 @@
-// One draw of all factors after another, and of what follows from them.
+// Estimates by simulation: each draw takes all factors, then everything that follows from them, parents first. A mean
+// is estimated from conditional means where these have a closed form, since they vary less than draws (Rao-Blackwell).
 #include "compiler/fitting/predicted_draws.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ using namespace model;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Mean and sd of what was added. Welford, Note on a method for calculating corrected sums of squares (1962).
+/// Running mean and variance. Welford (1962), Note on a method for calculating corrected sums of squares and products.
 struct Tally {
   double n = 0, mean = 0, squares = 0;
 
@@ -28,17 +29,18 @@ struct Tally {
     mean += off / ++n;
     squares += off * (x - mean);
   }
+  /// Returns the standard deviation of what was added; 0 for fewer than two numbers.
   double sd() const { return n > 1 ? std::sqrt(squares / (n - 1)) : 0; }
 };
 
-/// The draws of one variable; of probabilities only the means.
+/// The draws of one variable.
 struct Drawn {
-  PredictedVariable& of;
-  std::vector<Tally> values, means;  // by number
-  std::vector<double> all;           // [number, draw]
+  PredictedVariable& of;             // the variable, which gets the results
+  std::vector<Tally> values, means;  // by number: of its draws, and of its conditional means
+  std::vector<double> all;           // all draws, as [number, draw]; empty for probabilities
 };
 
-/// Whether nothing is left to be drawn; of some variables only the means are wanted.
+/// Returns true if a variable has all numbers that are wanted; with `only_means` these are its means.
 bool is_known(const PredictedVariable& p, bool only_means) {
   const auto all_there = [](const std::vector<double>& x) {
     return std::ranges::none_of(x, [](double number) { return std::isnan(number); });
@@ -46,7 +48,7 @@ bool is_known(const PredictedVariable& p, bool only_means) {
   return all_there(p.mean) && (only_means || (all_there(p.sd) && std::ranges::all_of(p.quantiles, all_there)));
 }
 
-/// By VariableId: latent variables that the draws of these depend on, and themselves.
+/// Returns by VariableId the latent variables that must be drawn: those of `drawn`, and all that these depend on.
 std::vector<bool> wanted_by(const Model& m, const std::vector<Drawn>& drawn,
                             const std::vector<std::vector<bool>>& informed) {
   std::vector<bool> out(m.variables.size(), false);
@@ -68,7 +70,8 @@ std::vector<bool> wanted_by(const Model& m, const std::vector<Drawn>& drawn,
   return out;
 }
 
-/// The values before a draw: unknown where they are wanted; what nothing wanted reads has some value or other.
+/// Clears the values before a draw: wanted variables get NaN, so that they are drawn. Others get 0, since nothing reads
+/// them.
 void reset(Forward& f, const std::vector<bool>& wanted) {
   const Model& m = f.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -82,7 +85,7 @@ void reset(Forward& f, const std::vector<bool>& wanted) {
   }
 }
 
-/// `fixed`: values are their means, a `let`.
+/// Records a draw of one variable. `fixed` is set for a `let`, whose value is its conditional mean.
 void add_draw(const Forward& f, std::size_t draw, std::size_t draws, bool fixed, Drawn& to) {
   const PredictedVariable& p = to.of;
   const Statement& s = f.model()[f.model()[p.variable].statement];
@@ -101,7 +104,8 @@ void add_draw(const Forward& f, std::size_t draw, std::size_t draws, bool fixed,
   }
 }
 
-/// Of sorted values: between neighbours linear, or the least value with so much mass below and at it.
+/// Returns a quantile of sorted draws. Real numbers are interpolated between neighbours. Whole numbers (`whole`) are
+/// not: the result is the draw at position floor(q n).
 double quantile(std::span<const double> x, double q, bool whole) {
   const auto last = x.size() - 1;
   if (whole) return x[std::min(last, static_cast<std::size_t>(q * static_cast<double>(x.size())))];
@@ -110,6 +114,7 @@ double quantile(std::span<const double> x, double q, bool whole) {
   return x[below] + (position - static_cast<double>(below)) * (x[std::min(below + 1, last)] - x[below]);
 }
 
+/// Fills in the numbers of a prediction that are NaN.
 void take(Drawn& from, bool whole, std::size_t draws) {
   PredictedVariable& p = from.of;
   for (std::size_t at = 0; at < p.mean.size(); ++at) {
@@ -126,8 +131,8 @@ void take(Drawn& from, bool whole, std::size_t draws) {
   }
 }
 
-/// Random numbers of a variable and an item, or of a variable alone: whatever other variables and items there are, they
-/// are the same.
+/// Random numbers for each variable and item, or for each variable outside the items. They do not depend on which other
+/// variables and items are predicted, so parts of the items give the same numbers as all.
 class Streams {
  public:
   Streams(const Prediction& of, const Forward& forward, std::uint64_t seed)
@@ -140,16 +145,19 @@ class Streams {
   }
 
  private:
+  /// The random numbers of one variable.
   struct Stream {
-    std::vector<std::int64_t> item;  // by element; empty: they lie on no items
-    std::vector<Rng> rngs;
+    std::vector<std::int64_t> item;  // by element: the item that it lies on; empty: none
+    std::vector<Rng> rngs;           // by item, or one
   };
 
+  /// Makes the stream of a variable and an item; 0 stands for no item.
   Rng rng(VariableId v, std::int64_t item) const {
     constexpr int kVariableBits = 20;
     return Rng(seed_, (static_cast<std::uint64_t>(item) << kVariableBits) + v.index());
   }
 
+  /// Makes the streams of a variable at its first draw.
   void begin(VariableId id, Stream& s) const {
     const Model& m = of_.model;
     const std::vector<BoundId>& bounds = m[m[id].statement].bounds;
@@ -170,7 +178,7 @@ class Streams {
   std::vector<Stream> variables_;
 };
 
-/// Draws of variables together: what they depend on alone is drawn.
+/// Draws some variables together, with all that they depend on, and fills in their numbers.
 std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
                               const std::map<std::string, SavedVariable>& posterior,
                               const std::vector<std::vector<bool>>& informed, Laws& laws,
@@ -218,7 +226,7 @@ std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::strin
     (to.is_let(p.variable) ? lets : variables).push_back({p, {}, {}, {}});
   }
   if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
-  // Each with draws of its own: a `let` changes no other number.
+  // Variables and `let`s are drawn separately, so that a `let` changes no other number.
   if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, laws, options)) return e;
   return draw_all(to, std::move(lets), posterior, informed, laws, options);
 }

@@ -1,4 +1,4 @@
-// Closed forms; what has none is drawn.
+// Predicts in closed form, and leaves NaN for what has none; predicted_draws.cpp then estimates these numbers.
 #include "compiler/fitting/predicted_numbers.h"
 
 #include <fmt/format.h>
@@ -24,13 +24,13 @@ using namespace model;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Some entry of the element.
+/// Returns true if some entry of the element is missing.
 bool is_missing(const BoundArray& a, std::size_t element, std::size_t width) {
   return std::ranges::any_of(std::span(a.values).subspan(element * width, width),
                              [](double x) { return std::isnan(x); });
 }
 
-/// What a path of all elements says of those that are predicted.
+/// Returns the values of a path at the predicted elements.
 std::vector<std::int64_t> chosen(const PredictedVariable& p, const std::vector<std::int64_t>& path) {
   std::vector<std::int64_t> out;
   for (const std::size_t e : p.elements)
@@ -38,12 +38,13 @@ std::vector<std::int64_t> chosen(const PredictedVariable& p, const std::vector<s
   return out;
 }
 
-/// By VariableId of another model, which has the variables of the fit first.
+/// Extends the list to the variables of `m`, which has those of the fit first.
 std::vector<std::vector<bool>> seen_elements(const Model& m, std::vector<std::vector<bool>> seen) {
   seen.resize(m.variables.size());
   return seen;
 }
 
+/// Computes one prediction.
 class Predictor {
  public:
   Predictor(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
@@ -60,6 +61,7 @@ class Predictor {
         laws_(to.analysed, posterior, informed_, symbolic_),
         expectation_(to.analysed, values_, beliefs_, informed_, symbolic_, laws_) {}
 
+  /// Fills in the prediction, or returns an error.
   std::optional<Error> run() {
     if (std::optional<Error> e = lost_observation()) return e;
     if (std::optional<Error> e = read_moments()) return e;
@@ -80,57 +82,70 @@ class Predictor {
   }
 
  private:
+  /// Returns the model that is predicted.
   const Model& model() const { return to_.model; }
+  /// Returns the statement that draws a variable.
   const Statement& statement(VariableId v) const { return model()[model()[v].statement]; }
+  /// Returns true if the variable is inferred item by item.
   bool is_local(VariableId v) const {
     if (model()[v].observed) return false;
     const conditionals::BlockId b = to_.analysed.schedule.conditionals.block_of[v.index()];
     return b.valid() && to_.analysed.schedule.stage_of[b.index()].has_value();
   }
-  /// An element of a chain of categories.
+  /// Returns true if the variable is a latent chain of categories.
   bool is_state(VariableId v) const {
     return !model()[v].observed && model()[v].value_plate && statement(v).lagged.has_value();
   }
-  /// Whether other items than those of the part have elements of it that are predicted.
+  /// Returns true if items outside this part have predicted elements of the variable: it is then listed, without
+  /// elements.
   bool is_elsewhere(VariableId id) const {
     const Variable& v = model()[id];
     if (!options_.part || !is_on(model(), v.axes, *to_.items)) return false;
     const std::vector<std::int64_t> shape = packed_shape(model(), options_.part->whole, v.axes, {});
     return (!v.observed || to_.data.observed[id.index()].has_missing) && std::ranges::count(shape, 0) == 0;
   }
-  /// Nothing could have been observed.
+  /// Returns true if the data have no items.
   bool has_no_items() const {
     return std::ranges::all_of(to_.data.observed, [](const BoundArray& a) { return a.values.empty(); });
   }
+  /// Returns true if data inform the latent element.
   bool is_informed(Element e) const {
     return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
   }
+  /// Returns an error if an observation depends on an element without a factor, which would have to be inferred too.
   std::optional<Error> lost_observation() const;
-  /// It reads several steps of a chain whose covariances are not to be had.
+  /// Returns true if a `let` reads several steps of a chain whose covariances are not available.
   bool reads_steps_apart(VariableId let);
-  /// Every informed element has a mean: of its factor.
+  /// Reads the means of all latent variables, or returns an error if a factor is absent or has another size.
   std::optional<Error> read_moments();
+  /// Lists the variables and elements to predict.
   void choose();
+  /// Fills in the closed-form numbers of a variable.
   void exact_numbers(PredictedVariable& p);
+  /// Returns moments and distribution of an informed element.
   AveragedElement of_factor(const PredictedVariable& p, Element e);
+  /// Stores the numbers of the i-th predicted element.
   void put(PredictedVariable& p, std::size_t i, const AveragedElement& from) const;
+  /// Derives sd and quantiles of bits and spins from their means.
   void add_binary_spread(PredictedVariable& p) const;
+  /// Returns the means of latent variables other than categories, by VariableId.
   std::vector<std::vector<double>> means() const;
 
-  Prediction& to_;
+  Prediction& to_;  // the prediction that is filled in
+  /// The factors by name.
   const std::map<std::string, SavedVariable>& posterior_;
-  std::vector<std::vector<bool>> seen_;  // by VariableId of the model that is predicted
-  const PredictionOptions& options_;
-  Forward values_;  // of the data; latent variables have none
-  std::vector<std::vector<bool>> informed_;
-  std::vector<std::vector<double>> beliefs_;  // of categories, [element, value]
+  std::vector<std::vector<bool>> seen_;       // by VariableId: the elements that the fit has; empty: all
+  const PredictionOptions& options_;          // the options of the prediction
+  Forward values_;                            // values of the data; latent variables have NaN
+  std::vector<std::vector<bool>> informed_;   // by VariableId and element
+  std::vector<std::vector<double>> beliefs_;  // probabilities of categories, [element, value]
   std::vector<std::optional<Moments>> moments_;
   Symbolic symbolic_;
   Laws laws_;
   Expectation expectation_;
 };
 
-/// An observation says something of an element that has no factor: it would have to be inferred with the others.
+/// An informed element that the fit does not have is such a case.
 std::optional<Error> Predictor::lost_observation() const {
   for (std::size_t k = 0; k < seen_.size(); ++k) {
     const Variable& v = model().variables[k];
@@ -182,6 +197,7 @@ void Predictor::choose() {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     const Variable& v = model().variables[k];
     const VariableId id(k);
+    // Predicted are observed and local variables, unseen elements of global ones, and chains of categories.
     const bool grown = !seen_[k].empty() && !is_state(id);
     if (to_.is_let(id) && reads_steps_apart(id)) continue;
     if (v.auxiliary || !(v.observed || is_local(id) || grown || is_state(id))) continue;
@@ -207,7 +223,7 @@ bool Predictor::reads_steps_apart(VariableId let) {
   return false;
 }
 
-/// What has no closed form stays NaN.
+/// Numbers without a closed form stay NaN.
 void Predictor::exact_numbers(PredictedVariable& p) {
   const std::size_t n = p.elements.size() * p.width;
   p.mean.assign(n, kNaN);
@@ -262,7 +278,7 @@ void Predictor::put(PredictedVariable& p, std::size_t i, const AveragedElement& 
       p.quantiles[q][at + j] = math::quantile(from.distribution[j], kPredictedQuantiles[q]);
 }
 
-/// Of latent numbers, by VariableId; those that the fit has not seen are as their factors were laid out.
+/// Unseen elements have the placeholders of growth.cpp.
 std::vector<std::vector<double>> Predictor::means() const {
   std::vector<std::vector<double>> out(moments_.size());
   for (std::size_t k = 0; k < moments_.size(); ++k)
@@ -270,7 +286,8 @@ std::vector<std::vector<double>> Predictor::means() const {
   return out;
 }
 
-/// Of two values the probability says everything.
+/// The probability of the upper value determines everything. A quantile is the lower value if its probability reaches
+/// q.
 void Predictor::add_binary_spread(PredictedVariable& p) const {
   const double low = values_.state(p.variable, 0), high = values_.state(p.variable, 1);
   for (std::size_t at = 0; at < p.mean.size(); ++at) {

@@ -1,4 +1,5 @@
-// Data with gaps, and the inference of their items.
+// Binds data with gaps, infers the local factors of their items with the global factors of the fit, and hands both to
+// predicted_numbers.cpp.
 #include "compiler/fitting/prediction.h"
 
 #include <fmt/format.h>
@@ -23,12 +24,14 @@ namespace {
 
 using namespace model;
 
+/// Returns true if the variable is inferred item by item.
 bool is_local(const Analysed& a, VariableId v) {
   const conditionals::BlockId b = a.schedule.conditionals.block_of[v.index()];
   return b.valid() && a.schedule.stage_of[b.index()].has_value();
 }
 
-/// A parameter that observations show where the model does not write it, or null.
+/// Returns a parameter that observations determine where the model does not write it (as the total of a Multinomial),
+/// or null.
 const math::Spelling* left_out(const Statement& s) {
   for (const math::Spelling& spelling : s.main.family->spellings) {
     const auto writes_it = [&](const Parameter& p) { return p.spelling->canonical == spelling.canonical; };
@@ -37,7 +40,8 @@ const math::Spelling* left_out(const Statement& s) {
   return nullptr;
 }
 
-/// Why what is missing has no distribution given the rest.
+/// Returns an error if missing observations have no distribution given the rest: they are in a potential, need a
+/// parameter that only they have, or others depend on them.
 std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   const auto is_missing = [&](ExprId id) -> const Variable* {
     const auto* ref = std::get_if<VariableRef>(&m[id].node);
@@ -70,8 +74,8 @@ std::optional<Error> no_distribution(const Model& m, const BoundData& data) {
   return std::nullopt;
 }
 
-/// Elements of a plate of their own that have no observation count 0 times: the variables that only they depend on say
-/// nothing of the item then. Chains keep theirs, which lead to the next element.
+/// Gives elements without an observation the multiplicity 0, so that variables that only they depend on say nothing
+/// about the item. Chains keep all elements, since each leads to the next.
 Model without_missing_elements(const Model& m, BoundData& data) {
   const auto is_chain = [](const Statement& s) { return s.lagged.has_value(); };
   if (std::ranges::any_of(m.statements, is_chain)) return m;
@@ -94,8 +98,8 @@ Model without_missing_elements(const Model& m, BoundData& data) {
   return out;
 }
 
-/// Arrays of the factors of every latent variable: the fit's of the global ones, inferred ones of the others. `data`
-/// get the masks.
+/// Returns the factors of all latent variables: those of the fit (`global`), and inferred ones of the items. Adds masks
+/// of barren elements to `data`.
 Result<std::vector<NamedArray>> factors(const Model& model, const density::ExpandOptions& expand,
                                         const Analysed& analysed, BoundData& data, const Masks& masks,
                                         const std::vector<NamedArray>& global, const SavedFit& fit,
@@ -129,7 +133,8 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   return (*instance)->posterior(true);
 }
 
-/// What the other items decide: which variables have missing values.
+/// Marks a variable as having missing values if any item of the whole data misses one, so that each part is analysed
+/// alike.
 std::optional<Error> as_among_all(const Model& m, PlateId items, const PartOfItems& part, BoundData& data) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
@@ -144,7 +149,7 @@ std::optional<Error> as_among_all(const Model& m, PlateId items, const PartOfIte
   return std::nullopt;
 }
 
-/// Variables whose missing elements the fit has factors of, as gaps in a series that goes on through them.
+/// Adds a note for gaps of observed variables that the fit itself has inferred.
 void point_to_the_fit(Prediction& to) {
   const Model& m = to.analysed.model;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

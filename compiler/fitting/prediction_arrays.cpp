@@ -1,3 +1,4 @@
+// Spreads predicted numbers over full arrays; elements that are not predicted get NaN or -1.
 #include "compiler/fitting/prediction_arrays.h"
 
 #include <cmath>
@@ -31,6 +32,7 @@ std::vector<NamedArray> prediction_arrays(const Prediction& p) {
     if (v.probabilities) {
       NamedArray best{variable.name + ".most_probable", elements, std::vector<double>(count, -1.0), true};
       NamedArray path{variable.name + ".path", elements, best.values, true};
+      // Values of categories are numbered as in the data.
       const std::int64_t first = variable.value_plate ? m[m[*variable.value_plate].set].from : 0;
       for (std::size_t i = 0; i < v.elements.size(); ++i) {
         best.values[v.elements[i]] = static_cast<double>(v.most_probable(i)) + static_cast<double>(first);

@@ -1,3 +1,4 @@
+// Evaluates log densities of observations at a draw, and simulates a replicated data set from it.
 #include "compiler/fitting/predictive.h"
 
 #include <fmt/format.h>
@@ -14,9 +15,10 @@ namespace {
 
 using namespace model;
 
-/// Numbers of local variables that are in memory at once.
+/// The maximum number of numbers of local variables in memory, for all items at once.
 constexpr double kMostKept = 2e7;
 
+/// Returns the observed variables of the model's text.
 std::vector<VariableId> observed_variables(const Model& m) {
   std::vector<VariableId> out;
   for (std::size_t k = 0; k < m.variables.size(); ++k)
@@ -24,7 +26,7 @@ std::vector<VariableId> observed_variables(const Model& m) {
   return out;
 }
 
-/// The log density of an observation is that of its own statement.
+/// Returns why observations have no density of their own; an empty string if they have.
 std::string no_density(const Model& m, const BoundData& data) {
   for (const Potential& p : m.potentials) {
     for (const ExprId id : nodes_under(m, {p.value})) {
@@ -41,7 +43,7 @@ std::string no_density(const Model& m, const BoundData& data) {
   return "";
 }
 
-/// In the elements of a variable; a category counts once, or once for each of its values.
+/// Returns how many numbers a variable has. A category counts once, or once for each value with `probabilities`.
 double numbers_of(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
   double n = 1;
   for (const std::int64_t extent : packed_shape(m, data, v.axes, v.event))
@@ -49,6 +51,7 @@ double numbers_of(const BoundData& data, const Model& m, const Variable& v, bool
   return probabilities && v.value_plate ? n * static_cast<double>(data.sizes[v.value_plate->index()]) : n;
 }
 
+/// Returns how many numbers the local variables of all items have.
 double kept_numbers(const Analysed& a, const BoundData& data) {
   double out = 0;
   for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
@@ -58,6 +61,7 @@ double kept_numbers(const Analysed& a, const BoundData& data) {
   return out;
 }
 
+/// Returns the k-th array for a further draw: makes it at the first draw, and lengthens its axis of draws.
 NamedArray& array_of(std::vector<NamedArray>& all, std::size_t k, const std::string& name,
                      std::vector<std::int64_t> shape, bool integer) {
   if (k == all.size()) {

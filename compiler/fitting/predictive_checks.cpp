@@ -1,3 +1,4 @@
+// Computes statistics of observed columns, and of the same columns in data sets simulated from the factors.
 #include "compiler/fitting/predictive_checks.h"
 
 #include <fmt/format.h>
@@ -16,20 +17,28 @@ namespace {
 
 using namespace model;
 
+/// Arrays with more columns are compared as a whole.
 constexpr std::size_t kMostColumns = 20;
 
+/// A statistic of a list of numbers.
 struct Statistic {
-  const char* name;
+  const char* name;  // as printed
   double (*of)(const std::vector<double>&);
 };
 
+/// Returns the mean.
 double mean(const std::vector<double>& x) { return column_moments(x, 1).mean[0]; }
+/// Returns the standard deviation.
 double sd(const std::vector<double>& x) { return column_moments(x, 1).sd[0]; }
+/// Returns the smallest number.
 double least(const std::vector<double>& x) { return *std::ranges::min_element(x); }
+/// Returns the largest number.
 double largest(const std::vector<double>& x) { return *std::ranges::max_element(x); }
+/// Returns the fraction of zeros.
 double zeros(const std::vector<double>& x) {
   return static_cast<double>(std::ranges::count(x, 0.0)) / static_cast<double>(x.size());
 }
+/// Returns the fraction of the most frequent value.
 double commonest(const std::vector<double>& x) {
   std::map<double, double> count;
   for (const double v : x)
@@ -38,6 +47,7 @@ double commonest(const std::vector<double>& x) {
          static_cast<double>(x.size());
 }
 
+/// Returns the statistics that suit the values of a variable.
 std::vector<Statistic> statistics_of(const Variable& v) {
   if (v.support == math::Support::category) return {{"commonest", commonest}};
   if (v.support == math::Support::bit) return {{"mean", mean}};
@@ -46,7 +56,7 @@ std::vector<Statistic> statistics_of(const Variable& v) {
   return out;
 }
 
-/// Values of a column that were observed, told from zero.
+/// Returns the values of column `k` that are observed in `data`, with the reference `from` added back.
 std::vector<double> column(std::span<const double> x, const std::vector<double>& data, std::size_t k,
                            std::size_t columns, const std::vector<double>* from) {
   std::vector<double> out;
@@ -55,16 +65,17 @@ std::vector<double> column(std::span<const double> x, const std::vector<double>&
   return out;
 }
 
-/// One statistic of one column, and what it was of the replicated data.
+/// One statistic of one column, and its values for replicated data.
 struct Asked {
-  VariableId variable;
-  std::size_t column, columns;
-  Statistic statistic;
-  std::string name;
-  double observed = 0;
-  std::vector<double> replicated;
+  VariableId variable;             // the observed variable
+  std::size_t column, columns;     // which column of how many
+  Statistic statistic;             // that is computed
+  std::string name;                // of the column
+  double observed = 0;             // its value for the data
+  std::vector<double> replicated;  // its values for the simulated data
 };
 
+/// Lists the statistics of all observed variables.
 std::vector<Asked> asked(const Solution& s) {
   std::vector<Asked> out;
   const Model& m = s.model();
@@ -85,6 +96,7 @@ std::vector<Asked> asked(const Solution& s) {
   return out;
 }
 
+/// Compares the observed value of a statistic with the replicated ones.
 PredictiveCheck summed_up(const Asked& a) {
   PredictiveCheck out{a.name, a.statistic.name, a.observed, mean(a.replicated), sd(a.replicated), 0};
   for (const double x : a.replicated)

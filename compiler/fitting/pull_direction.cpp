@@ -1,3 +1,5 @@
+// Regresses a number on the sufficient statistics of its factor. Covariances are derivatives in the natural parameters:
+// dE[T]/d eta = Cov(T), dE[x]/d eta = Cov(T, x) (Bishop 2006, section 2.4). They are taken by central differences.
 #include "compiler/fitting/pull_direction.h"
 
 #include <Eigen/Dense>
@@ -7,19 +9,22 @@
 namespace lehr {
 namespace {
 
+/// Factors with more statistics have no direction.
 constexpr std::size_t kMostStatistics = 200;
-constexpr double kStep = 1e-5;  // of a natural parameter, relative
+/// The step of a difference, relative to the natural parameter.
+constexpr double kStep = 1e-5;
 
 using math::Environment;
 using math::Quantity;
 using Naturals = std::map<std::string, Quantity>;
 
-/// E[T], then the mean of the value's component.
+/// Expectations under a factor.
 struct Expected {
-  Eigen::VectorXd statistics;
-  double mean = 0;
+  Eigen::VectorXd statistics;  // E[T]
+  double mean = 0;             // the mean of the value's component
 };
 
+/// A factor whose natural parameters can be moved.
 class Moved {
  public:
   Moved(const math::Factor& f, const Environment& parameters, std::size_t k)
@@ -28,6 +33,7 @@ class Moved {
       names_.push_back(math::natural_name(s.stat));
   }
 
+  /// Returns the number of natural parameters.
   std::size_t size() const {
     std::size_t n = 0;
     for (const std::string& name : names_)
@@ -35,7 +41,7 @@ class Moved {
     return n;
   }
 
-  /// With natural parameter i moved; nothing where the factor is then improper.
+  /// Returns the expectations with natural parameter i moved; nullopt if the factor is then improper.
   std::optional<Expected> at(std::size_t i, double by) const {
     Naturals naturals = naturals_;
     natural(naturals, i) += by;
@@ -55,12 +61,13 @@ class Moved {
     return Expected{Eigen::Map<Eigen::VectorXd>(statistics.data(), std::ssize(statistics)), moments.mean.at(k_)};
   }
 
+  /// Returns natural parameter i.
   double natural(std::size_t i) const {
     Naturals naturals = naturals_;
     return natural(naturals, i);
   }
 
-  /// A vector over all statistics, by statistic.
+  /// Splits a vector over all statistics by statistic.
   std::vector<std::vector<double>> by_statistic(const Eigen::VectorXd& all) const {
     std::vector<std::vector<double>> out;
     Eigen::Index at = 0;
@@ -73,6 +80,7 @@ class Moved {
   }
 
  private:
+  /// Returns a reference to number i among all natural parameters.
   double& natural(Naturals& naturals, std::size_t i) const {
     for (const std::string& name : names_) {
       std::vector<double>& values = naturals.at(name).values;
@@ -101,6 +109,7 @@ std::optional<PullDirection> pull_direction(const math::Factor& f, const Environ
   Eigen::MatrixXd covariance(size, size);
   Eigen::VectorXd gradient(size);
   for (std::size_t i = 0; i < n; ++i) {
+    // A step that leaves the domain of the factor is shortened.
     double h = kStep * std::max(std::abs(moved.natural(i)), 0.01);
     std::optional<Expected> up, down;
     for (int shorter = 0; shorter < 8 && !(up && down); ++shorter, h /= 10) {

@@ -1,5 +1,5 @@
 // Stochastic arithmetic in the manner of CESTAC (Vignes 1993): the same sums over data whose last bits differ have
-// other rounding errors of the same size.
+// other rounding errors of the same size. The spread of the results shows how many digits are correct.
 #include "compiler/fitting/rounding.h"
 
 #include <fmt/format.h>
@@ -16,16 +16,19 @@
 namespace lehr {
 namespace {
 
+/// How many perturbed sweeps are compared with the plain one.
 constexpr std::uint64_t kPerturbations = 3;
-/// Two factors tied by a far covariate have less than 0.44 of their standard deviations.
+/// Factors that far data couple more strongly than this are reported: their sds are below 0.44 of the true ones.
 constexpr double kTied = 0.9;
 
+/// Returns true for real numbers and vectors.
 bool is_real(math::Support s) { return s == math::Support::real || s == math::Support::vector; }
+/// Returns true for data (not constants) that are real numbers or vectors.
 bool is_real(const model::Given& g) {
   return !g.constant && (g.type == model::GivenType::real || g.type == model::GivenType::vector);
 }
 
-/// By given: whether it is a limit, which values may be equal to.
+/// Returns by GivenId whether it is a limit. A censored value may equal its limit, so neither is perturbed.
 std::vector<bool> limits_of(const model::Model& m) {
   std::vector<bool> out(m.givens.size());
   for (const model::Statement& s : m.statements) {
@@ -39,6 +42,7 @@ std::vector<bool> limits_of(const model::Model& m) {
   return out;
 }
 
+/// Returns the data with the last bit of every real number changed at random; `which` numbers the perturbation.
 BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t which) {
   BoundData out = data;
   Rng rng(which, 0x0DD);
@@ -56,8 +60,8 @@ BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t 
   return out;
 }
 
-/// Sums of the data alone, moved by their own last bit: those of few terms are rounded to so few digits that the last
-/// bits of the terms do not move them.
+/// Changes the last bit of sums of the data. A sum of few terms is rounded so coarsely that changes of the terms
+/// vanish.
 void nudge_sums(const Engine& engine, std::uint64_t which) {
   Rng rng(which, 0x50D);
   const machine::Model& m = engine.model();
@@ -67,22 +71,26 @@ void nudge_sums(const Engine& engine, std::uint64_t which) {
   }
 }
 
+/// The memory of an engine: all factors.
 using State = std::vector<std::vector<double>>;
+/// Factors by name of the variable.
 using ByVariable = std::map<std::string, SavedVariable>;
 
+/// The result of one sweep.
 struct Swept {
   ByVariable factors;
   double elbo = 0;
 };
 
-/// One sweep over `data` from `state`; with other rounding errors, of which there are many.
+/// Makes one sweep over `data` from `state`; `which` selects a perturbation of the sums, nullopt none. Returns nullopt
+/// if the sweep fails.
 std::optional<Swept> swept(Instance& instance, const State& state, const BoundData& data, bool locals,
                            const SweepOptions& options, std::optional<std::uint64_t> which) {
   const Engine& engine = instance.engine();
   engine.load(state);
   if (!instance.replace(data)) return std::nullopt;
   if (which) nudge_sums(engine, *which);
-  // A window has what other items left in it.
+  // A window contains the factors of other items, so statistics are formed by a sweep over the items.
   const bool kept = std::ranges::none_of(machine::parameters_of(engine.model()), [&](const machine::ParameterRow& row) {
     return engine.is_elsewhere(row.buffer);
   });
@@ -93,7 +101,7 @@ std::optional<Swept> swept(Instance& instance, const State& state, const BoundDa
   return Swept{by_variable(instance.posterior(locals, Origin::reference)), elbo.value};
 }
 
-/// The most that a number differs in its unit, NaN where one is no number.
+/// Returns the largest difference in units of `unit`; NaN if a number is NaN on one side only.
 double most(const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& unit) {
   double out = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -105,12 +113,13 @@ double most(const std::vector<double>& a, const std::vector<double>& b, const st
   return out;
 }
 
-/// Whose numbers a user reads, and the family that they are of.
+/// A variable whose numbers a user reads.
 struct Read {
-  std::string name, other;  // the other member of a joint factor, or empty
-  const math::FamilyRow* family;
+  std::string name, other;        // of the variable, and of the other member of a joint factor or empty
+  const math::FamilyRow* family;  // of its factor
 };
 
+/// Lists the continuous variables of the model's text and joint variables.
 std::vector<Read> read_by_users(const Analysed& a) {
   std::vector<Read> out;
   for (const conditionals::Block& b : a.schedule.conditionals.blocks) {
@@ -125,7 +134,7 @@ std::vector<Read> read_by_users(const Analysed& a) {
   return out;
 }
 
-/// How far a variable moved.
+/// Returns how far a variable moved between two sets of factors, see Rounding::moved.
 double moved(const Read& r, const ByVariable& from, const ByVariable& to) {
   const auto of = [&](const ByVariable& all) -> std::optional<Moments> {
     const auto v = all.find(r.name), other = all.find(r.other);
@@ -134,7 +143,8 @@ double moved(const Read& r, const ByVariable& from, const ByVariable& to) {
   };
   const std::optional<Moments> a = of(from), b = of(to);
   if (!a || !b) return 0;
-  if (a->sd.empty()) {  // points
+  // Points have no sd: they are compared relative to the largest of the variable.
+  if (a->sd.empty()) {
     double largest = 0;
     for (const double x : a->mean)
       largest = std::max(largest, std::abs(x));

@@ -1,3 +1,6 @@
+// Walks over the formula of a row, and replaces each symbol by the expression that the model writes for the parameter.
+// A parameter written in another form, as a variance instead of a precision, is converted by the formula of its
+// spelling.
 #include "compiler/fitting/row_formula.h"
 
 #include <Eigen/Dense>
@@ -25,7 +28,7 @@ const model::Parameter* RowFormula::spelled(const std::string& canonical) const 
   return found == distribution_.parameters.end() ? nullptr : &*found;
 }
 
-/// The expression that a name of the user's has: a number stands for a vector, or times the identity for a matrix.
+/// A number stands for all entries of a vector, and for a multiple of the identity matrix.
 Maybe RowFormula::written(const std::string& name, std::size_t j, std::size_t l) const {
   for (const model::Parameter& p : distribution_.parameters) {
     if (p.spelling->name != name) continue;
@@ -96,7 +99,7 @@ Maybe RowFormula::value(const math::Expr& e, const IndexValues& at) {
       e->form);
 }
 
-/// Of a matrix that is the inverse of what is written, known, diagonal, or a latent matrix times something.
+/// The matrix may be written as an inverse, constant, diagonal, or a latent matrix times a common monomial.
 Maybe RowFormula::inverse_entry(const std::string& name, std::size_t j, std::size_t l) {
   const model::Parameter* p = spelled(name);
   if (p && p->spelling->convert) {
@@ -123,7 +126,7 @@ Maybe RowFormula::inverse_entry(const std::string& name, std::size_t j, std::siz
   return constant(inverse(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(l)));
 }
 
-/// Every entry is its own number of one latent matrix, times the same.
+/// Each entry must be the corresponding number of one latent matrix, times the same monomial.
 Maybe RowFormula::inverse_of_atoms(const std::string& name, std::size_t j, std::size_t l) const {
   std::optional<Atom> first;
   Monomial rest;

@@ -1,3 +1,4 @@
+// Draws from the factors of a saved fit, variable by variable.
 #include "compiler/fitting/saved_draws.h"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace {
 using math::FamilyRow;
 using Shape = std::vector<std::int64_t>;
 
-/// An array of a variable's values, [draw, elements, event].
+/// Returns an array for `n` draws of a variable, over [draw], its axes and event axes.
 NamedArray empty_array(const SavedVariable& v, const FactorLayout& layout, int rank, std::int64_t n, bool integer) {
   NamedArray out{v.name, {n}, {}, integer};
   out.shape.insert(out.shape.end(), layout.elements.begin(), layout.elements.end());
@@ -29,11 +30,12 @@ NamedArray empty_array(const SavedVariable& v, const FactorLayout& layout, int r
   return out;
 }
 
+/// Returns the error for a variable whose saved parameters are not those of its family.
 Error not_of_family(const SavedFit& fit, const SavedVariable& v) {
   return {ExitCode::data, fit.directory, fmt::format("there are no draws of '{}' ({})", v.name, v.family), {}};
 }
 
-/// The variable's array, and that of the precision of a joint factor.
+/// Draws a variable; of a joint factor of mean and precision, both variables.
 Result<std::vector<NamedArray>> draw(const SavedFit& fit, const FactorSource& s, std::int64_t n, Rng& rng) {
   const std::optional<FactorLayout> layout = layout_of(s);
   if (!layout) return not_of_family(fit, s.variable);
@@ -62,6 +64,7 @@ Result<std::vector<NamedArray>> draw(const SavedFit& fit, const FactorSource& s,
   return out;
 }
 
+/// Estimates the numbers that the draws need, by variable, to be compared with the memory.
 std::vector<SizedArray> footprint(const SavedFit& fit, std::int64_t n) {
   std::vector<SizedArray> out;
   for (const SavedVariable& v : fit.variables) {
@@ -73,7 +76,7 @@ std::vector<SizedArray> footprint(const SavedFit& fit, std::int64_t n) {
   return out;
 }
 
-/// Draws of a joint variable, by its members.
+/// Draws a joint variable, and returns one array for each member.
 Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVariable& v, const FactorSource& s,
                                              std::int64_t n, Rng& rng) {
   const std::optional<FactorLayout> layout = layout_of(s);
@@ -115,6 +118,7 @@ Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVar
   return out;
 }
 
+/// Collects the names of plates and variables of a fit, and the labels.
 PlateNames names_of(const SavedFit& fit) {
   PlateNames out;
   out.labels = fit.labels;
@@ -127,10 +131,12 @@ PlateNames names_of(const SavedFit& fit) {
 
 }  // namespace
 
+/// Matches axes and plates from the last one backwards: nested plates have lost the axis of their parent.
 std::vector<std::string> plates_of(const SavedFit& fit, const SavedVariable& v, const Shape& shape) {
   std::vector<std::string> plates = v.axes, out(shape.size());
   const FamilyRow* row = math::find_factor_family(v.family);
-  const bool category = row && row->support == math::Support::category;  // whose event are its values
+  const bool category =
+      row && row->support == math::Support::category;  // the values of a category are no axis of its draws
   if (!category) plates.insert(plates.end(), v.event.begin(), v.event.end());
   for (std::size_t k = shape.size(); k-- > 0;) {
     const auto fits = [&](const std::string& p) {
@@ -155,9 +161,11 @@ Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint6
   ArrayGroup posterior{"posterior"};
   Rng rng(seed);
   for (const SavedVariable& v : fit.variables) {
-    if (v.name.find('.') != std::string::npos) continue;  // an auxiliary variable
+    // Auxiliary variables have a dot in their names.
+    if (v.name.find('.') != std::string::npos) continue;
     const auto has_it = [&](const SavedVariable& j) { return std::ranges::find(j.members, v.name) != j.members.end(); };
-    if (std::ranges::any_of(fit.variables, has_it)) continue;  // drawn with the others of its factor
+    // Members are drawn with their joint variable.
+    if (std::ranges::any_of(fit.variables, has_it)) continue;
     const FamilyRow* row = math::find_factor_family(v.family);
     if (v.parameters.empty() || !row) {
       out.missing.push_back(v.name);

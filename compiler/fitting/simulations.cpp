@@ -1,3 +1,4 @@
+// Simulates data and binds them as if they had been read from files.
 #include "compiler/fitting/simulations.h"
 
 #include <fmt/format.h>
@@ -10,12 +11,13 @@
 namespace lehr {
 namespace {
 
-/// What the numbers of elements begin with in data, of a category.
+/// Returns the number of a category's first value in data: categories are counted from it in files, from 0 inside.
 double first_number(const model::Model& m, std::size_t variable) {
   const auto& values = m.variables[variable].value_plate;
   return values ? static_cast<double>(m[m[*values].set].from) : 0;
 }
 
+/// Returns the array as if it had been read from a file.
 DataArray data_array(const NamedArray& a) {
   DataArray out;
   out.name = a.name;

@@ -1,3 +1,5 @@
+// Collects the transitions and observations of chains of categories as log densities on a lattice, and finds the best
+// path by the Viterbi algorithm (compiler/evaluate/state_chains.h).
 #include "compiler/fitting/state_paths.h"
 
 #include <algorithm>
@@ -12,15 +14,17 @@ namespace {
 
 using namespace model;
 
-/// Chains with more values together have no path.
+/// Chains with more combined values have no path.
 constexpr std::size_t kMostStates = 256;
 
+/// Returns true if a statement depends on one of the chains, directly or through others.
 bool depends(const Model& m, const Statement& s, const std::vector<VariableId>& chains) {
   const std::vector<bool> above = ancestors(m, s);
   return std::ranges::any_of(chains, [&](VariableId c) { return above[c.index()]; });
 }
 
-/// The chain and the others on its axes.
+/// Returns the chains of categories on the same axes, which are searched together; the chain alone if they have too
+/// many values.
 std::vector<VariableId> beside(const Model& m, const Forward& forward, VariableId chain) {
   std::vector<VariableId> out;
   std::size_t states = 1;
@@ -34,7 +38,8 @@ std::vector<VariableId> beside(const Model& m, const Forward& forward, VariableI
   return out;
 }
 
-/// Whether all that depends on the chains is observed, or is summed over for one observation by itself.
+/// Returns true if everything that depends on the chains is observed, or belongs to a single observation and can be
+/// summed over (`own`).
 bool has_paths(const Model& m, const BoundData& data, const std::vector<VariableId>& chains,
                const std::vector<bool>& own) {
   if (std::ranges::any_of(m[chains[0]].axes, [&](PlateId p) { return m[p].times.has_value(); })) return false;
@@ -47,7 +52,7 @@ bool has_paths(const Model& m, const BoundData& data, const std::vector<Variable
   return m.potentials.empty();
 }
 
-/// False where an observation has no place in a sequence.
+/// Adds the observations to the sequences. Returns false if one does not belong to a step or a pair of steps.
 bool add_observations(const Forward& forward, const std::vector<VariableId>& chains, StateChains& to) {
   const Model& m = forward.model();
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
@@ -67,7 +72,7 @@ bool add_observations(const Forward& forward, const std::vector<VariableId>& cha
   return true;
 }
 
-/// Of `v`, which is one of the chains `all`.
+/// Returns the values of chain `v` on the best path of the chains `all`; empty if there is no path.
 std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, VariableId v,
                                       const std::vector<VariableId>& all,
                                       const std::vector<std::vector<double>>& means) {

@@ -1,3 +1,5 @@
+// Builds a Markov chain from marginals and neighbouring precisions. Everything is done in standardised numbers L^-1 (x
+// - m), whose covariance between neighbours is R, by the formulas in the header.
 #include "compiler/fitting/step_covariance.h"
 
 #include <cmath>
@@ -16,10 +18,11 @@ std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<doubl
   for (std::size_t k = 0; k < mean.size(); ++k) {
     const auto n = std::ssize(mean[k]);
     if (std::ssize(root[k]) != n * n) return std::nullopt;
-    // Rows of R are columns of L = R'.
+    // `root` is row-major with R' R the covariance; read as column-major it is L = R'.
     out.steps_.push_back(
         {Eigen::Map<const Vector>(mean[k].data(), n), Eigen::Map<const Matrix>(root[k].data(), n, n), {}, {}, {}});
   }
+  // Each step has at most one predecessor and one successor.
   std::set<std::size_t> followed;
   for (const auto& [pair, block] : links) {
     Step &first = out.steps_[pair.first], &second = out.steps_[pair.second];
@@ -37,6 +40,7 @@ std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<doubl
 
 double StepCovariance::between(StepNumber a, StepNumber b) const {
   if (a.step < b.step) std::swap(a, b);
+  // Multiplies the correlations along the path from the later step back to the earlier one.
   Eigen::RowVectorXd across = steps_[a.step].root.row(static_cast<Index>(a.coordinate));
   std::size_t at = a.step;
   while (at > b.step && steps_[at].before) {
@@ -49,7 +53,8 @@ double StepCovariance::between(StepNumber a, StepNumber b) const {
 double StepCovariance::variance(const std::map<std::size_t, std::vector<double>>& weights) const {
   if (weights.empty()) return 0;
   double out = 0;
-  std::map<std::size_t, Vector> across;  // by the last step of each sequence: of L^-1 (x - m) and the sum up to there
+  // By the last step of each sequence so far: the covariance of L^-1 (x - m) with the sum up to that step.
+  std::map<std::size_t, Vector> across;
   for (std::size_t k = weights.begin()->first; k <= weights.rbegin()->first; ++k) {
     const Step& s = steps_[k];
     const auto w = weights.find(k);
@@ -68,7 +73,8 @@ double StepCovariance::variance(const std::map<std::size_t, std::vector<double>>
 }
 
 std::vector<std::vector<double>> StepCovariance::draw(const std::function<Rng&(std::size_t step)>& rng_of) const {
-  std::vector<Vector> standard;  // L^-1 (x - m)
+  // The standardised numbers of each step.
+  std::vector<Vector> standard;
   std::vector<std::vector<double>> out;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     const Step& s = steps_[k];

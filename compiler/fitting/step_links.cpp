@@ -1,3 +1,5 @@
+// Expands -1/2 (x - m)' P (x - m) of every element that concerns the chain, and collects the coefficients of products
+// of two different steps.
 #include "compiler/fitting/step_links.h"
 
 #include <algorithm>
@@ -11,8 +13,10 @@ namespace lehr {
 namespace {
 
 using namespace model;
+/// Steps of the chain, by position.
 using Steps = std::set<std::size_t>;
 
+/// The expansion for one chain.
 class Links {
  public:
   Links(const LinkedChain& chain, const Symbolic& symbolic, const std::vector<std::vector<bool>>& informed,
@@ -24,6 +28,7 @@ class Links {
         informed_(informed),
         mean_(mean) {}
 
+  /// Returns the blocks between steps; nullopt if they cannot be determined.
   std::optional<StepLinks> run() {
     for (const Potential& p : model_.potentials)
       if (!references({p.value}).empty()) return std::nullopt;
@@ -37,8 +42,10 @@ class Links {
   }
 
  private:
+  /// Returns true if the variable belongs to the chain.
   bool is_member(VariableId v) const { return std::ranges::find(chain_.members, v) != chain_.members.end(); }
 
+  /// Returns the references to the chain below these expressions.
   std::vector<ExprId> references(const std::vector<ExprId>& roots) const {
     std::vector<ExprId> out;
     for (const ExprId id : nodes_under(model_, roots)) {
@@ -48,8 +55,9 @@ class Links {
     return out;
   }
 
-  /// Whether the posterior knows of the element, and of all of it.
+  /// How much of an element is observed or informed.
   enum class Known { none, part, all };
+  /// Returns how much of the element is in the posterior: observed values, or an informed latent element.
   Known known(Element e) const {
     const Variable& v = model_[e.variable];
     if (v.clamped) return Known::part;
@@ -58,7 +66,7 @@ class Links {
     return missing == 0 ? Known::all : missing == std::ssize(forward_.values(e)) ? Known::none : Known::part;
   }
 
-  /// Steps that the element and its distribution name, where inner sums begin.
+  /// Returns the steps that an element and its distribution refer to, with inner sums at their first index.
   Steps named(Element e, const std::vector<ExprId>& read) const {
     Steps out;
     const At at = forward_.at(e);
@@ -72,7 +80,7 @@ class Links {
     return out;
   }
 
-  /// x - m, number by number.
+  /// Returns x - m by number; nullopt if the element is not Normal.
   std::optional<std::vector<Polynomial>> differences(const Statement& s, Element e) const {
     const At at = forward_.at(e);
     forward_.clear();
@@ -90,6 +98,7 @@ class Links {
     return out;
   }
 
+  /// Returns the numbers of the chain in a monomial.
   std::vector<StepNumber> of_chain(const Monomial& m) const {
     std::vector<StepNumber> out;
     for (const Atom& a : m.atoms)
@@ -97,7 +106,7 @@ class Links {
     return out;
   }
 
-  /// False: what it has of two steps cannot be told.
+  /// Adds the products of one element. Returns false if they cannot be determined.
   bool add(const Statement& s, Element e, const std::vector<ExprId>& read) {
     const Known is_known = known(e);
     if (is_known == Known::none) return true;
@@ -120,7 +129,8 @@ class Links {
     return true;
   }
 
-  /// Of P_jl (x - m)_j (x - m)_l.
+  /// Adds the products in P_jl (x - m)_j (x - m)_l. Each product of two steps occurs twice in the full sum, hence the
+  /// factor 1/2 below.
   bool add(const Polynomial& product) {
     std::map<std::pair<std::size_t, std::size_t>, std::map<std::pair<std::size_t, std::size_t>, Polynomial>> found;
     for (const Monomial& m : product) {

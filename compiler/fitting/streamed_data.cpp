@@ -1,3 +1,5 @@
+// Opens, surveys and reads out-of-core data. Parts are bound like data in memory, and then given the labels and largest
+// values of all items, so that every part agrees on codes and sizes.
 #include "compiler/fitting/streamed_data.h"
 
 #include <fmt/format.h>
@@ -21,27 +23,33 @@ namespace {
 using namespace model;
 using machine::ItemRange;
 
-/// Numbers that are read at a time when everything is read.
+/// How many numbers the survey reads at a time.
 constexpr Threshold<double> kPart("streamed_data.part", 1 << 16);
+/// How many items the survey reads first, before it knows their size.
 constexpr Threshold<std::int64_t> kFirst("streamed_data.first", 64);
+/// The maximum number of items that the survey reads at a time.
 constexpr Threshold<std::int64_t> kMostItems("streamed_data.most_items", 4096);
 
+/// Returns the error for data that cannot be read in parts.
 Error refused(std::string why, std::vector<std::string> notes = {}) {
   return {ExitCode::data, option("stream"), std::move(why), std::move(notes)};
 }
 
+/// Returns the error for files that have changed since the survey.
 Error changed(const std::string& where) {
   return data_error(where, "the data have changed while they were read",
                     {"begin again, with files that stay as they are"});
 }
 
+/// An array that the model reads.
 struct ArrayOfModel {
-  const std::string& name;
-  const std::vector<PlateId>& axes;
-  std::optional<GivenId> given;
-  std::optional<VariableId> variable;
+  const std::string& name;             // of the array
+  const std::vector<PlateId>& axes;    // its plates
+  std::optional<GivenId> given;        // set for a given
+  std::optional<VariableId> variable;  // set for an observed variable
 };
 
+/// Returns all givens and observed variables.
 std::vector<ArrayOfModel> arrays_of_model(const Model& m) {
   std::vector<ArrayOfModel> out;
   for (std::size_t k = 0; k < m.givens.size(); ++k)
@@ -51,6 +59,7 @@ std::vector<ArrayOfModel> arrays_of_model(const Model& m) {
   return out;
 }
 
+/// Returns the checksum of what was before, followed by these values.
 std::string digest_after(const std::string& before, const std::vector<double>& values) {
   const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
   return fmt::format("{:08x}", checksum(fmt::format("{}{:08x}", before, checksum(bytes))));
@@ -65,7 +74,7 @@ bool StreamedData::is_known(const std::string& array) const {
 
 bool StreamedData::lies_on_items(const std::string& array) const {
   bool out = false;
-  for (const Plate& p : model_.plates)  // the lengths of its rows
+  for (const Plate& p : model_.plates)  // an array named after a nested plate has the lengths of its rows
     out = out || (p.name == array && p.parent && is_on(model_, {*p.parent}, plate_));
   for (const ArrayOfModel& a : arrays_of_model(model_))
     out = out || (a.name == array && is_on(model_, a.axes, plate_));
@@ -78,6 +87,7 @@ std::optional<Error> StreamedData::add_rows(const RowBinding& rows, const std::s
   if (!part) return part.error();
   const auto on_items = [&](const auto& a) { return lies_on_items(a.first); };
   if (std::ranges::none_of(*part, [&](const auto& a) { return is_known(a.first); })) return std::nullopt;
+  // A file without arrays on the items is read whole.
   const bool streamed = std::ranges::any_of(*part, on_items);
   if (!streamed) part = rows.read({&all, 1});
   if (!part) return part.error();
@@ -147,6 +157,7 @@ std::optional<Error> StreamedData::complete(Dataset& arrays) const {
       if (std::isnan(x) || levels.empty()) continue;
       if (array.levels.empty()) return changed(array.source);
       const std::string& text = array.levels[static_cast<std::size_t>(x)];
+      // A part numbers its own texts; the numbers become those of the texts of all items.
       x = static_cast<double>(std::ranges::lower_bound(levels, text) - levels.begin());
     }
     array.levels = levels;
@@ -246,7 +257,7 @@ std::optional<Error> StreamedData::check(const BoundData& part) {
 
 namespace {
 
-/// Numbers of a mask as find_barren makes them.
+/// Returns how many entries a mask has that find_barren makes for the variable.
 std::size_t count_entries(const Model& m, const BoundData& data, VariableId v) {
   std::size_t out = 1;
   const std::vector<PlateId> entries = has_independent_entries(m, m[v]) ? m[v].event : std::vector<PlateId>();
@@ -261,8 +272,9 @@ bool StreamedData::is_on_items(VariableId v) const {
   return !model_[v].axes.empty() && model_[model_[v].axes[0]].set == plate_;
 }
 
-/// Elements outside the items are looked at as long as there may be some that nothing has informed. Those that are
-/// named by text all occur, and several axes have other places in parts that show fewer elements.
+/// Elements outside the items are examined until all of them are informed. Elements named by text all occur in the
+/// data. Variables with several axes count as informed, because their elements have other positions in parts with
+/// smaller plates.
 void StreamedData::note_informed(const BoundData& part) {
   const bool text = std::ranges::any_of(known_.arrays, [](const auto& a) { return !a.second.levels.empty(); });
   bool open = false;
@@ -303,7 +315,7 @@ std::int64_t StreamedData::row_in(const BoundData& part, PlateId nested, std::in
   return part.offsets[nested.index()][static_cast<std::size_t>(at)];
 }
 
-/// Before `check` counts them.
+/// Must be called before check(), which adds the elements of the part to the counts.
 void StreamedData::note_rows(const BoundData& part, ItemRange items) {
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const PlateId p(k);
@@ -317,6 +329,7 @@ void StreamedData::note_rows(const BoundData& part, ItemRange items) {
 
 std::int64_t StreamedData::row(PlateId nested, std::int64_t item) const {
   if (item == items_) return known_.elements[nested.index()];
+  // Starts from the last indexed item, and reads the items from there.
   const std::int64_t begin = item / known_.apart * known_.apart,
                      before = known_.rows[nested.index()][static_cast<std::size_t>(item / known_.apart)];
   if (item == begin) return before;
@@ -346,6 +359,7 @@ std::optional<Error> StreamedData::survey(ItemRange items) {
     note_rows(*part, run);
     if (std::optional<Error> e = check(*part)) return e;
     begin = run.end;
+    // The next part has about kPart numbers.
     const double an_item = std::max(1.0, known_.numbers / static_cast<double>(begin - items.begin));
     most = std::clamp<std::int64_t>(static_cast<std::int64_t>(kPart / an_item), 1, kMostItems);
   }
@@ -357,6 +371,7 @@ std::optional<Error> StreamedData::survey_with(Group* group) {
              size = static_cast<std::int64_t>(group ? group->size() : 1);
   if (std::optional<Error> e = survey({items_ * rank / size, items_ * (rank + 1) / size})) return e;
   if (group) {
+    // All processes exchange their surveys, and each merges them in the same order.
     std::string own;
     Writer{own}(items_, known_);
     const std::vector<std::string> all = texts_of(*group, own);
@@ -403,6 +418,7 @@ std::optional<Error> StreamedData::make_whole() {
   whole_ = std::move(*part);
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const PlateId set = model_.plates[k].set;
+    // Sizes are those of all items; arrays on the items are emptied.
     if (set == plate_) whole_.sizes[k] = items_;
     else if (is_on(model_, {set}, plate_)) whole_.sizes[k] = known_.elements[set.index()];
     if (!whole_.offsets[k].empty() && is_on(model_, {set}, plate_))
@@ -469,7 +485,8 @@ BoundData StreamedData::read(std::span<const ItemRange> runs) const {
   Result<Dataset> arrays = arrays_of(runs);
   if (!arrays) throw Unreadable(arrays.error());
   Result<BoundData> part = bind_part(std::move(*arrays), runs[0].begin);
-  if (!part) {  // all were well when they were read first
+  // The data were valid when they were surveyed, so an error means that they have changed.
+  if (!part) {
     Error now = changed(part.error().where);
     if (part.error().text != now.text) now.notes.push_back("now: " + part.error().text);
     throw Unreadable(std::move(now));

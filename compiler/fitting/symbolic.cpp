@@ -1,4 +1,4 @@
-// The shape of Forward::entry, with polynomials for numbers.
+// Follows the structure of Forward::entry, with polynomials in the place of numbers.
 #include "compiler/fitting/symbolic.h"
 
 #include <algorithm>
@@ -14,8 +14,10 @@ namespace {
 using namespace model;
 using Maybe = std::optional<Polynomial>;
 
+/// Longer polynomials are given up.
 constexpr std::size_t kMostTerms = 100'000;
 
+/// Returns the polynomial, or nullopt if it is too long.
 Maybe limited(Polynomial p) { return p.size() > kMostTerms ? std::nullopt : Maybe(std::move(p)); }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Selects draws by their coordinate, so that groups with different draws stay aligned.
 #include "compiler/fitting/thinned.h"
 
 #include <algorithm>
@@ -6,12 +7,14 @@
 namespace lehr {
 namespace {
 
+/// Returns the coordinate of that name, or null.
 const Coordinate* coordinate(const ArrayGroup& g, const std::string& name) {
   const auto found = std::ranges::find(g.coordinates, name, &Coordinate::name);
   return found == g.coordinates.end() ? nullptr : &*found;
 }
 
-/// The draws that all groups have, or where these are too few those of the posterior.
+/// Returns the draws to select from: those that all groups have, or those of the posterior if they are fewer than
+/// `least`.
 std::vector<double> candidates(const LabelledArrays& arrays, std::size_t least) {
   const ArrayGroup* posterior = find_group(arrays, "posterior");
   const Coordinate* draws = posterior ? coordinate(*posterior, kDrawAxis) : nullptr;
@@ -26,7 +29,7 @@ std::vector<double> candidates(const LabelledArrays& arrays, std::size_t least) 
   return common.size() >= least ? common : draws->numbers;
 }
 
-/// The positions along one axis that are kept.
+/// Returns the array with the positions `kept` along one axis.
 LabelledArray sliced(const LabelledArray& a, std::size_t axis, const std::vector<std::size_t>& kept) {
   LabelledArray out = a;
   out.values.clear();
@@ -45,6 +48,7 @@ LabelledArray sliced(const LabelledArray& a, std::size_t axis, const std::vector
   return out;
 }
 
+/// Returns the group with the chosen draws.
 ArrayGroup sliced(const ArrayGroup& g, const std::set<double>& chosen) {
   ArrayGroup out{g.name, g.coordinates, {}};
   std::vector<std::size_t> kept;
@@ -77,7 +81,7 @@ LabelledArrays thinned(const LabelledArrays& draws, std::int64_t n) {
   LabelledArrays out{draws.attributes, {}};
   for (const ArrayGroup& g : draws.groups)
     out.groups.push_back(sliced(g, chosen));
-  // A group of other draws has none of the chosen ones.
+  // A group that has none of the chosen draws is left out.
   std::erase_if(out.groups, [](const ArrayGroup& g) {
     const Coordinate* c = coordinate(g, kDrawAxis);
     return c && c->numbers.empty();

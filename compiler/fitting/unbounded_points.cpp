@@ -1,3 +1,4 @@
+// Examines the priors of points that are zero but for rounding.
 #include "compiler/fitting/unbounded_points.h"
 
 #include <algorithm>
@@ -9,9 +10,10 @@
 namespace lehr {
 namespace {
 
+/// Points below this count as 0.
 constexpr double kNothing = 1e-10;
 
-/// The prior of the element has parameters that are numbers, and no maximum inside its support.
+/// Returns true if the element's prior has constant parameters and no maximum inside its support.
 bool has_no_maximum(const Forward& f, Element e) {
   const model::Statement& s = f.model()[f.model()[e.variable].statement];
   const At at = f.at(e);

@@ -1,3 +1,4 @@
+// Chi-square and Kolmogorov-Smirnov tests of ranks, and a test for zero mean.
 #include "compiler/fitting/uniformity.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 namespace lehr {
 namespace {
 
+/// Returns the p-value of a chi-square test with at most 20 bins; 1 if there are too few ranks for two bins.
 double chi_square_p(std::span<const std::int64_t> ranks, std::int64_t highest) {
   constexpr std::int64_t kMostBins = 20, kExpected = 10;
   const std::int64_t n = std::ssize(ranks), values = highest + 1;
@@ -25,7 +27,7 @@ double chi_square_p(std::span<const std::int64_t> ranks, std::int64_t highest) {
   return Eigen::numext::igammac(0.5 * static_cast<double>(bins - 1), 0.5 * statistic);
 }
 
-/// Kolmogorov's distribution, at the scaled distance of Stephens (1970).
+/// Returns the asymptotic p-value of Kolmogorov's distance, scaled for finite samples as by Stephens (1970).
 double kolmogorov_p(std::span<const std::int64_t> ranks, std::int64_t highest) {
   std::vector<std::int64_t> sorted(ranks.begin(), ranks.end());
   std::ranges::sort(sorted);
