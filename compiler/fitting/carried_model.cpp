@@ -1,4 +1,5 @@
-// Rewrites the statements of global variables, so that the families of their factors are their priors.
+// Rewrites the statements of global variables, so that the families of their factors are their priors. The parameters
+// become givens; carried.h supplies their values from a fit.
 #include "compiler/fitting/carried_model.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Draws a chain's initial state from the moments of a fit. Each chain has its own stream of random numbers.
+// Draws a chain's initial state from the moments of a fit. Each chain has its own stream of random numbers, so that
+// chains begin at different states and each can be reproduced alone.
 #include "compiler/fitting/chain_start.h"
 
 #include <algorithm>

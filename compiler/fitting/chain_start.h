@@ -1,4 +1,5 @@
-// The initial state of a sampler's chain that begins near a variational fit.
+// The initial state of a sampler's chain that begins near a variational fit, to save warm-up sweeps. Chains of the same
+// fit begin at different states.
 #pragma once
 #include <cstdint>
 #include <vector>

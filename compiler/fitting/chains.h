@@ -1,4 +1,5 @@
-// Several chains of a sampler taken together: moments, convergence diagnostics and warnings.
+// Several chains of a sampler taken together: moments, convergence diagnostics and warnings. The diagnostics are
+// rank-based R-hat and effective sample sizes (runtime/methods/diagnostics.h).
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>

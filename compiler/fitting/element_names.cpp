@@ -1,4 +1,5 @@
-// Follows the path of an element through nested plates by their row offsets, and names each step of it.
+// Follows the path of an element through nested plates by their row offsets, and names each step of it. A labelled
+// element is named by its label alone.
 #include "compiler/fitting/element_names.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The names of elements of plates in a fit, for printing, and the weights of components.
+// The names of elements of plates in a fit, for printing, and the weights of components. An element is named by its
+// label, or by its plate and number: "topic 3".
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Independent draws from variational factors, for calibration.
+// Independent draws from variational factors, for calibration. They are taken from a fit in memory; saved_draws.h draws
+// from a saved fit.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,5 @@
-// Prepares one function for each element that draws it, once, and calls these for every draw.
+// Prepares one function for each element that draws it, once, and calls these for every draw. Draws go to the variables
+// of a Forward, which keeps the values of elements that are not drawn.
 #include "compiler/fitting/factor_values.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Makes the contents of fit.json. nlohmann::json writes numbers that are not finite as null.
+// Makes the contents of fit.json. nlohmann::json writes numbers that are not finite as null; posterior arrays are in
+// posterior.npz, and only their names, axes and families are here.
 #include "compiler/fitting/fit_summary.h"
 
 #include <algorithm>

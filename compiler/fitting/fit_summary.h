@@ -1,4 +1,4 @@
-// The contents of fit.json: what was fitted, how, and with what result.
+// The contents of fit.json: what was fitted, how, and with what result. docs/output.md describes the entries for users.
 #pragma once
 #include <cstdint>
 #include <deque>

@@ -1,4 +1,5 @@
-// Binds what is given, and fills every absent observed variable with NaN of the right shape.
+// Binds what is given, and fills every absent observed variable with NaN of the right shape. If all observed variables
+// have data, this is bind().
 #include "compiler/fitting/gaps.h"
 
 #include <algorithm>

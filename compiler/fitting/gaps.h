@@ -1,4 +1,5 @@
-// Binds data for predictions, where an observed variable that is absent counts as missing.
+// Binds data for predictions, where an observed variable that is absent counts as missing. For a fit, an absent
+// variable is an error.
 #pragma once
 #include "compiler/model/bind.h"
 

@@ -1,4 +1,5 @@
-// Splits the observations of items, infers the local variables from what is left, and adds up log densities.
+// Splits the observations of items, infers the local variables from what is left, and adds up log densities. The split
+// depends on the seed and the number of each item, so that scores of different fits compare the same observations.
 #include "compiler/fitting/held_out.h"
 #include "compiler/evaluate/dependence.h"
 #include "compiler/fitting/fitting.h"

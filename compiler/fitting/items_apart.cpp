@@ -1,4 +1,5 @@
-// Checks statement by statement whether an item can be read and predicted without the others.
+// Checks statement by statement whether an item can be read and predicted without the others. A statement passes if
+// every index over the items is the statement's own, without a shift.
 #include "compiler/fitting/items_apart.h"
 
 #include <fmt/format.h>

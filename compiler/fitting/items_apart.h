@@ -1,4 +1,5 @@
-// The items of a model, and whether each can be predicted without the others. Out-of-core prediction needs that.
+// The items of a model, and whether each can be predicted without the others. Out-of-core prediction needs that, since
+// it sees only a few items at a time.
 #pragma once
 #include <optional>
 #include <vector>

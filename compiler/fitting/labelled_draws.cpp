@@ -1,4 +1,5 @@
-// Names axes and coordinates of the arrays of draws, and stacks the chains.
+// Names axes and coordinates of the arrays of draws, and stacks the chains. Every group gets the coordinates of its own
+// axes.
 #include "compiler/fitting/labelled_draws.h"
 
 #include <algorithm>

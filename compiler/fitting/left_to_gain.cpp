@@ -1,4 +1,5 @@
-// Fits a geometric series to the last gains of the ELBO, and sums its tail.
+// Fits a geometric series to the last gains of the ELBO, and sums its tail. Near a solution, coordinate ascent
+// converges linearly, so successive gains have a constant ratio.
 #include "compiler/fitting/left_to_gain.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Estimates how far a coordinate ascent that was stopped early is from convergence.
+// Estimates how far a coordinate ascent that was stopped early is from convergence, from the last gains of its ELBO.
+// The result is a message to the user, not a stopping rule.
 #pragma once
 #include <cstdint>
 #include <optional>

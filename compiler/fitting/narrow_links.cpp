@@ -1,4 +1,5 @@
-// Looks for terms of the log joint that contain both an auxiliary variable of a link and a global number.
+// Looks for terms of the log joint that contain both an auxiliary variable of a link and a global number. The
+// independent factor of the auxiliary variable is what narrows the factor of the number.
 #include "compiler/fitting/narrow_links.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Estimates memory from the lengths of the engine's buffers. The factors are measured values, rounded up.
+// Estimates memory from the lengths of the engine's buffers, sorted into parameters of items, sums and global factors.
+// Each kind counts with the number of copies that exist at the same time.
 #include "compiler/fitting/peak_memory.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Predicts the peak memory of a run on out-of-core items.
+// Predicts the peak memory of a run on out-of-core items. The prediction is printed before the run begins.
 #pragma once
 #include "runtime/methods/engine.h"
 

@@ -1,4 +1,5 @@
-// Arithmetic of polynomials as unsorted sums of monomials; merged() sorts them and adds up equal ones.
+// Arithmetic of polynomials as unsorted sums of monomials; merged() sorts them and adds up equal ones. The atoms of
+// each monomial are always sorted.
 #include "compiler/fitting/polynomial.h"
 
 #include <algorithm>

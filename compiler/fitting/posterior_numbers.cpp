@@ -1,4 +1,5 @@
-// Fills in the table from factors, or from stored draws for sampled variables.
+// Fills in the table from factors, or from stored draws for sampled variables. The stored draws are loaded when the
+// first sampled variable is met.
 #include "compiler/fitting/posterior_numbers.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The posterior of a fit as a table: mean, standard deviation and quantiles of every number of every variable.
+// The posterior of a fit as a table: mean, standard deviation and quantiles of every number of every variable. It
+// serves both variational and sampled fits.
 #pragma once
 #include <array>
 #include <cstdint>

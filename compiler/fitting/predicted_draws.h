@@ -1,4 +1,5 @@
-// Monte Carlo estimates of those numbers of a prediction that have no closed form.
+// Monte Carlo estimates of those numbers of a prediction that have no closed form. All numbers come from the same draws
+// of the factors and of what follows from them.
 #pragma once
 #include <map>
 #include <optional>

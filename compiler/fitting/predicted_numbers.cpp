@@ -1,4 +1,5 @@
-// Predicts in closed form, and leaves NaN for what has none; predicted_draws.cpp then estimates these numbers.
+// Predicts in closed form, and leaves NaN for what has none; predicted_draws.cpp then estimates these numbers. Informed
+// elements have the moments of their factors, all others the average of their distribution given their parents.
 #include "compiler/fitting/predicted_numbers.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Computes the numbers of a prediction from the factors of its items: in closed form if possible, otherwise by draws.
+// Computes the numbers of a prediction from the factors of its items: in closed form if possible (expectation.h),
+// otherwise by draws (predicted_draws.h).
 #pragma once
 #include <map>
 #include <optional>

@@ -1,4 +1,5 @@
-// Predictions from a variational fit: missing observations, and the local variables of new items.
+// Predictions from a variational fit: missing observations, and the local variables of new items. The global factors
+// are fixed; the local factors of the items are inferred from what is observed of them.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Spreads predicted numbers over full arrays; elements that are not predicted get NaN or -1.
+// Spreads predicted numbers over full arrays, with the shapes of the data. Elements that are not predicted get NaN or
+// -1.
 #include "compiler/fitting/prediction_arrays.h"
 
 #include <cmath>

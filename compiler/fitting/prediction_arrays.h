@@ -1,4 +1,5 @@
-// Converts a prediction to named arrays, for files.
+// Converts a prediction to named arrays, for files. The arrays have the shapes of the data, so that predictions stand
+// where observations are missing.
 #pragma once
 #include <array>
 #include <vector>

@@ -1,4 +1,5 @@
-// Evaluates log densities of observations at a draw, and simulates a replicated data set from it.
+// Evaluates log densities of observations at a draw, and simulates a replicated data set from it. Two evaluators of the
+// model hold the same latent values: one with the observations, one with the replicated data.
 #include "compiler/fitting/predictive.h"
 
 #include <fmt/format.h>

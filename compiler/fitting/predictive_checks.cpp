@@ -1,4 +1,5 @@
-// Computes statistics of observed columns, and of the same columns in data sets simulated from the factors.
+// Computes statistics of observed columns, and of the same columns in data sets simulated from the factors. Values that
+// are missing in the data are left out of the simulated columns, too.
 #include "compiler/fitting/predictive_checks.h"
 
 #include <fmt/format.h>

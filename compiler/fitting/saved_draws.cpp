@@ -1,4 +1,5 @@
-// Draws from the factors of a saved fit, variable by variable.
+// Draws from the factors of a saved fit, variable by variable, with a single stream of random numbers. A joint factor
+// is drawn once, at its mean or at its joint variable, and fills the arrays of all members.
 #include "compiler/fitting/saved_draws.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// Draws of a saved fit: those that a sampler stored, or new ones from the factors of a variational fit.
+// Draws of a saved fit: those that a sampler stored, or new ones from the factors of a variational fit. Both have the
+// layout of labelled_draws.h.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
-// Simulates data and binds them as if they had been read from files.
+// Simulates data and binds them as if they had been read from files. Categories in files are numbered from the first
+// number of their plate, inside from 0; both directions are converted here.
 #include "compiler/fitting/simulations.h"
 
 #include <fmt/format.h>

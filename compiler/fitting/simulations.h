@@ -1,4 +1,5 @@
-// Data sets that a model generates itself, all of the same sizes, for calibration.
+// Data sets that a model generates itself, all of the same sizes, for calibration. Equal sizes allow one compiled model
+// to fit them all.
 #pragma once
 #include <vector>
 

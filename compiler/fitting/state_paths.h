@@ -1,4 +1,5 @@
-// The most probable path of a hidden Markov chain: the Viterbi algorithm, over the values of several chains together.
+// The most probable path of a hidden Markov chain, by the Viterbi algorithm (Rabiner 1989; Bishop 2006, section
+// 13.2.5). Several chains on the same axes are treated as one, over all combinations of their values.
 #pragma once
 #include <cstdint>
 #include <vector>

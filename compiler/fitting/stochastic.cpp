@@ -1,4 +1,5 @@
-// Prepares stochastic variational inference, plain or with automatic annealing.
+// Prepares stochastic variational inference, plain or with automatic annealing. The steps themselves are in
+// runtime/methods/svi.h and auto_svi.h.
 #include "compiler/fitting/method.h"
 
 namespace lehr {

@@ -1,4 +1,6 @@
-// Follows the structure of Forward::entry, with polynomials in the place of numbers.
+// Follows the structure of Forward::entry, with polynomials in the place of numbers. Expressions without latent numbers
+// are evaluated by Forward. Of latent numbers there are sums, products, quotients by a monomial, and sticks; other
+// functions have no polynomial.
 #include "compiler/fitting/symbolic.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Selects draws by their coordinate, so that groups with different draws stay aligned.
+// Selects draws by their coordinate, so that groups with different draws stay aligned. Log likelihoods, for example,
+// may exist for every tenth draw only.
 #include "compiler/fitting/thinned.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Thins the stored draws of a sampler.
+// Thins the stored draws of a sampler, for commands that export fewer of them. All groups keep the same draws.
 #pragma once
 #include <cstdint>
 

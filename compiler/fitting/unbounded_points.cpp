@@ -1,4 +1,5 @@
-// Examines the priors of points that are zero but for rounding.
+// Examines the priors of points that are zero but for rounding. The formulas `interior` of a family are negative where
+// its density has no maximum inside its support.
 #include "compiler/fitting/unbounded_points.h"
 
 #include <algorithm>

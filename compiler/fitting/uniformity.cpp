@@ -1,4 +1,5 @@
-// Chi-square and Kolmogorov-Smirnov tests of ranks, and a test for zero mean.
+// Chi-square and Kolmogorov-Smirnov tests of ranks, and a test for zero mean. The p-values are asymptotic. With too few
+// ranks for two bins the chi-square test gives 1.
 #include "compiler/fitting/uniformity.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Significance tests for calibration: are ranks uniform, are means zero?
+// Significance tests for calibration: are ranks uniform, are means zero? Small p-values show that a method does not
+// find the posterior.
 #pragma once
 #include <cstdint>
 #include <span>
