@@ -54,7 +54,7 @@ class MixtureSum {
   Elimination& elimination_;           // averages over uninformed elements
   const model::Statement& statement_;  // the statement that the element is drawn by
   const At& at_;                       // index values of the element
-  AveragedElement& to_;                // the result
+  AveragedElement& to_;                // the element's moments and distribution, which are filled in
   std::vector<double> variance_;       // the summed variance of each number; NaN: no closed form
 };
 

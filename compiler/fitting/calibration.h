@@ -22,9 +22,9 @@ namespace lehr {
 /// objects must outlive it.
 struct CalibrationProblem {
   const model::Model& resolved;  // the model as read() made it
-  const Analysed& complete;      // its analysis for data without missing values
+  const Analysed& complete;      // analysis of the model for data without missing values
   Dataset given;                 // arrays that are not simulated
-  Settings settings;             // sizes and constants
+  Settings settings;             // sizes and constants of the data
 };
 
 /// How many simulations and draws a calibration makes.
@@ -40,7 +40,7 @@ Error in_simulation(Error error, std::int64_t simulation, std::uint64_t seed);
 
 /// The ranks of true values among posterior draws.
 struct Ranks {
-  std::vector<std::string> names;                // of the numbers that are compared
+  std::vector<std::string> names;                // names of the numbers that are compared
   std::vector<std::vector<std::int64_t>> ranks;  // [name][simulation], each from 0 to `highest`
   std::int64_t highest = 0;                      // the largest possible rank: the number of draws
   std::vector<std::string> skipped;              // one line for each thing that is not compared: what, and why
@@ -57,7 +57,7 @@ Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSetti
 
 /// The result of the joint test for one number.
 struct JointComparison {
-  std::string name;  // of the number
+  std::string name;  // name of the number that is compared
   /// Standard scores (mean divided by standard error) of two differences between later rounds and the beginning: of the
   /// rank of the number among the first draws of all chains, scaled to [0, 1], and of the squared distance of that rank
   /// from 1/2.
@@ -67,7 +67,7 @@ struct JointComparison {
 
 /// The result of the joint test.
 struct JointTest {
-  std::vector<JointComparison> rows;  // one for each number
+  std::vector<JointComparison> rows;  // one comparison for each number
   std::vector<std::string> skipped;   // one line for each thing that is not compared: what, and why
 };
 

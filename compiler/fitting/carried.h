@@ -10,7 +10,7 @@ namespace lehr {
 
 /// A model whose prior is the posterior of a fit.
 struct Carried {
-  model::Model model;  // its priors are the families of the factors, with parameters as givens
+  model::Model model;  // the model with the factors' families as priors, and their parameters as givens
   Dataset parameters;  // the values of these givens
 };
 

@@ -17,22 +17,22 @@ namespace lehr {
 struct CarriedParameter {
   conditionals::BlockId block;             // the block of the factor
   const math::FactorParameter* parameter;  // the parameter in the row of its family
-  std::string name;                        // in a posterior: "mu.mean"  // in a posterior: "mu.mean"
+  std::string name;                        // name of the parameter in a posterior: "mu.mean"
   model::GivenId given;                    // the given that holds its values
 };
 
 /// A joint factor whose natural parameters and log normaliser have become givens (model::JointPrior).
 struct CarriedJoint {
   conditionals::BlockId block;  // the block of the factor
-  std::string name;             // of the joint variable
-  std::size_t prior;            // its position in Model::joint_priors
+  std::string name;             // name of the joint variable
+  std::size_t prior;            // position of its prior in Model::joint_priors
 };
 
 /// A model with the factors of a fit as its priors.
 struct CarriedModel {
-  model::Model model;                        // the changed model
+  model::Model model;                        // the changed model, whose priors are the factors
   std::vector<CarriedParameter> parameters;  // the new givens, grouped by block
-  std::vector<CarriedJoint> joint;           // the joint factors
+  std::vector<CarriedJoint> joint;           // the joint factors that have become priors
 };
 
 /// What happens to the model's own prior statements: replaced by those of the factors, or kept beside them.

@@ -14,10 +14,10 @@ namespace lehr {
 
 /// Moments and diagnostics of every number, over all chains.
 struct ChainSummary {
-  std::vector<std::string> names;  // of the numbers: "mu.2.1"  // of the numbers: "mu.2.1"
+  std::vector<std::string> names;  // names of all numbers: "mu.2.1"
   std::vector<Diagnosis> numbers;  // mean, sd, effective sample sizes and R-hat of each number
   /// The same by variable: six arrays "mu.mean", "mu.sd", ... over the axes of each variable.
-  std::vector<NamedArray> moments;  // "mu.mean", "mu.sd" and all else of a Diagnosis, over the axes of each variable
+  std::vector<NamedArray> moments;
   std::optional<Evidence> evidence = {};  // the log evidence combined over chains, of parallel tempering only
 };
 

@@ -19,10 +19,10 @@ namespace lehr {
 /// factor is then too small by the factor sqrt(1 - correlation^2).
 struct Coupled {
   /// The names of the two numbers: "a", "beta[3]".
-  std::string first, second;  // "a", "beta[3]"
-  double correlation = 0;     // from 0 to 1
+  std::string first, second;
+  double correlation = 0;  // strength of the coupling, from 0 to 1
   /// The statement that makes the two variables one factor, "guide joint(a, beta)"; empty: there is none.
-  std::string guide = {};  // that makes them one factor, where there is one: "guide joint(a, beta)"
+  std::string guide = {};
   /// The variables of that factor. Checkpoints do not store it.
   std::vector<model::VariableId> members = {};
 };

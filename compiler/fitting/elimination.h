@@ -13,7 +13,7 @@ namespace lehr {
 
 /// A quantity written as `mean` plus noise. The noise is independent of `mean`, and has mean 0 and variance `noise`.
 struct Resolved {
-  Polynomial mean, noise;  // in numbers that have marginals
+  Polynomial mean, noise;  // polynomials in numbers that have marginals
   bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
 };
 
@@ -51,7 +51,7 @@ class Elimination {
   std::optional<Polynomial> average_over(Element e, const Polynomial& p);
 
   const Symbolic& symbolic_;   // evaluates expressions to polynomials
-  Laws& laws_;                 // marginals of elements
+  Laws& laws_;                 // marginal distributions of the elements
   const model::Model& model_;  // the model that is averaged over
   /// The position of a variable in the order in which values would be simulated.
   struct Place {
@@ -59,7 +59,7 @@ class Elimination {
     std::size_t group = 0, within = 0;
     std::optional<model::BoundId> ordered;  // index variable of the plate along which the group is simulated
   };
-  std::vector<Place> places_;  // by VariableId
+  std::vector<Place> places_;  // by VariableId: its position in the order of simulation
 };
 
 }  // namespace lehr

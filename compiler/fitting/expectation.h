@@ -44,7 +44,7 @@ class Expectation {
   using Leaf = std::function<void(const Polynomial& weight)>;
   /// The cached probabilities of a category, after its ancestors among the categories were summed over.
   struct Marginal {
-    std::vector<Polynomial> probabilities;  // by value, polynomials in latent numbers
+    std::vector<Polynomial> probabilities;  // probability of each value, a polynomial in latent numbers
     std::set<model::VariableId> summed;     // categories that were summed over, itself included
   };
 
@@ -74,9 +74,9 @@ class Expectation {
   /// By VariableId and element: true if data inform the element.
   const std::vector<std::vector<bool>>& informed_;
   const Symbolic& symbolic_;               // evaluates expressions to polynomials
-  Laws& laws_;                             // marginals of elements
+  Laws& laws_;                             // marginal distributions of the elements
   Elimination elimination_;                // averages over uninformed elements
-  std::map<Element, Marginal> marginals_;  // cached by remember()
+  std::map<Element, Marginal> marginals_;  // probabilities of categories that remember() has cached
   /// Categories that have a value during the current sum, each with its cached probabilities or null.
   std::vector<std::pair<Element, const Marginal*>> summed_;
   std::set<model::VariableId> seen_;  // categories that were summed over for the current element

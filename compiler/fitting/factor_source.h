@@ -14,10 +14,10 @@ namespace lehr {
 
 /// A factor with the saved arrays of its parameters.
 struct FactorSource {
-  const math::FamilyRow& row;            // the family
+  const math::FamilyRow& row;            // the family of the factor
   const math::Factor& factor;            // the family's factor or its point factor
   const SavedVariable& variable;         // the variable; of a joint factor, the mean
-  const SavedVariable* other = nullptr;  // of a joint factor, the precision; else null
+  const SavedVariable* other = nullptr;  // the precision variable of a joint factor; null for others
 
   /// Returns the array of an exported parameter, or null if it was not saved.
   const NamedArray* array(const math::FactorParameter& p) const;

@@ -36,11 +36,12 @@ class FactorValues {
  private:
   /// One block, prepared for drawing.
   struct Source {
-    std::vector<model::VariableId> members;   // in the order of a draw's numbers: the mean before its precision
-    std::vector<math::Draw> elements;         // by element: a function that draws it
-    std::vector<MemberNumbers> numbers = {};  // of a joint variable: where each member's numbers are in a draw
+    std::vector<model::VariableId>
+        members;                       // variables of the factor in the order of a draw: the mean before its precision
+    std::vector<math::Draw> elements;  // for each element, a function that draws it
+    std::vector<MemberNumbers> numbers = {};  // for a joint variable: which numbers of a draw each member has
     bool switched = false;                    // true if a category chooses the distribution of a number
-    const StepCovariance* steps = nullptr;    // of a chain; null: elements are drawn independently
+    const StepCovariance* steps = nullptr;    // for a chain: joint distribution of its steps; null: draw each alone
   };
   /// Prepares the block of a joint variable if one of its members is wanted.
   std::optional<Error> add_joint(const model::Model& m, const conditionals::Block& b,
@@ -49,7 +50,7 @@ class FactorValues {
   /// Draws a joint variable and stores the numbers of its informed members.
   static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, Forward& to,
                            const RngOf& rng_of);
-  std::vector<Source> sources_;  // by block
+  std::vector<Source> sources_;  // the prepared factors, one for each block
 };
 
 }  // namespace lehr

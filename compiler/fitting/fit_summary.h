@@ -22,19 +22,19 @@ struct FitRequest {
   std::string model_file, model_text, command;
   /// The options --method, --anneal and --temper as they were typed.
   std::string method, anneal, temper;
-  std::uint64_t seed = 1;              // of all random numbers
+  std::uint64_t seed = 1;              // seed of all random numbers
   std::vector<std::string> test = {};  // bindings of held-out data (--test)
   std::vector<std::string> data = {};  // bindings of the data that are files
   bool drop_missing = false;           // true if items with missing values were left out
   std::string prior = {};            // directory of the fit whose posterior is the prior; empty: the model's own prior
   double keep = 1;                   // the power to which that posterior was raised
-  std::string precision = "double";  // or "float"
+  std::string precision = "double";  // precision of the items' computation: "double" or "float"
   bool locals = false;               // true if the factors of local variables are written
 };
 
 /// A row of trace.csv: the state after one iteration. Iteration 0 is the start.
 struct TraceRow {
-  std::int64_t iteration = 0;  // sweep or step
+  std::int64_t iteration = 0;  // number of the sweep or step; 0: the start
   /// Time since the start, ELBO in nats, temperature, and the objective that the method maximises.
   double seconds = 0, elbo = 0, temperature = 1, objective = 0;
   double held_out =
@@ -43,9 +43,9 @@ struct TraceRow {
 
 /// A run with what fit.json and trace.csv contain of it.
 struct TracedRun : FitRun {
-  std::deque<TraceRow> trace;      // its rows of trace.csv
+  std::deque<TraceRow> trace;      // the rows of trace.csv for this run
   std::optional<double> held_out;  // nats per observation of --test at the end
-  std::optional<LeftToGain> left;  // of ascent that the iteration limit stopped: what it would still gain
+  std::optional<LeftToGain> left;  // if the iteration limit stopped an ascent: what it would still gain
   bool started = true;             // false: a numerical failure before the first sweep; nothing is written
 };
 

@@ -23,7 +23,7 @@ namespace lehr {
 struct Bound {
   Analysed analysed;           // density, conditionals and schedule for these data
   BoundData data;              // the data, packed and checked; for out-of-core data only what is not on the items
-  References references = {};  // what was subtracted from data and variables; empty: nothing
+  References references = {};  // offsets that were subtracted from data and variables; empty: none
   model::Model resolved = {};  // the model before the compiler added auxiliary variables
   std::shared_ptr<const StreamedData> streamed = {};  // source of out-of-core items; null: `data` has all items
   std::vector<double> digests = {};  // one checksum for each item's data (item_digests); in-memory data only
@@ -73,8 +73,8 @@ struct FitRun {
   std::uint64_t restart = 0;           // the number of the start, from 0
   Outcome outcome;                     // status, ELBO in nats and number of iterations
   std::vector<NamedArray> posterior;   // the factors: arrays named `variable.parameter`
-  std::vector<NamedArray> items;       // what items.npz stores of the items (items_to_save)
-  Report report;                       // what the method reports
+  std::vector<NamedArray> items;       // arrays of items.npz: solutions of the items (items_to_save)
+  Report report;                       // what the method tells about the run
   std::vector<std::string> symmetric;  // variables whose components are all equal (Instance::equal_components)
   std::vector<Coupled> coupled;        // strongly correlated means of separate factors; after converged ascent only
   LostDigits far;                      // the rounding error of the ELBO from means far from zero

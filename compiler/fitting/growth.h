@@ -21,7 +21,7 @@ struct PlateSizes {
 struct Grown {
   Dataset data;                    // the data, with missing observations added where plates became longer
   Settings settings;               // sizes and labels of the fit, enlarged
-  std::vector<std::string> notes;  // what is new, and what its prediction is based on
+  std::vector<std::string> notes;  // messages: what is new, and what its prediction is based on
 };
 
 /// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the

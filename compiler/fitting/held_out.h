@@ -30,12 +30,12 @@ namespace lehr {
 struct HeldOutOptions {
   /// The fraction of each item's observations to hold out, rounded down. Document completion only; default 0.5.
   std::optional<double> fraction;
-  std::uint64_t seed = 1;                     // of the random choice of held-out observations
+  std::uint64_t seed = 1;                     // seed of the random choice of held-out observations
   std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
   SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
   MakeInstance instance = compiled_instance;  // makes the instance that infers them
   std::int64_t starts = kItemStarts;          // number of starts for each item that the fit has not seen
-  std::vector<NamedArray> items = {};         // what the fit stored of its items (SavedFit::items)
+  std::vector<NamedArray> items = {};         // solutions of items that the fit stored (SavedFit::items)
   /// Called after each start of the inference, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };
@@ -134,16 +134,16 @@ class HeldOut {
   std::vector<bool> reaching() const;
 
   Analysed analysed_;   // the model that infers local variables
-  model::Model model_;  // the same with whole compounds, which is scored
+  model::Model model_;  // the model that is scored: `analysed_` with whole compounds
   /// All observations; and those that are not held out.
   BoundData data_, kept_;
-  std::vector<SummedVariable> summed_;  // by VariableId: how it is summed over; probabilities are empty
+  std::vector<SummedVariable> summed_;  // by VariableId: how the variable is summed over
   std::vector<Observation> scored_;     // the observations that are scored
   std::unique_ptr<Instance> instance_;  // infers local variables; null without document completion
   ItemInference how_;                   // the options of that inference
   SavedFit fit_;                        // has what the fit stored of its items, and nothing else
-  std::uint64_t seed_ = 1;              // of the split
-  double fraction_ = 0;                 // of each item's observations, held out
+  std::uint64_t seed_ = 1;              // seed of the split
+  double fraction_ = 0;                 // fraction of each item's observations to hold out
   bool completion_ = false;             // true: document completion
   /// Latent chains, all on the same axes. Those of categories are summed over paths, Gaussian ones integrated out.
   std::vector<model::VariableId> chains_;

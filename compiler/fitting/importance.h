@@ -12,7 +12,7 @@ namespace lehr {
 
 /// The importance ratios of draws from q.
 struct ImportanceRatios {
-  std::vector<double> log_ratios;  // by draw: log p(data, draw) - log q(draw), in nats
+  std::vector<double> log_ratios;  // log p(data, draw) - log q(draw) of each draw, in nats
   double noise = 0;                // differences of log ratios up to this are rounding
   /// The names of the latent variables that are drawn, and of those that are summed out.
   std::vector<std::string> drawn, summed;

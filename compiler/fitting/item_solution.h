@@ -35,9 +35,9 @@ inline constexpr std::size_t kMostSavedNumbers = std::size_t{1} << 22;
 
 /// The options of an inference of local variables.
 struct ItemInference {
-  SweepOptions local = {1000, 1e-6};  // accuracy of each start
+  SweepOptions local = {1000, 1e-6};  // accuracy of the inference from each start
   std::int64_t starts = kItemStarts;  // number of starts for an item
-  std::uint64_t seed = 1;             // of random starts
+  std::uint64_t seed = 1;             // seed of the random starts
   std::int64_t first = 0;             // the number of the first item, if the data are a part of a larger set
   machine::Which which = machine::Which::stages;  // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
@@ -47,7 +47,7 @@ struct ItemInference {
 
 /// How the local variables of items were found.
 struct ItemSolution : ItemSearch {
-  double elbo = 0;     // nats
+  double elbo = 0;     // ELBO of the solution, in nats
   bool unique = true;  // true if the model allows one solution only
 };
 

@@ -49,7 +49,7 @@ class JointCovariance {
   /// By element of a scaled factor: the covariance of its vector in units of the inverse precision, row-major. The
   /// vector has one coordinate less than the element. Empty for other factors.
   std::vector<std::vector<double>> tied_;
-  std::vector<Atom> inverse_;  // by element of a scaled factor: the inverse of its precision
+  std::vector<Atom> inverse_;  // for each element of a scaled factor, the inverse of its precision as an atom
   /// By number of each member: its element times `extent_`, plus its coordinate.
   std::map<model::VariableId, std::vector<std::size_t>> members_;
 };

@@ -21,11 +21,11 @@ struct PlateNames {
   /// The rows of a nested plate.
   struct Rows {
     std::string parent;      // name of the plate that it is nested in
-    std::vector<double> of;  // by position in the nested plate: the position of its parent
+    std::vector<double> of;  // parent's position, for each position in the nested plate
   };
   std::set<std::string> taken;  // names of plates and variables, which coordinates must not have
-  std::map<std::string, std::vector<std::string>> labels;  // by plate
-  std::map<std::string, Rows> rows;                        // by nested plate
+  std::map<std::string, std::vector<std::string>> labels;  // labels of the elements, by name of the plate
+  std::map<std::string, Rows> rows;                        // rows of each nested plate, by its name
 };
 
 /// Adds an array to a group. Its axes are those of the coordinates in `leading`, followed by those of `plates`.

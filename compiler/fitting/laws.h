@@ -26,7 +26,7 @@ class Law {
       std::function<math::Spread()> spread)
       : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}
 
-  std::vector<double> mean;           // of each number of the element, row-major
+  std::vector<double> mean;           // mean of each number of the element, row-major
   std::vector<math::Margin> margins;  // the marginal distribution of each number
   bool fixed = false;                 // true for a point: every number equals its mean with probability 1
 

@@ -12,8 +12,8 @@ namespace lehr {
 
 /// The result for one variable. Numbers are row-major.
 struct Response {
-  std::string name;                 // of the variable
-  std::vector<std::int64_t> shape;  // axes, then event axes
+  std::string name;                 // name of the variable
+  std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
   /// Mean and standard deviation of the factors.
   std::vector<double> mean, sd;
   /// Standard deviations by linear response. NaN for a number that was not perturbed, or whose perturbed fits failed.
@@ -22,7 +22,7 @@ struct Response {
 
 /// The result for all variables.
 struct LinearResponse {
-  std::vector<Response> variables;    // with at least one perturbed number
+  std::vector<Response> variables;    // variables with at least one perturbed number
   std::vector<std::string> left_out;  // sentences: which numbers have no result, and why
   std::int64_t unsettled = 0;         // perturbed fits that did not converge
 };

@@ -13,13 +13,15 @@ namespace lehr {
 
 /// An estimate of the rounding error, and its main source.
 struct LostDigits {
-  double nats = 0;  // sum of all rounding errors
+  /// The estimated rounding error of the ELBO, in nats: the sum over all terms.
+  double nats = 0;
   /// The largest number whose log gamma function or square is formed; for squares, a mean in units of its standard
   /// deviation.
   double largest = 0;
-  double of_largest = 0;  // its rounding error, in nats
-  std::string name;       // what it is: "p.a", "theta.concentration[2, 0]", or an observed variable  // of that number:
-                          // "p.a", "theta.concentration[2, 0]", or an observed variable
+  /// The rounding error that comes from the largest number, in nats.
+  double of_largest = 0;
+  /// The name of the largest number: "p.a", "theta.concentration[2, 0]", or an observed variable.
+  std::string name;
 };
 
 /// If a single number has a larger rounding error, in nats, the ELBO is useless.

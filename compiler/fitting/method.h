@@ -33,7 +33,7 @@ struct TemperingReport : TemperReport {
   /// The grid of temperatures T, geometric from 1 to the hottest, ascending.
   std::vector<double> temperatures;
   /// How log C(T) was computed: "exact", "prior" or "posterior"; see NormaliserKind.
-  std::string normaliser;  // "exact", "prior" or "posterior"
+  std::string normaliser;
   /// At each temperature of the grid, log C(T) at the start of the run, and its Monte Carlo standard error. `error` is
   /// empty where log C(T) is computed without random draws.
   std::vector<double> log_c, error;
@@ -110,7 +110,7 @@ struct Ready {
   /// Executes the run. Calls its first argument after every sweep, and fills in its second one, which has the
   /// alternative of `report`.
   std::function<Outcome(const OnSweep&, Report&)> run;
-  Report report = {};                  // what is known before the run
+  Report report = {};                  // the part of the report that is known before the run
   std::vector<Caution> cautions = {};  // warnings that are known before the run
 };
 

@@ -14,10 +14,10 @@ namespace lehr {
 struct Moments {
   std::vector<std::int64_t> elements;  // extents of the axes; a nested plate and its parent are one axis
   std::vector<std::int64_t> event;     // event axes: () of numbers, (d) of vectors, (d, d) of matrices
-  std::vector<double> mean;            // of a category the probabilities of its values
+  std::vector<double> mean;            // mean of each number; for a category, the probabilities of its values
   std::vector<double> sd;              // shaped as `mean`; empty where there is none, as for categories
   bool simplex = false;                // true if `mean` sums to 1 along the event axis
-  std::vector<double> total;  // of a Dirichlet factor: the sum of its concentrations, by element; otherwise empty
+  std::vector<double> total;           // sum of the concentrations of each element's Dirichlet factor; empty for others
 };
 
 /// The names of the arrays that a sampled fit stores for each variable: mean, standard deviation, Monte Carlo standard

@@ -20,7 +20,7 @@ struct ParetoDiagnosis {
   double k_hat = 0;        // shape of the upper tail; larger is worse
   bool equal = false;      // true if all ratios are equal: then there is no tail, and k_hat is NaN
   double effective = 0;    // effective number of draws: 1 / (sum of squared normalised weights)
-  double threshold = 0.7;  // with a k_hat above it, this number of draws is not enough to use the weights
+  double threshold = 0.7;  // the weights are unreliable if k_hat is above this, for the given number of draws
 };
 
 /// Judges importance ratios, given as logarithms. The tail are the largest min(n / 5, 3 sqrt(n)) of n ratios, rounded

@@ -21,7 +21,7 @@ struct Atom {
   /// The latent variable.
   model::VariableId variable;
   std::size_t number = 0;   // position of the number, as in Forward::values
-  Kind kind = Kind::value;  // the function of it
+  Kind kind = Kind::value;  // which function of the number it is
   /// Orders atoms by variable, number and kind.
   auto operator<=>(const Atom&) const = default;
 };
@@ -31,7 +31,7 @@ using Atoms = std::vector<Atom>;
 
 /// A coefficient times a product of atoms.
 struct Monomial {
-  double coefficient = 0;  // a constant
+  double coefficient = 0;  // the constant that multiplies the atoms
   Atoms atoms = {};        // sorted; empty: the monomial is a constant
 };
 

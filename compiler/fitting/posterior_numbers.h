@@ -18,9 +18,9 @@ inline constexpr std::array kTableProbabilities{0.05, 0.5, 0.95};
 
 /// The rows of one variable, row-major. A category has the probabilities of its values, along the last axis.
 struct PosteriorNumbers {
-  std::string variable;             // its name
+  std::string variable;             // name of the variable
   std::vector<std::string> axes;    // names of the plates, one for each extent in `shape`
-  std::vector<std::int64_t> shape;  // axes, then event axes
+  std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
   /// Mean and standard deviation of each number; NaN where there is none.
   std::vector<double> mean, sd;
   /// For each of kTableProbabilities, the quantile of each number; NaN where there is none.
@@ -29,7 +29,7 @@ struct PosteriorNumbers {
 
 /// The table of a posterior.
 struct PosteriorTable {
-  std::vector<PosteriorNumbers> variables;  // in the order asked for
+  std::vector<PosteriorNumbers> variables;  // one entry for each variable with numbers, in the order asked for
   std::vector<std::string> without;         // variables without numbers: not saved, or of an unknown family
 };
 

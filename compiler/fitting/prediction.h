@@ -24,7 +24,7 @@ struct PartOfItems {
 /// The options of a prediction.
 struct PredictionOptions {
   std::int64_t draws = 1000;                  // draws for numbers without a closed form
-  std::uint64_t seed = 1;                     // of the draws and of the starts of items
+  std::uint64_t seed = 1;                     // seed of the draws and of the items' starts
   SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
   MakeInstance instance = compiled_instance;  // makes the instance that infers them
   std::optional<PartOfItems> part = {};       // set if the data are a part of out-of-core items
@@ -38,15 +38,15 @@ inline constexpr std::array<double, 3> kPredictedQuantiles = {0.05, 0.5, 0.95};
 
 /// The prediction of one variable. Arrays are row-major over `elements` and the `width` numbers of each.
 struct PredictedVariable {
-  model::VariableId variable;         // in Prediction::model
+  model::VariableId variable;         // the variable, by its id in Prediction::model
   std::vector<std::size_t> elements;  // the predicted elements: positions as in a BoundArray
   std::size_t width = 1;              // numbers of an element; of a category, its values
   /// True for a category: `mean` has the probabilities of its values, `sd` and `quantiles` are empty.
   bool probabilities = false;
-  std::vector<double> mean;                      // predictive means
+  std::vector<double> mean;                      // predictive mean of each number
   std::vector<double> error;                     // Monte Carlo standard error of `mean`; 0: it is exact
   std::vector<double> sd;                        // predictive standard deviations
-  std::array<std::vector<double>, 3> quantiles;  // for each of kPredictedQuantiles
+  std::array<std::vector<double>, 3> quantiles;  // predictive quantiles, one list for each of kPredictedQuantiles
   /// For a chain of categories, the values of the elements on the jointly most probable path, with other variables at
   /// their means. Empty: there is no path.
   std::vector<std::int64_t> path;
@@ -62,8 +62,8 @@ struct Prediction {
   std::int64_t first = 0;                    // the number of the first item
   model::Model model;                        // the model that is predicted; its `let`s are variables (let_variables.h)
   std::size_t without_lets = 0;              // how many variables come before those of `let`s
-  BoundData data;                            // the data, for `model`
-  std::vector<PredictedVariable> variables;  // in order of declaration; some have no elements in this part
+  BoundData data;                            // the data, bound to `model`
+  std::vector<PredictedVariable> variables;  // predicted variables in order of declaration; some may have no elements
   std::int64_t draws = 0;                    // draws that were made; 0: everything is exact
   ItemSolution items_found;                  // how the local variables were inferred
   std::vector<std::string> notes;            // remarks about unseen elements and others

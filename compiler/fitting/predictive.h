@@ -52,7 +52,7 @@ class Predictive {
   /// Appends a replicated data set, with the references added back.
   void add_replicated(Rng& rng, PredictiveDraws& to);
 
-  const model::Model& model_;     // the model of the draws
+  const model::Model& model_;     // the model that was sampled
   const References& references_;  // the offsets that were subtracted from the data
   /// The model at the draw, with the observations and with replicated ones.
   Forward observed_, replicated_;

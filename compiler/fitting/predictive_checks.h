@@ -11,10 +11,10 @@ namespace lehr {
 
 /// The comparison of one statistic of one variable.
 struct PredictiveCheck {
-  std::string variable;  // "x", "x[2]" of columns  // "x", or "x[2]" for a column
+  std::string variable;  // name of the variable or column: "x", "x[2]"
   /// "mean", "sd", "min", "max", "zeros" (the fraction of zeros) or "commonest" (the fraction of the commonest value).
-  std::string statistic;  // "mean", "sd", "min", "max", "zeros" (a share), "commonest" (the share of that value)
-  double observed = 0;    // its value for the data
+  std::string statistic;
+  double observed = 0;  // value of the statistic for the data
   /// Mean and standard deviation of its values for generated data.
   double mean = 0, sd = 0;
   double p = 0;  // Pr(generated > observed) + Pr(generated = observed) / 2

@@ -25,9 +25,8 @@ Values draw_of(const model::Model& model, const std::vector<NamedArray>& draws, 
 /// A number to compare: one element of a variable, or a sum of squares over exchangeable elements. The sum does not
 /// depend on their order and signs.
 struct Quantity {
-  std::string name;  // "mu.2.1", counted from 1; a sum over the first axis: "mu^2.*.1"  // "mu.2.1", counted from 1; a
-                     // sum over the first axis is "mu^2.*.1"
-  model::VariableId variable;   // whose elements are read
+  std::string name;             // "mu.2.1", counted from 1; "mu^2.*.1" is a sum over the first axis
+  model::VariableId variable;   // the variable whose elements are read
   std::vector<std::size_t> at;  // positions of these elements in the packed order
   bool squares = false;         // true: the sum of squares at `at`; false: the element at `at[0]`
 };

@@ -16,7 +16,7 @@ struct Rounding {
   /// The largest change of a mean or standard deviation, in units of the factor's standard deviation; of points,
   /// relative to the largest point of the variable.
   double moved = 0;
-  std::string name;  // of the variable that changed most
+  std::string name;  // name of the variable that changed most
   double nats = 0;   // the largest change of the ELBO
 };
 

@@ -9,7 +9,7 @@ namespace lehr {
 
 /// One simulated data set with the latent variables that it was drawn from.
 struct Simulation {
-  Values values;                   // of all variables
+  Values values;                   // simulated values of all variables
   BoundData data;                  // the data as a fit reads them
   std::vector<NamedArray> arrays;  // as simulate() returned them
 };
@@ -36,7 +36,7 @@ class Simulations {
   Result<Simulation> bound(std::vector<NamedArray> arrays) const;
 
   const CalibrationProblem* problem_;  // the model and what is given
-  Settings settings_;                  // with the sizes that the given data have
+  Settings settings_;                  // settings of the problem, with the sizes that the given data have
 };
 
 }  // namespace lehr

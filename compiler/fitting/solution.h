@@ -17,7 +17,7 @@ struct Solution {
   std::unique_ptr<Instance> instance;              // the compiled model, with the factors in place
   std::vector<NamedArray> factors;                 // all factors, global and local, of the centred model
   std::map<std::string, SavedVariable> variables;  // the same factors, by variable
-  double elbo = 0;                                 // nats
+  double elbo = 0;                                 // ELBO of the restored fit, in nats
   ItemSolution items;                              // how the local factors were found
 
   /// Returns the model with its density, conditionals and schedule.

@@ -36,13 +36,13 @@ class StepCovariance {
  private:
   /// One step, relative to its predecessor.
   struct Step {
-    Eigen::VectorXd mean;               // of the step's numbers
+    Eigen::VectorXd mean;               // means of the step's numbers
     Eigen::MatrixXd root;               // L, with L L' the covariance of the step
     std::optional<std::size_t> before;  // the predecessor; none at the beginning of a sequence
     /// The matrix R of correlations with the predecessor, and a root of 1 - R R'.
     Eigen::MatrixXd correlation, left;
   };
-  std::vector<Step> steps_;  // in order
+  std::vector<Step> steps_;  // all steps, in order
 };
 
 }  // namespace lehr

@@ -25,8 +25,8 @@ using StepLinks = std::map<std::pair<std::size_t, std::size_t>, Eigen::MatrixXd>
 
 /// A chain whose steps consist of the numbers of one or several variables.
 struct LinkedChain {
-  std::vector<model::VariableId> members;                        // these variables
-  std::size_t extent = 0;                                        // coordinates of a step
+  std::vector<model::VariableId> members;                        // the variables whose numbers make up a step
+  std::size_t extent = 0;                                        // how many numbers a step has
   std::function<StepNumber(model::VariableId, std::size_t)> at;  // step and coordinate of a member's number
 };
 

@@ -23,7 +23,7 @@ namespace lehr {
 struct Unreadable : std::runtime_error {
   /// Takes over the error.
   explicit Unreadable(Error e) : std::runtime_error(e.text), error(std::move(e)) {}
-  Error error;  // what is wrong
+  Error error;  // the reason, for the user
 };
 
 /// Opened out-of-core data. Objects do not change after open(), apart from a cache.
@@ -111,18 +111,18 @@ class StreamedData {
   /// Completes and binds a part that begins at item `first`.
   Result<BoundData> bind_part(Dataset arrays, std::int64_t first) const;
 
-  model::Model model_;                                      // whose data these are
+  model::Model model_;                                      // the model that the data are for
   model::PlateId plate_;                                    // the plate of the items
-  Settings settings_;                                       // to bind a part with
+  Settings settings_;                                       // settings with which a part is bound
   std::vector<RowBinding> files_;                           // the files with a row for each item
   Dataset rest_;                                            // arrays that do not lie on the items
-  Survey known_;                                            // what the first pass found
-  std::map<std::string, std::vector<std::string>> levels_;  // by array: the sorted texts of all items
+  Survey known_;                                            // the survey of all items
+  std::map<std::string, std::vector<std::string>> levels_;  // sorted texts of all items, by name of the array
   /// The part that row() read last, and its first item. A cache.
   mutable std::optional<std::pair<std::int64_t, BoundData>> looked_up_;
-  Gaps gaps_ = Gaps::refused;    // what absent variables mean
-  std::int64_t items_ = 0;       // number of items
-  double numbers_per_item_ = 0;  // average over all items
+  Gaps gaps_ = Gaps::refused;    // what an observed variable without data means
+  std::int64_t items_ = 0;       // number of all items
+  double numbers_per_item_ = 0;  // how many numbers an item has on average
   BoundData whole_;              // sizes, and data outside the items
 };
 

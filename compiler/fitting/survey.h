@@ -38,7 +38,7 @@ struct CheckedArray {
 /// What a pass over a consecutive range of items found.
 struct Survey {
   std::int64_t begin = 0;                       // the number of the first item of the range
-  std::map<std::string, SurveyedArray> arrays;  // by name in the files
+  std::map<std::string, SurveyedArray> arrays;  // findings on each array of the files, by its name
   /// By GivenId, and by VariableId.
   std::vector<CheckedArray> givens, observed;
   /// For each nested plate, by PlateId: the number of elements in all rows, and in the longest row.

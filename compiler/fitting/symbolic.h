@@ -50,8 +50,8 @@ class Symbolic {
   Polynomial atom(const model::VariableRef& r, const At& at, std::size_t offset) const;
 
   const Forward& forward_;     // values of data and categories
-  const model::Model& model_;  // whose expressions are evaluated
-  std::vector<bool> latent_;   // by ExprId: see is_latent
+  const model::Model& model_;  // the model whose expressions are evaluated
+  std::vector<bool> latent_;   // by ExprId: true if it contains a continuous latent variable
 };
 
 /// Returns 1 / p, or nullopt unless p is a single monomial.

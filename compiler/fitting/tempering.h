@@ -37,7 +37,7 @@ class Tempering {
   /// same value as the current factors.
   bool is_constant(Factors& q) const;
 
-  Ground ground_;                                      // the context of the run
+  Ground ground_;                                      // model, data and instance of the run
   std::shared_ptr<const TemperedNormaliser> compute_;  // computes log C(T) on the grid
   TemperingReport report_;                             // the grid and the normaliser at the start
   std::int64_t every_ = 1;                             // sweeps or steps between updates of the temperature

@@ -15,8 +15,8 @@ namespace lehr {
 
 /// A point that has run to 0.
 struct UnboundedPoint {
-  std::string name;    // "a[2]"  // "a[2]"
-  std::string family;  // of its prior
+  std::string name;    // name of the point: "a[2]"
+  std::string family;  // family of the point's prior
 };
 
 /// Finds the first positive point below 1e-10 whose prior has constant parameters and no maximum inside its support
