@@ -6,7 +6,7 @@
 namespace lehr {
 
 /// Binds data as bind() does, but an observed variable without data is missing as a whole. If there is such a variable,
-/// words with counts (LDA-C) are bound as single elements.
+/// each copy that an LDA-C file counts is an element of its own.
 Result<BoundData> bind_with_gaps(const model::Model& model, const Dataset& dataset, const Settings& settings);
 
 }  // namespace lehr

@@ -59,11 +59,11 @@ class Laws {
   Laws(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
        const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic);
 
-  /// Returns the marginal of a latent element, or null if it has no closed form: the family has no moments, or the
-  /// element is uninformed and its parents are latent. Categories have none. The element must not be observed.
+  /// Returns the marginal of an element, or null if it has no closed form: the family has no moments, or the element is
+  /// uninformed and its parents are latent. Categories have none. Elements of observed variables count as uninformed.
   const Law* find(Element e);
   /// Returns true if data inform the element but its factor has no marginal here. Its distribution given its parents is
-  /// then wrong, too.
+  /// then no substitute.
   bool is_lost(Element e) { return is_informed(e) && !find(e); }
   /// Clears the cached marginals of uninformed elements. Call it after the categories in `forward` have got other
   /// values.
@@ -95,7 +95,7 @@ class Laws {
   std::optional<double> variance(const Polynomial& p);
 
  private:
-  /// Returns true if the element is latent and data inform it.
+  /// Returns true if the element is latent and some observation depends on it.
   bool is_informed(Element e) const {
     return !model_[e.variable].observed && informed_[e.variable.index()][e.position];
   }

@@ -14,7 +14,7 @@ namespace {
 
 using namespace model;
 
-/// Chains with more combined values have no path.
+/// Chains with more combined values are not searched together.
 constexpr std::size_t kMostStates = 256;
 
 /// Returns true if a statement depends on one of the chains, directly or through others.

@@ -9,12 +9,12 @@
 namespace lehr {
 
 /// Returns the value of each element of chain `v` on the jointly most probable path, given observations and known
-/// values. Other chains of categories on the same axes are part of the path. Continuous variables are set to `means`
-/// (by VariableId).
+/// values. Continuous variables are set to `means` (by VariableId). Other chains of categories on the same axes are
+/// part of the path. If together they have more than 256 values or no path, `v` is tried alone.
 ///
-/// Returns an empty list if there is no path. Either nothing is observed, or the model has potentials, or chains have
-/// more than 256 values together. Or something depends on the chain in another way: a latent variable that is not a
-/// category of one observation, or an observation of more than two consecutive steps.
+/// Returns an empty list if there is no path: nothing is observed, the model has potentials, or something depends on
+/// the chain in another way. That is a latent variable other than a category of one observation, or an observation of
+/// more than two consecutive steps.
 std::vector<std::int64_t> most_probable_states(const model::Model& model, const BoundData& data, model::VariableId v,
                                                const std::vector<std::vector<double>>& means);
 
