@@ -58,9 +58,8 @@ Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSetti
 /// The result of the joint test for one number.
 struct JointComparison {
   std::string name;  // name of the number that is compared
-  /// Standard scores (mean divided by standard error) of two differences between later rounds and the beginning: of the
-  /// rank of the number among the first draws of all chains, scaled to [0, 1], and of the squared distance of that rank
-  /// from 1/2.
+  /// Two standard scores (mean divided by standard error) of later rounds against the beginning. With u the rank of the
+  /// number among the first draws of all chains, scaled to [0, 1], they compare u and (u - 1/2)^2.
   double z_location = 0, z_spread = 0;
   double p = 1;  // two-sided p-value of both together: twice the smaller one
 };

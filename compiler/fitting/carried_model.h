@@ -44,8 +44,8 @@ Result<CarriedModel> carry(const model::Model& resolved, const Analysed& complet
 /// Returns true if the given is a parameter of a carried factor.
 bool is_carried(const model::Given& given);
 
-/// A model that can use its own prior or the posterior of another fit as its prior, chosen at run time by weights 0 and
-/// 1.
+/// A model that has both its own prior and the posterior of another fit as priors. Weights of 0 and 1 choose one of
+/// them at run time.
 struct Updatable {
   Analysed analysed;  // the model with both priors
   Priors priors;      // the givens with the two weights and the parameters of the other prior

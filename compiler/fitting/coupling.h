@@ -30,8 +30,8 @@ struct Coupled {
 /// Two variables with more pairs of elements in common terms than this are skipped.
 inline constexpr std::size_t kMostPairs = 500;
 /// Finds couplings above `least` between global Normal and MvNormal factors, for each pair of variables the strongest
-/// one, in descending order. Only elements that occur together in a term of the log joint are tried, about a hundred
-/// pairs in all, evenly spaced, at four evaluations of the ELBO each.
+/// one, in descending order. Only elements that occur together in a term of the log joint are tried. There are about a
+/// hundred trials in all, evenly spaced, at four evaluations of the ELBO each.
 ///
 /// H_ab is a central second difference of the ELBO in the two means. That is exact, since the log joint is at most
 /// quadratic in each mean. H_aa is the precision of the factor. The factors must be at a solution; they are the same

@@ -13,9 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-/// Lists the latent variables: names of axes and event axes, the family of the factor, the other member of a joint
-/// factor of mean and precision, and the members of a joint variable. Sources of counts, which are not saved, are left
-/// out.
+/// Lists the latent variables with the names of their axes and event axes, and the family of the factor. The other
+/// member of a joint factor of mean and precision is named, and so are the members of a joint variable. Sources of
+/// counts, which are not saved, are left out.
 json variables(const model::Model& m, const conditionals::Conditionals& c) {
   json out = json::object();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -58,14 +58,15 @@ struct FitSettings {
   Group* group = nullptr;              // the processes that share the items; null: this process alone. Not owned
 };
 
-/// Analyses a model for out-of-core data, whose items stay in their files. Arguments and result are those of the
-/// function above; the data were checked when `streamed` was opened.
+/// Analyses a model for out-of-core data, whose items stay in their files; the data were checked when `streamed` was
+/// opened. `resolved` is the model as read() made it, `complete` its analysis for data without missing values. Returns
+/// nullopt where the analysis fails; the reason is in `diagnostics`.
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
                                               std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics);
 
-/// Returns an error if every plate of items is empty and the prior is the model's own: then no data inform the fit.
-/// Returns nullopt if there are items, or if a carried posterior is the prior. The caller adds the location to the
-/// error.
+/// Returns an error if all plates of items are empty and the prior is the model's own: then no data inform the fit.
+/// Returns nullopt if there are items, if the model has no plate of items, or if a carried posterior is the prior. The
+/// caller adds the location to the error.
 std::optional<Error> nothing_to_fit(const Bound& bound);
 
 /// One run from one start, and its results.

@@ -73,8 +73,8 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data);
 class HeldOut {
  public:
   /// Binds the data, chooses the held-out observations, and compiles the inference of the local variables. `complete`
-  /// is the analysis of `resolved`. ExitCode::usage for a model without a score (chains on several plates, potentials,
-  /// a continuous variable for each observation), and for a fraction where nothing is held out.
+  /// is the analysis of `resolved`. ExitCode::usage for a model without a score: chains on several plates, potentials,
+  /// or a continuous variable for each observation. The same code is returned for a fraction where nothing is held out.
   static Result<std::unique_ptr<HeldOut>> make(const Source& source, const model::Model& resolved,
                                                const Analysed& complete, const Dataset& dataset,
                                                const Settings& settings, const HeldOutOptions& options);

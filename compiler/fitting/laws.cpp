@@ -99,7 +99,7 @@ FactorKey Laws::key(const Atom& a) const {
 }
 
 /// In a factor of a mean and its precision, the covariance of the mean given the precision is a multiple of the inverse
-/// precision, which becomes an atom of its own.
+/// precision. The inverse becomes an atom of its own.
 std::optional<Monomial> Laws::tied(const Atom& a, const Atom& b) {
   if (key(a) != key(b)) return Monomial{0, {}};
   const Element mean = element(a), other = element(b);
@@ -314,8 +314,8 @@ Maybe Laws::mean(const Polynomial& p) {
   return finite_or_infinite(out);
 }
 
-/// With u the covariance and v the product of means within each factor, the covariance is the product over factors of
-/// (u + v) minus the product of all v. It is computed as a sum in which nothing cancels, by the loop over factors
+/// Let u be the covariance and v the product of means within each factor. The covariance is the product over factors of
+/// (u + v), minus the product of all v. It is computed as a sum in which nothing cancels, by the loop over factors
 /// below.
 Maybe Laws::covariance(const Monomial& a, const Monomial& b) {
   const auto of_a = by_factor(a), of_b = by_factor(b);

@@ -9,8 +9,8 @@
 namespace lehr {
 
 /// Returns the names of the global continuous variables that occur in a term with a local bound (logistic, softmax,
-/// absolute value), or with the auxiliary variable of a probit link or a limit. Point factors are excluded. Members of
-/// a joint factor are listed by their own names.
+/// absolute value). Variables in a term with the auxiliary variable of a probit link or a limit are listed, too. Point
+/// factors are excluded. Members of a joint factor are listed by their own names.
 std::vector<std::string> narrowed_by_links(const Analysed& analysed);
 
 }  // namespace lehr

@@ -13,8 +13,8 @@ namespace lehr {
 /// densities depend on.
 ///
 /// Returns nullopt if a state or observation is not Normal or MvNormal, or counts several times. The mean of an
-/// observation must be linear in one step, that of a state in earlier steps within reach and in other states of its own
-/// step. A density is NaN if a covariance is not positive definite.
+/// observation must be linear in one step. The mean of a state must be linear in earlier steps within reach and in
+/// other states of its own step. A density is NaN if a covariance is not positive definite.
 std::optional<std::vector<SequenceDensity>> densities_of_states(const Forward& forward,
                                                                 const std::vector<model::VariableId>& chains,
                                                                 const std::vector<Observation>& observations);

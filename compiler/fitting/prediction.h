@@ -75,8 +75,8 @@ struct Prediction {
 /// Predicts from a fit. Global factors are those of the fit; the local factors of the items are inferred from the
 /// observations. `complete` is the analysis of `resolved`; `sizes` enlarges plates.
 ///
-/// Predicted are missing observations (their distribution averaged over the factors), local variables (their factors),
-/// and elements that no observation informs or that the fit has not seen (their distribution given their parents).
+/// Missing observations get their distribution averaged over the factors, local variables that of their factors.
+/// Elements that no observation informs, or that the fit has not seen, get their distribution given their parents.
 ///
 /// ExitCode::model if what is missing has no normalised density. ExitCode::data if others depend on it, if there is
 /// nothing to predict, if an observation depends on unseen elements, and for a sampled fit.

@@ -1,6 +1,6 @@
-// Posterior predictive quantities of a sampler's draws: the log density of each observation, given all variables as
-// drawn, and a replicated observation from the same distribution (Gelman, Meng & Stern 1996, Posterior predictive
-// assessment).
+// Posterior predictive quantities of a sampler's draws. For each observation they are its log density, given all
+// variables as drawn, and a replicated observation from the same distribution. Gelman, Meng & Stern (1996), Posterior
+// predictive assessment of model fitness via realized discrepancies.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -24,7 +24,8 @@ struct PredictivePlan {
 };
 
 /// Plans so that a chain stores at most `numbers` numbers of each kind. There are none if an observed variable is in a
-/// potential (no known normaliser), if elements have multiplicities, or if local variables have too many numbers.
+/// potential (no known normaliser), or if elements have multiplicities. Nor are there any if local variables have too
+/// many numbers.
 PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t numbers);
 
 /// The predictive quantities of some draws of a chain.

@@ -1,5 +1,5 @@
 // Posterior predictive checks: compares simple statistics of the data with those of data that the fitted model
-// generates (Gelman, Meng & Stern 1996, Posterior predictive assessment of model fitness).
+// generates. Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 // Chooses and computes the numbers by which simulations are compared. A sum of squares over an exchangeable axis does
-// not depend on the order of the components, nor on their signs (factor loadings may change sign together).
+// not depend on the order of the components. It does not depend on their signs, either: factor loadings may change
+// sign.
 #include "compiler/fitting/quantities.h"
 
 #include <fmt/format.h>

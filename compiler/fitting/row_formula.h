@@ -1,5 +1,5 @@
-// Evaluates a formula of a family (its mean, covariance or a canonical parameter) to a polynomial, over the expressions
-// that a model writes for the family's parameters.
+// Evaluates a formula of a family, such as its mean or covariance, to a polynomial. The parameters of the formula are
+// replaced by the expressions that a model writes for them.
 #pragma once
 #include <map>
 #include <optional>

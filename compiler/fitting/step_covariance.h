@@ -2,9 +2,9 @@
 // of single steps, and the precision between neighbours from the model (step_links.h), determine the joint
 // distribution.
 //
-// Notation: step s precedes step t, S = L L' is the covariance of a step, C that of two steps, B the block of the
-// precision between them. Then C = L_t R L_s', and B = -(S_t - C S_s^-1 C')^-1 C S_s^-1 is solved for R: with the
-// singular values L_t' B L_s = U m V', R = U r V' and r = -2 m / (1 + sqrt(1 + 4 m^2)).
+// Step s precedes step t. S = L L' is the covariance of a step, C that of the two steps, and B the block of the
+// precision between them. Then C = L_t R L_s', and B = -(S_t - C S_s^-1 C')^-1 C S_s^-1 is solved for R. With the
+// singular values L_t' B L_s = U m V', the solution is R = U r V', r = -2 m / (1 + sqrt(1 + 4 m^2)).
 #pragma once
 #include <Eigen/Dense>
 #include <optional>

@@ -1,5 +1,5 @@
-// Expands -1/2 (x - m)' P (x - m) of every element that concerns the chain, and collects the coefficients of products
-// of two different steps.
+// Expands -1/2 (x - m)' P (x - m) of every element that concerns the chain. The coefficients of products of two
+// different steps are collected.
 #include "compiler/fitting/step_links.h"
 
 #include <algorithm>

@@ -30,7 +30,7 @@ struct LinkedChain {
   std::function<StepNumber(model::VariableId, std::size_t)> at;  // step and coordinate of a member's number
 };
 
-/// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m), whose
+/// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m). Its
 /// products of two steps are averaged over the other factors. `informed` says which elements data inform; only these
 /// count. `mean` returns E[p] over the other factors.
 ///

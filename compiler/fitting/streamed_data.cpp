@@ -1,4 +1,4 @@
-// Opens, surveys and reads out-of-core data. Parts are bound like data in memory, and then given the labels and largest
+// Opens, surveys and reads out-of-core data. Parts are bound like data in memory. Then they get the labels and largest
 // values of all items, so that every part agrees on codes and sizes.
 #include "compiler/fitting/streamed_data.h"
 

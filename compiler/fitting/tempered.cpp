@@ -9,8 +9,8 @@ namespace lehr {
 namespace {
 
 /// Returns a warning if the temperature cannot come down to 1 with the prior's normaliser. With energy E, the factor of
-/// T is largest where E / T - log C(T) is. That is at T = 1 only if E is at least the slope of log C in 1 / T there,
-/// because log C is convex in 1 / T.
+/// T is largest where E / T - log C(T) is. Since log C is convex in 1 / T, that is at T = 1 only if E is at least the
+/// slope of log C there.
 Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
   std::vector<Caution> out;
   if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
