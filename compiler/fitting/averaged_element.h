@@ -21,7 +21,8 @@ struct AveragedElement {
 /// means must be computed before.
 class MixtureSum {
  public:
-  /// `s` at `at` names the element. `to` has its means and gets the rest. All arguments must outlive the object.
+  /// Makes an empty sum for the element that statement `s` draws at index values `at`. `to` has the element's means,
+  /// and gets variances and distributions. All arguments must outlive the object.
   MixtureSum(const Symbolic& symbolic, Laws& laws, Elimination& elimination, const model::Statement& s, const At& at,
              AveragedElement& to);
 

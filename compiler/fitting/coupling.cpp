@@ -125,6 +125,7 @@ Pairs pairs_of(const density::Density& d, const Located& a, const Located& b) {
 /// Evaluates the ELBO at other means. Restores the factors when it goes out of scope.
 class Shifted {
  public:
+  /// Saves the current factors.
   explicit Shifted(Instance& instance) : instance_(instance), before_(instance.engine().save()) {}
   ~Shifted() { instance_.engine().load(before_); }
   Shifted(const Shifted&) = delete;

@@ -20,7 +20,7 @@ struct Resolved {
 /// Averages polynomials over their uninformed elements.
 class Elimination {
  public:
-  /// Both arguments must outlive the object.
+  /// Makes an object that averages with these expressions and marginals, which must outlive it.
   Elimination(const Symbolic& symbolic, Laws& laws);
 
   /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family

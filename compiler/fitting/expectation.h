@@ -21,9 +21,10 @@ std::vector<double> conditional_mean(const Forward& forward, const model::Statem
 /// Computes averages of elements over a factorised posterior.
 class Expectation {
  public:
-  /// `values` has the values of the data, and NaN for latent variables. `informed` says by VariableId and element which
-  /// elements data inform (informed.h). `beliefs` has the probabilities of informed categories by VariableId, as
-  /// [element, value]. All arguments must outlive the object, and `laws` must have been made for the same `informed`.
+  /// Makes an object that averages over the given factors. `values` has the values of the data, and NaN for latent
+  /// variables. `informed` says by VariableId and element which elements data inform (informed.h). `beliefs` has the
+  /// probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the same
+  /// `informed`. All arguments must outlive the object.
   Expectation(const Analysed& analysed, Forward& values, const std::vector<std::vector<double>>& beliefs,
               const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic, Laws& laws);
 

@@ -20,7 +20,7 @@ std::string text_of(const nlohmann::json& summary);
 /// The files of one fit that are being written.
 class FitFiles {
  public:
-  /// `directory` must exist.
+  /// Makes an empty set of files for a directory, which must exist.
   explicit FitFiles(std::string directory) : directory_(std::move(directory)) {}
 
   /// Writes a file beside its destination, and records its size and checksum in `summary`.

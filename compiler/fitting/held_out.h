@@ -94,7 +94,7 @@ class HeldOut {
   std::vector<NamedArray> split() const;
 
  private:
-  /// Makes an empty object, for make().
+  /// Makes an empty object, which make() fills in.
   HeldOut() = default;
   /// Returns the model that is scored.
   const model::Model& model() const { return model_; }

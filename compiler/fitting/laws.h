@@ -21,7 +21,8 @@ namespace lehr {
 /// The marginal distribution of one element: a number, a vector or a matrix.
 class Law {
  public:
-  /// Stores means, one-dimensional marginals and a function that computes the second moments when spread() needs them.
+  /// Makes a marginal from means, one-dimensional marginals and a function that computes the second moments when
+  /// spread() needs them.
   Law(std::vector<double> of_mean, std::vector<math::Margin> of_margins, bool is_fixed,
       std::function<math::Spread()> spread)
       : mean(std::move(of_mean)), margins(std::move(of_margins)), fixed(is_fixed), form_(std::move(spread)) {}
@@ -54,8 +55,9 @@ struct FactorKey {
 /// The marginals of all latent elements of a fit, and moments over them. Results are cached.
 class Laws {
  public:
-  /// `posterior` has the saved factors by name. `informed` says by VariableId and element which elements data inform
-  /// (informed.h); the other elements follow their prior given their parents. All arguments must outlive the object.
+  /// Makes an object for the factors in `posterior`, by name. `informed` says by VariableId and element which elements
+  /// data inform (informed.h); the other elements follow their prior given their parents. All arguments must outlive
+  /// the object.
   Laws(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
        const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic);
 

@@ -40,7 +40,7 @@ struct PredictiveDraws {
 /// Computes predictive quantities, draw by draw.
 class Predictive {
  public:
-  /// `data` are centred at `references`. All arguments must outlive the object.
+  /// Makes an object for a model and its data, which are centred at `references`. All arguments must outlive it.
   Predictive(const model::Model& model, const BoundData& data, const References& references);
 
   /// Appends the quantities of draw number `draw` to `to`. `state` has the values of all latent variables, centred at

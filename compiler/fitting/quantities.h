@@ -34,8 +34,9 @@ struct Quantity {
 double value(const Quantity& q, const Values& values);
 
 /// Returns by PlateId whether the elements of a plate are exchangeable: any permutation leaves data, model and
-/// therefore the posterior unchanged. A plate is exchangeable if no data have it as an axis or as values, and no index
-/// into it is a constant or shifted. It must not be ordered, nested, a parent of a nested plate, or a stick.
+/// therefore the posterior unchanged. Such a plate has no data along it or with its elements as values, and no
+/// multiplicities. No index into it is a constant or shifted, and no function such as softmax gives its elements an
+/// order. It is not ordered, nested, a parent of a nested plate, or a stick.
 std::vector<bool> exchangeable_plates(const model::Model& model);
 
 /// What simulations are compared by: quantities, then log densities.

@@ -13,7 +13,8 @@ namespace lehr {
 /// The formulas of one distribution in a model, at one element. A result is nullopt if it is not a polynomial.
 class RowFormula {
  public:
-  /// `s` at index values `at` names the element. All arguments must outlive the object.
+  /// Makes an evaluator for the distribution that statement `s` has at index values `at`. All arguments must outlive
+  /// it.
   RowFormula(const Symbolic& symbolic, const model::Statement& s, const At& at);
 
   /// Returns the formula with the event indices kFirst and kSecond at j and l.

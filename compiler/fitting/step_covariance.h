@@ -18,8 +18,9 @@ namespace lehr {
 /// The joint distribution of all steps of a chain as a Markov chain: each step, given its predecessor.
 class StepCovariance {
  public:
-  /// `mean` and `root` (math::Spread::root) are those of every step, `links` the precision between steps. Returns
-  /// nullopt if a step has two predecessors or two successors, or if a root is missing.
+  /// Makes the joint distribution of all steps from the means and the roots of the covariances (math::Spread::root) of
+  /// single steps, and from the precision between steps (`links`). Returns nullopt if a step has two predecessors or
+  /// two successors, or if a root is missing.
   static std::optional<StepCovariance> make(std::vector<std::vector<double>> mean,
                                             const std::vector<std::vector<double>>& root, const StepLinks& links);
 

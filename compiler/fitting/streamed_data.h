@@ -21,7 +21,7 @@ namespace lehr {
 
 /// Thrown when items cannot be read although they could when the data were opened: the files have changed.
 struct Unreadable : std::runtime_error {
-  /// Takes over the error.
+  /// Makes the exception for an error.
   explicit Unreadable(Error e) : std::runtime_error(e.text), error(std::move(e)) {}
   Error error;  // the reason, for the user
 };

@@ -25,7 +25,7 @@ struct CheckedArray {
   RunningMoments moments;    // mean and variance of each column of real numbers
   bool has_missing = false;  // true if a value is missing
   bool has_barren = false;   // true if some element on the items has no data that depend on it
-  /// True if all elements of a variable outside the items count as informed by data, so that `informed` is not kept.
+  /// True if all elements of a variable outside the items count as informed by data; `informed` is then not used.
   bool is_informed = false;
   /// By element of a variable outside the items: 1 if the data of some item depend on it, else 0. It may be shorter
   /// than the variable; the elements after its end are 0.

@@ -16,7 +16,7 @@ namespace lehr {
 /// result is void. Results are nullopt if an expression is no polynomial, or has more than 100,000 terms.
 class Symbolic {
  public:
-  /// `forward` must outlive the object.
+  /// Makes an evaluator of the model in `forward`, which must outlive it.
   explicit Symbolic(const Forward& forward);
 
   /// Returns entry (i, j) of an expression, a number, vector or matrix.
@@ -31,7 +31,7 @@ class Symbolic {
   std::optional<Polynomial> parameter(const model::Statement& s, const At& at, const std::string& canonical,
                                       std::size_t j = 0, std::size_t l = 0) const;
 
-  /// Returns true if the expression contains a continuous latent variable.
+  /// Returns true if the expression contains a latent variable other than a category.
   bool is_latent(model::ExprId id) const { return latent_[id.index()]; }
   /// Returns the values of data and categories.
   const Forward& forward() const { return forward_; }
@@ -51,7 +51,7 @@ class Symbolic {
 
   const Forward& forward_;     // values of data and categories
   const model::Model& model_;  // the model whose expressions are evaluated
-  std::vector<bool> latent_;   // by ExprId: true if it contains a continuous latent variable
+  std::vector<bool> latent_;   // by ExprId: true if it contains a latent variable other than a category
 };
 
 /// Returns 1 / p, or nullopt unless p is a single monomial.

@@ -29,7 +29,7 @@ class Tempering {
     /// By variable: the concentrations of Dirichlet factors, from which exact moments follow.
     TemperedNormaliser::Concentrations concentrations;
   };
-  /// Stores the context of the run.
+  /// Stores the context of the run; make() chooses the normaliser.
   explicit Tempering(const Ground& ground) : ground_(ground) {}
   /// Reads the current factors from the instance.
   Factors factors() const;
