@@ -1,9 +1,12 @@
-// Density: the log joint as a sum of terms, each a coefficient times statistics of single elements.
+// Density: the log joint probability of a model as a sum of terms.
 //
-// Term = coef * product(mult) * product(atoms), summed over `bounds` where all guards hold. In the normal form
-// that expand() returns, every element of a variable stands in at most one atom of a term, so the log joint is
-// affine in the statistics of every single element, and two atoms of a term belong to different elements.
-// Latent indices are gone: `mu[z[n]]` is sum_k [z[n] = k] mu[k], k a selector bound.
+// Term = coef * product(multiplicities) * product(atoms), summed over `bounds` where all guards are true. An atom is a
+// statistic of one element of a latent variable, such as log theta[doc][k]. In the normal form that expand() returns,
+// every element of a variable occurs in at most one atom of a term. So the log joint is affine in the statistics of
+// every single element, which is what a conjugate update needs (Bishop 2006, section 10.4).
+//
+// Latent indices are gone: `mu[z[n]]` becomes a sum over the values k of z[n], and k is called a selector:
+//     x[n] ~ Normal(mu[z[n]], 1)      ->      sum(n, k) [z[n] = k] * (mu[k] * x[n] - 1/2 mu[k]^2 - ...)
 #pragma once
 #include <optional>
 #include <string>
@@ -14,104 +17,153 @@
 
 namespace lehr::density {
 
-/// What is no statistic of any family: a power or another product of statistics of one element, and functions of them.
+/// A function of one element that is a sufficient statistic of no family: mu^4, x log x of a variable that is no point,
+/// lgamma(alpha). An atom with such a function keeps its variable from having a conjugate conditional. The fields serve
+/// the error message and its advice.
 struct Opaque {
-  std::string text;                 // "mu^4", "lgamma(alpha)"; tells such functions apart; empty: there is none
-  int power = 0;                    // of the variable itself, inside the functions
-  bool product = false;             // of several statistics that is no power, inside the functions
-  std::vector<Function> functions;  // outermost first: log, exp of log(exp(...))
+  /// The function in words, "mu^4" or "lgamma(alpha)". It identifies the function; an empty text means that there is
+  /// none and the atom is an ordinary statistic.
+  std::string text;
+  /// The exponent if the function is a power of the variable (4 for mu^4), before `functions` are applied; else 0.
+  int power = 0;
+  /// True if the function is a product of several statistics that is no power, before `functions` are applied.
+  bool product = false;
+  /// The functions that are applied to the power or product, outermost first: {log, exp} for log(exp(...)).
+  std::vector<Function> functions;
 
+  /// Returns true if there is no opaque function.
   bool empty() const { return text.empty(); }
+  /// Compares all fields.
   bool operator==(const Opaque&) const = default;
 };
 
-/// A statistic of one element: mu[k]'s comp(j), z[n]'s indicator(k). Where it is opaque, the conditional of that
-/// variable has no closed form.
+/// A statistic of one element of a latent variable: `comp` j of mu[k], or the indicator [z[n] = k]. If `opaque` is not
+/// empty, the conditional distribution of the variable has no closed form.
 struct Atom {
-  model::VariableId variable;  // joint blocks: the precision member
+  /// The variable. After joint blocks are contracted, an atom of a mean and its precision names the precision.
+  model::VariableId variable;
+  /// The element: one index for each axis of the variable.
   std::vector<IndexId> axes;
+  /// The statistic of that element.
   math::Stat stat = math::Stat::value;
+  /// The indices that the statistic itself has, math::event_rank(stat) of them: j and l of x_j x_l, k of [z = k].
   std::vector<IndexId> event;
+  /// The function that stands in place of `stat`, if the term has no statistic of a family here.
   Opaque opaque;
+  /// Compares all fields.
   bool operator==(const Atom&) const = default;
 };
 
+/// How a guard compares its two indices.
 enum class Relation { equal, not_equal, less, greater_equal };
-/// An index relation, or "this observed element is present".
+/// A condition that limits the sum of a term: either a relation of two indices, or "this observed element has a value".
 struct Guard {
+  /// The relation between `left` and `right`. It is ignored if `present` is set.
   Relation relation = Relation::equal;
+  /// The two indices that are compared. They are invalid if `present` is set.
   IndexId left, right;
+  /// The observed variable whose element must have a value in the data.
   std::optional<model::VariableId> present;
+  /// The element of `present`, one index for each of its axes.
   std::vector<IndexId> element;
+  /// Compares all fields.
   bool operator==(const Guard&) const = default;
 };
 
-/// A multiplicity: it counts for every variable except those that have a factor for each copy, which live on the
-/// plate (`times`) or are the variable (the source of each count; one with a mask, model::mask_of; a choice that is
-/// impossible where the count is 0).
+/// A factor of a term that counts copies: an element with count 3 stands for three equal copies. The factor multiplies
+/// what the term gives to the ELBO and to the updates of all variables but those that `owns` names. These have a
+/// separate factor for each copy, so the update of one copy sees the term once.
 struct Multiplicity {
+  /// Who has a factor for each copy: all variables on a plate declared with `times`, or one variable. The variable is
+  /// the auxiliary source of each count, a variable with a mask (model::mask_of), or a category with an impossible
+  /// choice, for which the count is 0.
   std::variant<model::PlateId, model::VariableId> owner;
+  /// The number of copies.
   CoefId count;
+  /// Compares all fields.
   bool operator==(const Multiplicity&) const = default;
 };
 
-/// Where a term came from: the statement (or potential) of the model, for messages and for annealing.
+/// Where terms come from: one statement or one potential of the model. Messages show it, and annealing decides by it
+/// which terms a temperature divides.
 struct Origin {
+  /// The statement; none for a potential.
   std::optional<model::StatementId> statement;
+  /// The index into Model::potentials; none for a statement.
   std::optional<std::size_t> potential;
+  /// The text of the statement or potential in the model file.
   Span span;
+  /// True for statements of observed variables, and for potentials.
   bool observed = false;
-  bool improper = false;  // a prior without a normaliser: its constant was dropped
+  /// True for a prior without a normaliser; its constant was dropped, so the ELBO is known up to a constant.
+  bool improper = false;
 };
 
+/// One summand of the log joint: coef * product(multiplicities) * product(atoms), summed over `bounds`.
 struct Term {
+  /// The factor that is a number once data and sizes are given.
   CoefId coef;
+  /// The factors that count copies.
   std::vector<Multiplicity> multiplicities;
+  /// The statistics of latent elements; the term is their product. Two atoms never belong to the same element.
   std::vector<Atom> atoms;
+  /// The index variables that the term is summed over. A parent precedes the index variables nested in it.
   std::vector<BoundId> bounds;
+  /// The conditions under which an assignment of the index variables takes part in the sum; all must be true.
   std::vector<Guard> guards;
-  std::size_t origin = 0;  // index into Density::origins
+  /// The index into Density::origins of the statement or potential that the term comes from.
+  std::size_t origin = 0;
 };
 
+/// The log joint of a model: the sum of `terms`.
 struct Density {
+  /// The arena that holds all index variables, index expressions and coefficients of the terms.
   Algebra algebra;
+  /// The statements and potentials that the terms come from.
   std::vector<Origin> origins;
-  std::vector<Term> terms;  // normal form, like terms of one origin merged
+  /// The terms, in normal form. Like terms of one origin are merged.
+  std::vector<Term> terms;
 };
 
-/// What the data decide about the shape of the density.
+/// Properties of the data that change the terms of the density.
 struct ExpandOptions {
-  std::vector<bool> may_be_missing;  // by VariableId: observed with missing values, or latent with a mask
-  std::vector<bool> clamped;         // by VariableId: latent where values are missing, see model::Variable::clamped
-  std::vector<bool> with_zeros;      // by GivenId: concentrations, some of which are 0
+  /// By VariableId: true if the variable is observed with missing values, or is latent with a mask (model::mask_of).
+  std::vector<bool> may_be_missing;
+  /// By VariableId: true if the variable becomes latent at its missing values (model::Variable::clamped).
+  std::vector<bool> clamped;
+  /// By GivenId: true for concentrations of which some are 0.
+  std::vector<bool> with_zeros;
 
-  /// Whether the data ask for another density than that of a model without data.
+  /// Returns true if any of the options is set, so that the density differs from that of the model without data.
   bool any() const;
 };
 
-/// What the sum of the terms is besides the log joint, in words: a bound of it (logistic links), known up to a
-/// constant (improper priors). Empty for most models.
+/// Returns remarks on how the sum of the terms differs from the log joint: it is a lower bound of it (logistic links),
+/// or is known up to a constant (improper priors). The result is one phrase for each difference, empty for most models.
 std::vector<std::string> caveats(const model::Model& m, const Density& d);
 
-/// Whether `v` has a factor for each of the copies that `x` counts.
+/// Returns true if `v` has a separate factor for each of the copies that `x` counts.
 bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x);
 
-/// Bounds that the term's guards make certainly different, offsets and constants included.
+/// Returns true if the indices `a` and `b` differ in every summand of the term: a guard says so, they are different
+/// constants, or they are one index variable with different offsets (t and t-1).
 bool certainly_different(const Density& d, const Term& t, IndexId a, IndexId b);
 
 }  // namespace lehr::density
 
 namespace lehr {
 
-/// The log joint of the model, and the model with the auxiliary variables that it needed: they do not depend on the
-/// options, so that data can be bound to either.
+/// The log joint of a model together with the model that it belongs to.
 struct Expanded {
+  /// The model, with the auxiliary variables that the expansion added behind its own. They do not depend on the
+  /// options, so data can be bound to the model with or without them.
   model::Model model;
+  /// The log joint of `model`, or a lower bound of it.
   density::Density density;
 };
 
-/// Model -> Density. What has no expansion (the log of a sum of random things, ...) is reported with the place,
-/// the reason and the cure; nothing is returned then.
+/// Expands the log joint of a model into a sum of terms. It returns nothing if some part has no expansion (the
+/// logarithm of a sum of random variables, for example). `diagnostics` then has the line, the reason and a proposal.
 std::optional<Expanded> expand(const model::Model& model, const density::ExpandOptions& options,
                                Diagnostics& diagnostics);
 

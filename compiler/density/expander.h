@@ -1,8 +1,10 @@
-// Expressions of the model as polynomials in statistics: the state of one expansion.
+// The expansion of one model: log densities and expressions become polynomials in statistics of latent elements.
 //
-// A latent index is replaced by a selector: a fresh bound k with the atom [z[..] = k]. One selector per distinct
-// latent index per scope, opened in the innermost scope (statement or enclosing sum) whose bounds it mentions, so
-// that f(sum_k [z = k] m_k) = sum_k [z = k] f(m_k) holds for every function applied inside the scope.
+// A latent index is replaced by a selector: a new index variable k with the atom [z[n] = k]. So mu[z[n]] is sum_k [z[n]
+// = k] mu[k]. Exactly one of the indicators is 1, and so f(mu[z[n]]) = sum_k [z[n] = k] f(mu[k]) for every function f.
+// For this, each latent index has one selector in a scope, and the sum over k stands outside all functions of the
+// scope. A scope is the statement or an enclosing sum(...): the innermost one whose index variables the latent index
+// mentions.
 #pragma once
 #include <functional>
 #include <map>
@@ -15,226 +17,349 @@
 
 namespace lehr::density {
 
+/// Expands the statements and potentials of one model and appends their terms to a Density. Errors go to the
+/// diagnostics; a function that reports an error returns the polynomial 0, and the expansion goes on to find more.
 class Expander {
  public:
+  /// Sets up the expansion of `m` into `out`. `m` grows by auxiliary variables. `draws` chooses the expansion for a
+  /// sampler (for_draws.h). All references must outlive the expander.
   Expander(model::Model& m, Density& out, const ExpandOptions& options, bool draws, Diagnostics& diagnostics)
       : m_(m), out_(out), a_(out.algebra), options_(options), draws_(draws), diagnostics_(diagnostics) {}
 
+  /// Appends the log density of one statement, summed over its elements.
   void statement(model::StatementId id);
+  /// Appends one potential, by its index into Model::potentials.
   void potential(std::size_t index);
 
  private:
+  /// The index variable that replaces a latent index.
   struct Selector {
+    /// The latent category.
     model::VariableId variable;
+    /// The element of the category.
     std::vector<IndexId> axes;
+    /// The index variable, which ranges over the values of the category.
     BoundId bound;
   };
+  /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
   struct Scope {
+    /// The index variables that the scope has introduced.
     std::set<BoundId> bounds;
+    /// The selectors whose sums stand around this scope.
     std::vector<Selector> selectors;
   };
-  /// A parameter of the distribution being expanded: the typed expression and the spelling it was given in.
+  /// A parameter of the distribution that is being expanded.
   struct Argument {
+    /// The name under which the user gave the parameter (sd or precision); null for a parameter inside a conversion.
     const math::Spelling* spelling = nullptr;
+    /// The expression that the user gave.
     model::ExprId value;
-    std::optional<Poly> instead = {};  // of its value
+    /// A polynomial that is read instead of `value`, if there is one.
+    std::optional<Poly> instead = {};
   };
-  using Arguments = std::map<std::string, Argument>;  // by canonical name
+  /// The parameters of a distribution, by their canonical names.
+  using Arguments = std::map<std::string, Argument>;
 
-  // expander_index.cpp: bounds, indices, scopes
+  // expander_index.cpp: index variables, indices, scopes
+
+  /// Adds an index variable for the one of the model to the algebra and to the innermost scope, and returns it.
   BoundId open_bound(model::BoundId b);
+  /// Returns the index expression of an index of the model. A latent category becomes a selector.
   IndexId index(const model::Index& i);
+  /// Returns the index expressions of several indices.
   std::vector<IndexId> indices(const std::vector<model::Index>& list);
+  /// Returns the selector of the element `axes` of the latent category `v`; it is added where there is none in scope.
   IndexId selector(model::VariableId v, std::vector<IndexId> axes);
+  /// Ends the innermost scope. Returns `p` with the indicator of each of the scope's selectors as a factor, summed over
+  /// the selectors.
   Poly close_scope(Poly p);
-  /// The sum of body(index) over a fresh index of a plate.
+  /// Returns the sum of body(index) over a new index variable of the plate.
   template <class Body>
   Poly sum_over(model::PlateId plate, const Body& body) {
     const BoundId b = a_.bound({m_[plate].name, plate, std::nullopt, false});
     return with_bound(body(a_.index(b)), b);
   }
 
-  // product.cpp: multiplying out, within bounds
-  /// p * q, of a family's formula or of the expression `of`. Where the product has several terms, what is alike is
-  /// added up first: data alone is a coefficient, which is evaluated and not multiplied out. A product that is too
-  /// large all the same is reported, with `of` or the largest parameter of the statement.
+  // product.cpp: products with a limit on their size
+
+  /// Returns p * q. Unless the product is small, like terms of p and of q are merged first, and all terms that depend
+  /// on data alone become one coefficient, which is not multiplied out. `of` is the expression of the model that is
+  /// this product; none for a product in a family's formula. A product above kMaxTerms is reported.
   Poly product(const Poly& p, const Poly& q, std::optional<model::ExprId> of = std::nullopt);
+  /// Reports that a product is too large, at the expression `of` or else at the largest parameter of the statement. The
+  /// rest of the statement is then not expanded. Returns 0.
   Poly too_many_terms(std::optional<model::ExprId> of);
 
   // expander_expr.cpp: expressions of the model
+
+  /// Returns the value of a scalar expression.
   Poly scalar(model::ExprId e) { return component(e, {}); }
+  /// Returns the component `at` of an expression: no index for a scalar, one for a vector, two for a matrix. A scalar
+  /// stands for a vector of equal components, or for a multiple of the identity matrix.
   Poly component(model::ExprId e, std::vector<IndexId> at);
+  /// Returns the component `at` of a sum, difference, product or quotient.
   Poly binary(model::ExprId e, const std::vector<IndexId>& at);
+  /// Returns the log determinant of a matrix expression; of a scalar, that of its multiple of the identity.
   Poly logdet(model::ExprId e);
+  /// Returns the logarithm of a component of a probability vector or rate, also of stick_breaking, softmax and
+  /// ordered_logistic.
   Poly log_component(model::ExprId e, std::vector<IndexId> at);
+  /// Returns one entry of the inverse of a matrix expression.
   Poly matrix_inverse(model::ExprId e, IndexId row, IndexId column);
+  /// Returns one entry of the inverse of a matrix variable at the element `lead`.
   Poly inverse_entry(model::VariableId v, std::vector<IndexId> lead, IndexId row, IndexId column);
+  /// Returns the value of a variable: its data if it is observed, else an atom. `all` indexes its axes, then its event
+  /// axes. A bit whose value for_each_value() has fixed is that number.
   Poly variable(model::VariableId v, std::vector<IndexId> all);
+  /// Returns the entry `all` of a given.
   Poly given(model::GivenId g, std::vector<IndexId> all);
 
   // expander_functions.cpp: functions of polynomials
+
+  /// Returns f(p), exact where statistics allow it, else as an opaque atom or an error.
   Poly apply(Function f, const Poly& p);
+  /// Returns log p: of data, of one product of atoms, or of 1 - x.
   Poly log(const Poly& p);
-  /// log; of a literal 0 in a prior (Gamma(0, 0), precision = 0) nothing: that constant is infinite and left out.
+  /// Returns the log that a family's formula takes of a parameter. In a prior with a literal 0 (Gamma(0, 0), precision
+  /// = 0) it is 0: the constant is infinite, so it is dropped and the prior marked as improper.
   Poly prior_log(const Poly& p);
+  /// Returns true, and marks the statement as improper, if p is the literal 0 and the statement a prior.
   bool is_improper_zero(const Poly& p);
+  /// Returns log(1 - p).
   Poly log1m(const Poly& p);
+  /// Returns 1 / p for data or one product of atoms; a sum is an error.
   Poly reciprocal(const Poly& p);
+  /// Returns f(p) for any other function: of data a coefficient, of lgamma of points a statistic or tangent, else an
+  /// atom of the first variable in p that carries the function as Opaque. 0 if p has no atoms.
   Poly opaque(Function f, const Poly& p);
+  /// Returns the text of a polynomial, for messages.
   std::string text(const Poly& p) const;
 
-  // impossible.cpp: values without mass
-  /// Logarithms of a number that data give, or of 1 less it; of the number 0 never() stands in its place.
+  // impossible.cpp: values with probability 0
+
+  /// Returns log of a coefficient; of the literal 0, never(1).
   Poly log_of_data(CoefId c);
+  /// Returns log(1 - c) of a coefficient; of the literal 1, never(1).
   Poly log1m_of_data(CoefId c);
-  /// What is never drawn where the coefficient is 1 (elsewhere it is 0): the latent choices that it depends on have no
-  /// mass there. What depends on none is data, which the binding has checked.
+  /// Returns log odds of -1e15 where the coefficient `where` is 1, and 0 where it is 0. The latent choices that the
+  /// coefficient depends on then have no probability there. If one variable alone chooses, the term counts for its
+  /// factor and for nothing else (a multiplicity of 0). Returns 0 where nothing latent chooses: binding has checked
+  /// such data.
   Poly never(CoefId where);
-  /// The latent variables that choose what a coefficient of the statement is.
+  /// Returns the latent variables whose value decides what the coefficient is.
   std::set<model::VariableId> choosing(CoefId c) const;
-  /// Whether some latent variable may choose what an expression of the statement is.
+  /// Returns true if the expression mentions a latent variable, or if the statement is a mixture.
   bool is_chosen(model::ExprId e) const;
-  /// Totals that a latent variable chooses: of a count above one, the total is the count, and the choice has no mass.
+  /// Makes the number of trials possible where a latent variable chooses it: if the observed count exceeds it, the
+  /// count itself is put in place of it. Returns the never() terms that exclude such choices.
   Poly within_total(Arguments& arguments);
 
   // augment.cpp: auxiliary variables
-  /// Logarithm of a rate or probability of the statement's counts, which may be a sum: c log sum_k m_k >=
-  /// c sum_k [a = k] log m_k with c copies of a category a, the source of each count; exact for Poisson and
-  /// Multinomial.
+
+  /// Returns the logarithm of a rate or probability of the statement. If the statement is of observed counts and p is a
+  /// sum, it is log_of_sum(p); else log(p).
   Poly family_log(const Poly& p);
+  /// Returns the lower bound of log sum_k m_k with an auxiliary category a, the source of each count: sum_k [a = k] log
+  /// m_k, whose entropy completes it. It is exact for Poisson and Multinomial counts.
   Poly log_of_sum(const Poly& p);
+  /// Returns log t of one summand. Indicators of selectors stand outside the logarithm, since one of them is 1.
   Poly log_of_summand(const Term& t);
-  /// log of logistic(sign * eta), by a quadratic bound that touches it at a point for each element of the statement,
-  /// and of the plate of `at`.
+  /// Returns log logistic(sign * eta): exact for data, else a quadratic lower bound (Jaakkola & Jordan 2000). The bound
+  /// has a tangent point for each element of the statement, and for each element `at` of another plate if given.
   Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
-  /// log of the probability of a category that lies between its cuts.
+  /// Returns the log probability that a logistic variable lies between the cuts of `category`.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
-  /// log(1 - exp(-p)).
+  /// Returns log(1 - exp(-p)) for p data or one positive variable.
   Poly log_gap(const Poly& p);
-  /// log of probit(sign * argument): a Normal number about the argument is above 0, or below.
+  /// Returns log probit(sign * argument). It adds a Normal variable about the argument that is above 0 for sign > 0,
+  /// else below (Albert & Chib 1993).
   Poly log_probit(model::ExprId argument, double sign);
-  /// log of a component of softmax(scores), by a quadratic bound.
+  /// Returns the quadratic lower bound of log softmax(scores) at the component `at` (Boehning 1992).
   Poly log_softmax(model::ExprId scores, IndexId at);
-  /// A statistic of the auxiliary variable of the statement's own element.
+  /// Returns a statistic of an auxiliary variable at the statement's own element.
   Poly own_statistic(model::VariableId auxiliary, math::Stat stat, std::vector<IndexId> event = {});
-  /// log Phi(eta), of sign < 0 log Phi(-eta), by the density of a Normal number above 0 at its factor's maximum: a
-  /// quadratic bound.
+  /// Returns a lower bound of log Phi(sign * eta), Phi the Normal distribution function, that is quadratic in eta and
+  /// touches at a point. It is log_probit with the added Normal variable at the maximum of its factor.
   Poly log_probit_at_point(const Poly& eta, double sign);
-  /// log [value > limit] of a number, or of side < 0 log [value < limit], as a term for each side.
+  /// Returns log [value > limit] for side > 0 and log [value < limit] for side < 0, in statistics of a truncated Normal
+  /// variable. `value` must be one atom.
   Poly limited(const Poly& value, double side, CoefId limit);
+  /// Coefficients that say, for each observed element, within or beyond which limits its value lies.
   struct Censoring {
-    CoefId known, value;  // known: 1 where the observed value is within all limits, else 0
+    /// `known` is 1 where the observed value lies within all limits, else 0; `value` is the observed value.
+    CoefId known, value;
+    /// One limit of the statement.
     struct Side {
+      /// 1 for an upper end (values above it are censored), -1 for a lower end.
       double sign;
-      CoefId limit, beyond;  // 1 where the value is beyond the limit, else 0
+      /// `limit` is the limit; `beyond` is 1 where the observed value is beyond it, else 0.
+      CoefId limit, beyond;
     };
+    /// The limits of the statement, one or two.
     std::vector<Side> sides;
   };
+  /// Returns the coefficients for the limits of an observed statement.
   Censoring censoring(const model::Limits& limits);
-  /// The log density of an observed value that says no more than its side beyond the limits; of a Normal one that of
-  /// the number in its place, whose limits are censored_value().
+  /// Returns the log density of a censored observation: its density within the limits, the log probability of the tail
+  /// beyond them. A Normal one gets an auxiliary variable in place of its value, which censored_value() limits.
   Poly censored(const model::Distribution& d, const model::Limits& limits);
-  /// The limits of that number: both of them the observed value where that is known.
+  /// Returns the terms that limit that auxiliary variable: to the observed value where it is known, else to the tail.
   Poly censored_value(const model::Limits& limits);
-  /// A log density where the element is of the k-th part of a mixture.
+  /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
+  /// chooses the part.
   Poly of_part(model::ExprId part, std::size_t k, Poly p);
-  /// The log density of a mixture, from that of each part.
+  /// Returns the log density of a mixture; `density` gives that of each part.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
+  /// Returns the terms that limit a latent Normal variable with `above` or `below`.
   Poly within_limits(const model::Limits& limits);
-  /// The auxiliary of this kind that the statement has, or a new one; of bounds, that of the part of a mixture and of
-  /// the values of bits that are being expanded.
+  /// Returns the statement's auxiliary variable of that kind, axes and values, which is added if there is none. Tangent
+  /// points are separate for each part of a mixture and for each setting of the bits that is being expanded.
   model::VariableId auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                               std::optional<model::PlateId> values, const math::FamilyRow* bound = nullptr);
+  /// Adds an auxiliary variable of the statement to the model. `values` is the plate of a category's values or of a
+  /// vector's components; `bound` is the family row of a tangent point.
   model::VariableId new_auxiliary(model::Auxiliary::Kind kind, std::vector<model::PlateId> axes,
                                   std::optional<model::PlateId> values, const math::FamilyRow* bound);
-  /// The values of a source: `fixed` single summands, then the elements of `spread`.
+  /// Returns the plate of the values of a source: `fixed` single summands, then the elements of `spread`.
   model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
-  /// Makes the observed count of a term with a source the multiplicity of that source.
+  /// Moves the observed count of a term with a source from the coefficient to a multiplicity that the source owns: each
+  /// count has a source of its own.
   void own_copies(Term& t);
 
-  // bound.cpp: bounds of functions of one number
-  /// The point where a bound of a function of p touches it: a new variable, with the element that belongs to p.
+  // bound.cpp: local bounds of functions of one number
+
+  /// The point where a local bound touches its function: a new variable, and its element that the term reads.
   struct Touching {
+    /// The auxiliary variable.
     model::VariableId variable;
+    /// The element, one index for each axis.
     std::vector<IndexId> element;
   };
+  /// Adds a tangent point with one element for each value of the index variables that p depends on. `bound` is the
+  /// family row of the point.
   Touching touching(const math::FamilyRow& bound, const Poly& p);
-  /// That of the statement's element, of one of `at` where there is one, and of each value of what selects p.
+  /// Returns the statement's tangent point: with an element for each element of the statement, for each element of the
+  /// plate of `at` (if given), and for each value of the selectors in p. `values` is the plate of its components.
   Touching own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at = std::nullopt,
                      std::optional<model::PlateId> values = std::nullopt);
+  /// Returns a statistic of a tangent point.
   Poly statistic(const Touching& at, math::Stat s, std::vector<IndexId> event = {});
-  /// |p| from above.
+  /// Returns |p|: exact for data, else the upper bound (p^2 / xi + xi) / 2, which touches at xi = |p|.
   Poly absolute(const Poly& p);
+  /// Returns true if every term of p is data times at most one positive variable that the guide makes a point.
   bool is_sum_of_points(const Poly& p) const;
-  /// log Gamma of one point, or from below of a sum of points.
+  /// Returns log Gamma(p): a statistic if p is one point, else the tangent, a lower bound for a sum of points.
   Poly log_gamma_of_points(const Poly& p);
-  /// Reports a term in which a bound stands with the sign for which it is none.
+  /// Reports a term in which a local bound has the sign that makes it a bound of the wrong side.
   void check_sides(const Poly& p);
 
-  // switches.cpp: a point of a bound for each value of what switches its argument
+  // switches.cpp: a tangent point for each value of a switch
+
+  /// One element of a variable.
   using Element = std::pair<model::VariableId, std::vector<IndexId>>;
-  /// The latent categories that select p, by their indices.
+  /// Returns the selectors that occur free in p, as indices; none for a sampler.
   std::vector<IndexId> selectors_of(const Poly& p) const;
+  /// Returns true if the log density, or a parameter of the distribution, needs a local bound.
   bool has_bound(const model::Distribution& d, const math::Expr& formula) const;
+  /// Returns true if the indices mention no index variables but the statement's own.
   bool is_of_statement(const std::vector<model::Index>& indices) const;
-  /// The first few bits and spins in the parameters, each one element for an element of the statement.
+  /// Returns the first three latent bits and spins in the parameters that have one element for each element of the
+  /// statement.
   std::vector<Element> bits_of(const model::Distribution& d);
-  /// The sum over the values of the bits of their indicators times the density with these values in it.
+  /// Returns the sum, over all values of the bits, of their indicator times `density` with the bits fixed to the
+  /// values.
   Poly for_each_value(std::span<const Element> bits, const std::function<Poly()>& density);
 
-  // expand_statement.cpp: log densities of the family rows
-  /// The function that is the whole of a parameter.
+  // expand_statement.cpp: log densities of families
+
+  /// Returns the function call that is the whole of a parameter, as logistic(e) in Bernoulli(logistic(e)), or null.
   const model::Apply* link(const Arguments& arguments, const std::string& name) const;
+  /// Returns a formula of a family over the value and parameters of the statement. `event` maps the formula's index
+  /// symbols to index expressions.
   Poly density(const math::Expr& e, const Arguments& arguments, const std::map<int, IndexId>& event);
+  /// Returns a function call in a formula of a family. Logarithms of probabilities and links get their own expansions.
   Poly function(const math::Apply& f, const Arguments& arguments, const std::map<int, IndexId>& event);
+  /// Returns the component `at` of a parameter, converted to its canonical form (sd to precision).
   Poly argument(const Argument& a, std::vector<IndexId> at);
+  /// Returns the log determinant of a matrix parameter, in its canonical form.
   Poly argument_logdet(const Argument& a);
+  /// Returns the component `at` of the value of the statement's variable, or what stands in place of it.
   Poly value(std::vector<IndexId> at);
+  /// Returns the log density of a distribution.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
+  /// Returns the given formula of the distribution's family: its log density, or the log probability of a tail.
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
-  /// The observed variable without whose value an element of `v` has no say, where values may be missing: itself, or
-  /// the one of which `v` chooses the part.
+  /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
+  /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
   std::optional<model::VariableId> told_by(model::VariableId v) const;
-  /// The terms of `v` where `teller` has a value. Elsewhere a part is one of all with equal probabilities: the weights
-  /// learn nothing from it, and with its entropy it adds nothing to the ELBO.
+  /// Restricts the terms of the statement of `v` to elements at which `teller` has a value. Where `v` chooses a mixture
+  /// part and the value is missing, all parts become equally probable: the weights learn nothing there, and with the
+  /// entropy of `v` the ELBO gains nothing.
   Poly with_gaps(Poly p, model::VariableId v, model::VariableId teller);
-  /// The terms of a statement whose variable has a mask: they count for all others where it is 1 alone.
+  /// Multiplies the terms of the statement of `v` by its mask (1 or 0). Only the factor of `v` sees them without it.
   Poly masked(Poly p, model::VariableId v, model::GivenId mask);
-  /// An MvNormal of independent entries, as a sum of theirs, each with its entry of the mask.
+  /// Returns the log density of an MvNormal with independent entries as a sum over the entries, each with its entry of
+  /// the mask.
   Poly masked_entries(const model::Distribution& d, model::VariableId v, model::GivenId mask);
+  /// Brings the terms into normal form, merges like terms and appends them to the density with a new origin.
   void finish(Poly p, const Origin& origin);
 
+  /// Reports that the statement has no closed form, because of `why`, with notes. Returns 0.
   Poly fail(std::string why, std::vector<std::string> notes = {});
+  /// Returns true if the variable is observed and its statement has limits.
   bool is_censored(model::VariableId v) const;
+  /// Reports that a censored variable is used as a number. Returns 0.
   Poly fail_of_limits(model::VariableId v);
 
-  model::Model& m_;  // grows by auxiliary variables
+  /// The model, which grows by auxiliary variables.
+  model::Model& m_;
+  /// The density that receives the terms.
   Density& out_;
+  /// The algebra of that density.
   Algebra& a_;
+  /// Properties of the data.
   const ExpandOptions& options_;
-  const bool draws_;  // see expand_for_draws
+  /// True for the expansion of a sampler, see expand_for_draws().
+  const bool draws_;
+  /// Receives the errors.
   Diagnostics& diagnostics_;
 
-  std::map<model::BoundId, IndexId> bound_;  // the model's bounds in the algebra
+  /// The index variables of the model that are in scope, as indices of the algebra.
+  std::map<model::BoundId, IndexId> bound_;
+  /// The open scopes, the statement first.
   std::vector<Scope> scopes_;
-  Span span_;  // of the statement, for messages
+  /// The text that messages point to: the statement, or the distribution that is being expanded.
+  Span span_;
+  /// The statement; none while a potential is expanded.
   std::optional<model::StatementId> statement_;
-  std::vector<IndexId> own_;               // the statement variable's axes
-  std::vector<IndexId> log_element_;       // of the count whose rate or probability is below a logarithm
-  std::optional<Poly> in_place_of_value_;  // of the statement's variable
-  std::map<Element, double> known_bits_;   // in what is being expanded, see for_each_value
-  std::vector<bool> setting_;              // their values, in the order of the bits
-  std::optional<std::size_t> part_;        // of a mixture
+  /// The element of the statement's variable: one index for each axis.
+  std::vector<IndexId> own_;
+  /// The count whose rate or probability stands below a logarithm: the statement's element, then the index of a
+  /// component.
+  std::vector<IndexId> log_element_;
+  /// A polynomial that stands in place of the value of the statement's variable.
+  std::optional<Poly> in_place_of_value_;
+  /// The bits that for_each_value() has fixed, with their values.
+  std::map<Element, double> known_bits_;
+  /// The same values as flags (true: 1, or spin +1), in the order of the bits.
+  std::vector<bool> setting_;
+  /// The part of a mixture that is being expanded.
+  std::optional<std::size_t> part_;
+  /// What identifies an auxiliary: host, kind, axes, values, family row of a bound, setting of bits, mixture part.
   using AuxiliaryKey =
       std::tuple<model::VariableId, model::Auxiliary::Kind, std::vector<model::PlateId>, std::optional<model::PlateId>,
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
+  /// The auxiliary variables that auxiliary() has added.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  bool improper_ = false;   // the statement's density has no normaliser
-  bool too_large_ = false;  // reported: the rest of the statement is not expanded
+  /// True if the statement's density has no normaliser.
+  bool improper_ = false;
+  /// True once the statement was reported as too large: the rest of it is not expanded.
+  bool too_large_ = false;
+  /// The parameter of the statement with the most terms, which too_many_terms() names.
   struct {
-    model::ExprId value;
-    std::size_t terms = 0;
-  } largest_;  // parameter of the statement
+    model::ExprId value;    // the parameter
+    std::size_t terms = 0;  // the number of its terms
+  } largest_;
 };
 
 }  // namespace lehr::density

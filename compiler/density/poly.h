@@ -1,4 +1,7 @@
-// Polynomials in statistics: the values that expressions and log densities expand to, and their arithmetic.
+// Polynomials: sums of terms that are not yet part of a density, and their arithmetic.
+//
+// Expressions of the model and log densities of families expand to polynomials. Multiplication distributes, so a square
+// of a sum has a term for each pair. normalise() then brings each term into the normal form of density.h.
 #pragma once
 #include <vector>
 
@@ -6,42 +9,56 @@
 
 namespace lehr::density {
 
-/// A sum of terms; origins are set when a statement is finished.
+/// A sum of terms. Their origins are set when the statement is finished.
 using Poly = std::vector<Term>;
 
+/// Returns the polynomial of one term without atoms, whose coefficient is `c`.
 Poly constant(CoefId c);
+/// Returns the polynomial that is the number `v`; for 0 the empty sum.
 Poly constant(Algebra& a, double v);
+/// Returns the sum of two polynomials, all terms of both, without merging like terms.
 Poly add(Poly a, const Poly& b);
+/// Returns the product of a coefficient and a polynomial, c * p, without the terms whose coefficient becomes 0.
 Poly scale(Algebra& a, CoefId c, Poly p);
-/// Bounds of `q` that also stand in `p` are renamed first, so that a square has two independent sums.
+/// Returns p * q, a term for each pair of terms. Index variables of `q` that also stand in `p` are renamed first, so
+/// (sum(k) x[k]) * (sum(k) x[k]) becomes a sum over two independent index variables.
 Poly multiply(Algebra& a, const Poly& p, const Poly& q);
+/// Returns p with every term summed over the index variable `b` as well.
 Poly with_bound(Poly p, BoundId b);
+/// Returns p with the condition `g` added to every term.
 Poly with_guard(Poly p, const Guard& g);
 
-/// Replaces a bound of the term by an index expression (the bound itself is removed from `bounds`); nested bounds
-/// whose parent mentions it follow.
+/// Returns the term with `by` in place of the index variable `b`, which is removed from the sum. Index variables nested
+/// in `b` get a new parent.
 Term substitute(Algebra& a, Term t, BoundId b, IndexId by);
-/// Fresh names for all bounds of the term.
+/// Returns the term with new index variables in place of all that it sums over.
 Term rename_bounds(Algebra& a, Term t);
 
-/// The bounds that an atom or a guard mentions, inside lookups too.
+/// Adds to `out` the index variables that an atom mentions, also inside lookups.
 void collect(const Algebra& a, const Atom& x, std::set<BoundId>& out);
+/// Adds to `out` the index variables that a guard mentions, also inside lookups.
 void collect(const Algebra& a, const Guard& g, std::set<BoundId>& out);
 
-/// The coefficient that a polynomial without atoms is; nothing when it has atoms or guards that do not dissolve.
+/// Returns the coefficient that equals the polynomial, with sums as CoefSum. It returns nothing if a term in normal
+/// form has atoms, multiplicities or guards, for then the value depends on latent variables or on conditions.
 std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Poly& p);
 
-/// The same sum with fewer terms: what has no atoms is one coefficient, like terms are one.
+/// Returns an equal polynomial with fewer terms: all terms that depend on data alone become one term, and like terms
+/// are added up.
 Poly gathered(Algebra& a, const model::Model& m, const Poly& p);
 
-/// A statement may expand to this many terms, those with guards counted once more for each guard.
+/// The largest total weight() of the terms of one statement. Beyond it the statement is refused.
 inline constexpr std::size_t kMaxTerms = 50'000;
+/// Returns what a term counts towards kMaxTerms: 1, and 1 more for each guard.
 inline std::size_t weight(const Term& t) { return 1 + t.guards.size(); }
 
-/// All terms of the product, the equal indices identified and coinciding atoms merged (normal form of one term). Where
-/// they weigh more than kMaxTerms, some that weigh more than that.
+/// Returns the normal form of a term, as one or several terms whose sum equals it. Equalities of indices are
+/// substituted, unused selectors dropped and atoms of one element merged. If two atoms may belong to one element, the
+/// term is split by a guard: x[i] * x[j] becomes (x[i]^2 where j = i) + (x[i] * x[j] where j != i). It stops early when
+/// the terms weigh more than kMaxTerms, and the caller then reports the statement.
 std::vector<Term> normalise(Algebra& a, const model::Model& m, Term t);
-/// Like terms of one origin (equal up to the names of bounds) added up; terms with coefficient 0 dropped.
+/// Returns the terms with like terms added up: terms of one origin that differ in the names of index variables and in
+/// coefficients only. Terms with coefficient 0 are dropped.
 std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vector<Term> terms);
 
 }  // namespace lehr::density

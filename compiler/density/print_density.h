@@ -1,4 +1,5 @@
-// The log joint in index notation: `lehr emit --as density`, and the phrases of messages and of `lehr derive`.
+// Prints terms of the log joint in index notation. `lehr emit --as density`, error messages and `lehr derive` use it:
+//     sum(doc, token) count[doc, token] * [z[doc, token] = topic] * log theta[doc][topic]
 #pragma once
 #include <map>
 #include <string>
@@ -7,36 +8,48 @@
 
 namespace lehr::density {
 
-/// What is printed from, and the names of the bounds in scope: unique, the plate's name with primes where several range
-/// over one plate.
+/// Gives index variables unique printed names, and holds the model and algebra that is printed from. A name is that of
+/// the plate, with a prime for each earlier index variable over the same plate: n, n', n''.
 class Names {
  public:
+  /// Starts with no names given. `m` and `a` must outlive this object.
   Names(const model::Model& m, const Algebra& a) : model(m), algebra(a) {}
+  /// Returns the name of an index variable, and chooses one at the first call for it.
   std::string operator()(BoundId b);
 
+  /// The model that names of variables, data and plates are read from.
   const model::Model& model;
+  /// The algebra of the expressions that are printed.
   const Algebra& algebra;
 
  private:
+  /// The names that were chosen.
   std::map<BoundId, std::string> given_;
+  /// How many index variables have each name without its primes.
   std::map<std::string, int> used_;
 };
 
+/// Returns the text of an index expression: `t-1`, `user[e]`.
 std::string print(Names& names, IndexId i);
+/// Returns the text of a coefficient.
 std::string print(Names& names, CoefId c);
+/// Returns the text of a statistic of one element: `log theta[doc][topic]`.
 std::string print(Names& names, const Atom& atom);
+/// Returns the text of a condition: `t >= 1`, `present(x[n])`.
 std::string print(Names& names, const Guard& g);
-/// The statistic in the words of its variable, without indices: "log theta[k]", "mu^2", "lgamma(shape)".
+/// Returns the text of a statistic with the variable's name and without its plate indices: "log theta[k]", "mu^2",
+/// "lgamma(shape)".
 std::string print_statistic(const model::Model& m, const Atom& atom);
-/// `sum(doc, token) count[doc,token] * [z[doc,token] = topic] * log theta[doc][topic]`
+/// Returns the text of a term, its sum and guards included. Names of index variables start anew.
 std::string print(const model::Model& m, const Algebra& a, const Term& t);
+/// Returns the text of a sum of terms, "0" for none. It is for messages, while the statement is being expanded.
 std::string print_poly(const model::Model& m, const Density& d, const Poly& p);
 
 }  // namespace lehr::density
 
 namespace lehr {
 
-/// All terms, one a line, under the statement they came from.
+/// Returns the text of a whole density: each statement with its line, then its terms, one a line.
 std::string print(const model::Model& model, const density::Density& density, const Source& source);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Simplices with entries that never have mass.
+// Entries of a simplex (a probability vector) that have probability 0 because the data give them concentration 0.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,9 @@
 
 namespace lehr::density {
 
-/// For the data `with_zeros`, by GivenId, that are concentrations with zeros (bound as kNoMass): every term outside the
-/// prior takes the logarithm of such an entry for the constant -1 / kNoMass.
+/// Rewrites the terms of `d` that read log x_k of a Dirichlet variable x whose concentration has zeros in the data.
+/// Where the concentration of entry k is 0 (bound as kNoMass), every term outside the prior reads the constant -1 /
+/// kNoMass instead of log x_k. `with_zeros`, by GivenId, marks the data arrays that are concentrations with zeros.
 void leave_out_zeros(const model::Model& m, const std::vector<bool>& with_zeros, Density& d);
 
 }  // namespace lehr::density
