@@ -1,9 +1,11 @@
-// Conditionals: per block of the guide, the family of its factor and the terms its natural parameters come from.
+// Conditionals: for each block of latent variables, the family of its factor q and the terms that its natural
+// parameters come from.
 //
-// Every use (term, atom) adds to the natural parameter of the atom's statistic, at the element the atom names:
-//   coef * product(mult not owned by the block) * product over the other atoms of E[atom].
-// That is all there is to a complete conditional here: conjugacy means that the statistics found in the log joint
-// are among the sufficient statistics of one family on the block's support. There is no table of pairs.
+// Each use (a term and one of its atoms) adds to the natural parameter of the atom's statistic, at the atom's element:
+//     coef * product(multiplicities that the block does not own) * product over the other atoms of E[atom].
+// No table of conjugate pairs is needed. A block is conjugate if all its statistics in the log joint are sufficient
+// statistics of one family on its support (Bishop 2006, sections 2.4 and 10.4.1). Example: -1/2 tau x^2 + 1/2 log tau
+// has tau and log tau, which are those of a Gamma, so a Gamma prior of tau gives a Gamma factor.
 #pragma once
 #include <optional>
 #include <set>
@@ -15,82 +17,109 @@
 
 namespace lehr::conditionals {
 
+/// Names a block of Conditionals::blocks.
 using BlockId = Id<struct BlockTag>;
 
-/// density.terms[term].atoms[atom]
+/// One occurrence of a block's variable in the density: the atom density.terms[term].atoms[atom].
 struct Use {
+  /// The index into Density::terms.
   std::size_t term = 0;
+  /// The index into Term::atoms.
   std::size_t atom = 0;
 };
 
-/// The exact algorithm for one factor over a whole sequence.
+/// The exact algorithm for a factor that covers a whole sequence.
 enum class ChainFactor {
-  categories,  // forward-backward
-  gaussian     // Normal or MvNormal elements, pairs linear in both: the Kalman smoother
+  categories,  // forward-backward over the joint values of neighbouring elements
+  gaussian     // Kalman smoother, for Normal or MvNormal elements whose pairs are linear in both elements
 };
 
-/// Of elements that stand together, by how many steps those before the last of them are before it: ascending.
+/// How many steps before the last of them the other elements of one term are, ascending: x[t] * x[t-1] has {1}.
 using Lags = std::vector<std::int64_t>;
 
-/// One factor over a whole sequence.
+/// Says that a block has one factor for each whole sequence, along its last axis, and what the factor couples.
 struct Chain {
+  /// The algorithm that computes the factor.
   ChainFactor factor;
-  std::set<Lags> together;  // elements that stand in one term
-  std::int64_t reach = 0;   // the largest lag
+  /// The groups of elements that occur together in one term, by their lags.
+  std::set<Lags> together;
+  /// The largest lag.
+  std::int64_t reach = 0;
 };
 
+/// A latent variable (or a mean with its precision), whose elements all have factors of one family.
 struct Block {
-  model::VariableId variable;             // the one atoms name; of a joint block, the precision
-  std::optional<model::VariableId> mean;  // the other member of a joint block
+  /// The variable that atoms name; of a joint block the precision.
+  model::VariableId variable;
+  /// The mean of a joint block (NormalGamma, NormalWishart); none for other blocks.
+  std::optional<model::VariableId> mean;
+  /// The family of the factor.
   const math::FamilyRow* family = nullptr;
-  const math::Factor* factor = nullptr;  // the family's, or its point factor
-  bool point = false;                    // `factor` is all mass at the mode
-  bool drawn = false;                    // `factor` is all mass at a draw
-  std::optional<Chain> chain;            // along an ordered last axis
+  /// The formulas of the factor: the family's own, or those of its point or sample factor.
+  const math::Factor* factor = nullptr;
+  /// True if `factor` has all mass at the mode (MAP).
+  bool point = false;
+  /// True if `factor` has all mass at a random draw (Gibbs).
+  bool drawn = false;
+  /// Set if one factor covers each sequence along the last, ordered axis.
+  std::optional<Chain> chain;
+  /// The occurrences of the variable in the density.
   std::vector<Use> uses;
-  std::vector<bool> sequential;  // by axis: elements that differ there must be updated one after another
-  bool coupled() const;          // some term holds two elements of the block
+  /// By axis: true if elements that differ there share a term and so must be updated one after another.
+  std::vector<bool> sequential;
+  /// Returns true if some term has two elements of the block.
+  bool coupled() const;
+  /// Returns true if the factor has an entropy that the ELBO counts: it is neither a point nor a draw.
   bool has_entropy() const { return !point && !drawn; }
 };
 
+/// The blocks of a model, and the density that their uses refer to.
 struct Conditionals {
-  density::Density density;       // joint blocks contracted
-  std::vector<Block> blocks;      // latent variables in order of declaration
-  std::vector<BlockId> block_of;  // by VariableId; invalid for observed variables; of a member its joint variable's
+  /// The density, with joint blocks contracted (contract_joint).
+  density::Density density;
+  /// The blocks, in the order in which their variables are declared.
+  std::vector<Block> blocks;
+  /// By VariableId: the block of the variable; of a member the block of its joint variable. Invalid if observed.
+  std::vector<BlockId> block_of;
 
+  /// Returns the block of that id.
   const Block& operator[](BlockId id) const { return blocks[id.index()]; }
 };
 
-/// Axes that must be sequential so that no two elements of `v` that share a term are updated together: a smallest
-/// set that hits, for every pair of atoms of `v` in one term, the axes on which they certainly differ.
+/// Returns, by axis of `v`, which axes must be updated in sequence so that no two elements that share a term are
+/// updated together. It is a smallest set of axes that has, for every pair of atoms of `v` in one term, an axis on
+/// which they certainly differ. Example: with z[i] * z[j], i != j, the axis of i is sequential.
 std::vector<bool> sequential_axes(const density::Density& d, const model::Variable& var, model::VariableId v);
 
-/// How the factor of a chain is found: all pairs of elements of `v` in one term have a constant distance on its last
-/// axis, an ordered plate, agree on the other axes, and stand there with the statistic that `family` has an algorithm
-/// for. None: no pairs, or others than these.
+/// Returns how one factor covers a whole sequence of `v`, or nothing if no exact algorithm applies. The last axis must
+/// be an ordered plate. The atoms of one sequence in a term must differ by constant steps of that axis, at most
+/// most_reach() (neighbours.h), and have the statistic that the algorithm for `family` works with.
 std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
                               const math::FamilyRow& family);
 
-/// Every block at a draw from its factor: complete conditionals that are sampled, not averaged over. The text says
-/// which variable cannot be drawn, and why.
+/// Returns the conditionals with the sample factor of its family in every block, so that a sweep is Gibbs sampling. If
+/// some variable cannot be drawn, it returns a text that names it and says why.
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c);
 
-/// Why Normal and MvNormal variables (improper ones too) cannot be one MvNormal, in words; nothing where they can: they
-/// lie on the same plates but for those whose sizes are constants of the code, which number coordinates.
+/// Returns why the variables cannot share one MvNormal factor, in words, or nothing if they can. All must be Normal or
+/// MvNormal (also improper), on the same plates. A plate that only some have numbers coordinates of the vector, so its
+/// size must be a constant of the code.
 std::optional<std::string> why_not_one_normal(const model::Model& m, const std::vector<model::VariableId>& members);
 
-/// The statements that an element of the block is drawn by: those of all its members, and others of the same variable.
+/// Returns the statements that give the prior of the block: those of its variable, mean and members, and further
+/// statements of the same variable.
 std::vector<model::StatementId> statements_of(const model::Model& m, const Block& b);
 
-/// The family of the variable's own marginal under its factor: a member of an MvNormal is Normal or MvNormal. (A number
-/// that is switched is a mixture of Normals; the Normal has its mean and variance.)
+/// Returns the family of the variable's marginal under its factor. A member of an MvNormal has Normal or MvNormal. A
+/// number that is switched by a category has Normal, with the mean and variance of the true mixture.
 const math::FamilyRow& family_of(const model::Model& m, const Conditionals& c, model::VariableId v);
 
-/// The terms of a joint block (mean, precision) rewritten in the statistics of NormalGamma or NormalWishart.
+/// Rewrites products of statistics of a mean and its precision, at one element, as statistics of NormalGamma or
+/// NormalWishart: tau * mu^2 becomes weighted_square. Products without such a form stay, and derive() reports them.
 void contract_joint(density::Density& d, const model::Model& m, model::VariableId mean, model::VariableId precision);
 
-/// Reports why `v` has no conditional in closed form: the term, its line, the statistics found and needed, the
-/// family that would be conjugate.
+/// Reports that `v` has no conditional in closed form: the line and the term that prevent it, the statistics that the
+/// families on its support have, and what to write instead. `prior` is the family of its prior.
 void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
              const std::vector<Use>& uses, Diagnostics& diagnostics);
 
@@ -98,13 +127,16 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
 
 namespace lehr {
 
-/// The members of each `guide joint`, but a mean and its precision, in the place of one variable of all their numbers
-/// (Auxiliary::joint), in every term: Normal variables are one vector, in which x is comp(x) and x * y comp2(x, y); a
-/// category or bit and a Normal variable are a `switched` pair; Normal variables and their precision tau are `scaled`,
-/// in which tau * x is weighted(x). What has no such statistic is reported.
+/// Replaces the members of each `guide joint` by one variable that has all their numbers (Auxiliary::joint), in the
+/// model and in every term. A mean and its precision are left to contract_joint(). There are three kinds:
+///   one vector of Normal variables:             x is comp(x), x * y is comp2(x, y);
+///   a category or bit, and a Normal number:     [z = k] x is switched;
+///   Normal variables and their precision tau:   tau * x is weighted(x).
+/// It reports a term without such a statistic, and returns nothing then.
 std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics);
 
-/// Density -> Conditionals; a block that is not conjugate is explained in `diagnostics`, and nothing returned.
+/// Finds the blocks of a density and the family of each. It reports every block that is not conjugate, and returns
+/// nothing then.
 std::optional<conditionals::Conditionals> derive(const model::Model& model, density::Density density,
                                                  Diagnostics& diagnostics);
 

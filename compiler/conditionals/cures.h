@@ -1,5 +1,6 @@
-// What to write instead of a statement without a conditional. Lines of model text are complete statements of the
-// model at hand, so that they can be tried before they are said (compiler/advice.h).
+// Advice for models without a conditional in closed form: what the user can write instead.
+//
+// Proposed lines are complete statements in the user's own names, so that a test can compile them (compiler/advice.h).
 #pragma once
 #include <string>
 
@@ -7,19 +8,21 @@
 
 namespace lehr::conditionals {
 
-/// `tau ~ Gamma(shape = 1, rate = 1);`: a first prior of that family on the axes of `v`, under the given name.
+/// Returns a statement that draws a variable `name` on the axes of `v` from the family with simple parameters: `tau[k]
+/// ~ Gamma(shape = 1, rate = 1);`.
 std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,
                         const std::string& name);
 
-/// Whether another prior takes nothing from the model: that of `v` names no variable, and is no chain.
+/// Returns true if the prior of `v` mentions no variable and has no `start`, so that it can be replaced without a loss.
 bool has_free_prior(const model::Model& m, model::VariableId v);
 
-/// Notes with the other families that are conjugate to what stands outside the prior of `v`; none where another prior
-/// would take something from the model.
+/// Adds a note for each other family that is conjugate to `outside`, the statistics of `v` in all terms but its
+/// prior's. It adds none if the prior of `v` cannot be replaced without a loss.
 void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
                        Diagnostic& diagnostic);
 
-/// What to write instead of a statistic of `a` that no family has; empty where nothing better is known.
+/// Returns advice on what to write instead of the statistic `a` in the term `t`, which no family has. It is empty if
+/// there is none.
 std::string cure(const model::Model& m, const density::Density& d, const density::Term& t, const density::Atom& a);
 
 }  // namespace lehr::conditionals

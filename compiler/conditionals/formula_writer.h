@@ -1,4 +1,4 @@
-// From terms of the density to formulas for people. One writer serves one scope of names.
+// Translates terms of the density to formulas for people.
 #pragma once
 #include "compiler/conditionals/formula.h"
 #include "compiler/conditionals/gather.h"
@@ -6,46 +6,70 @@
 
 namespace lehr::conditionals {
 
-/// Whether other variables stand as their values (a complete conditional) or as expectations under q.
+/// How a formula shows the other variables: as their values in a complete conditional, or as expectations under q in a
+/// mean-field update.
 enum class Mode { conditional, expected };
 
+/// Translates expressions of one algebra. All formulas of one writer share its names of index variables.
 class FormulaWriter {
  public:
-  /// `joint_mean[v]`: the mean that shares a block with the precision v (Block::mean).
+  /// Starts with no names given. The arguments must outlive the writer; `a` is the density's algebra or a copy that was
+  /// extended.
   FormulaWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, Mode mode)
       : m_(m), c_(c), a_(a), mode_(mode), names_(m, a) {}
 
+  /// Returns an index variable. The first call for it chooses its name.
   FormulaIndex bound(density::BoundId b) { return {names_(b), 0}; }
+  /// Returns an index expression.
   Formula index(density::IndexId i);
+  /// Returns a coefficient.
   Formula coef(density::CoefId c);
+  /// Returns a statistic of one element, as an expectation in Mode::expected.
   Formula atom(const density::Atom& x);
+  /// Returns a condition.
   Formula guard(const density::Guard& g);
-  /// number * sum(bounds | conditions) product; bounds of the term get names that are free in this scope.
+  /// Returns a whole term: number * sum(index variables | conditions) product. The names of its own index variables are
+  /// free again afterwards.
   Formula term(const density::Term& t);
+  /// Returns a summand of a natural parameter, with the condition that a shifted index stays inside its plate.
   Formula summand(const Summand& s);
 
  private:
+  /// Returns several index expressions.
   Formulas indices(const std::vector<density::IndexId>& list);
-  /// Elements of these plates; numbers are those that the model has for them.
+  /// Returns the indices over the given plates. Constant elements are shown with the numbers that the model gives them.
   Formulas elements(const std::vector<model::PlateId>& plates, const std::vector<density::IndexId>& list);
+  /// Returns the indices of the statistic itself, such as k of [z = k].
   Formulas event_of(const density::Atom& x);
+  /// Adds the number of the plate's first element to `to`, the formula of `i`, if `i` is a constant.
   void count_from(model::PlateId plate, density::IndexId i, Formula& to);
-  /// Whose elements the index ranges over; nothing where that is not known.
+  /// Returns the plate whose elements the index ranges over, or nothing for a constant or coordinate.
   std::optional<model::PlateId> plate_of(density::IndexId i) const;
-  /// The number of a member that a coordinate of the joint element at `axes` is; without them its place in an element.
+  /// Returns the number of a member variable that a coordinate of the joint variable stands for. `axes` is the element
+  /// of the joint variable; if it is empty, only the indices within the element are shown.
   FormulaSymbol entry(const Formulas& axes, const density::IndexCoordinate& c);
-  /// A statistic of a category and the number that it switches.
+  /// Returns a statistic of a category with the number that it switches, as [z = k] * x.
   Formula switched(const density::Atom& x);
+  /// Returns a statistic of a vector with the precision that scales it, as a product of the members.
   Formula scaled(const density::Atom& x);
+  /// Returns precision * mean or mean' * precision * mean of a joint block.
   Formula weighted(const density::Atom& x, const FormulaSymbol& precision, const Formulas& event);
+  /// Returns an entry of data.
   Formula source(const density::DataSource& s, const std::vector<density::IndexId>& list);
+  /// Returns the number of elements of a plate, or of one row of a nested plate.
   Formula extent(model::PlateId plate, std::optional<density::IndexId> row);
+  /// Returns a whole term with further factors inside its sum.
   Formula term_with(const density::Term& t, Formulas extra);
 
+  /// The model, for names.
   const model::Model& m_;
+  /// The blocks, for joint blocks and chains.
   const Conditionals& c_;
+  /// The algebra of the expressions.
   density::Algebra& a_;
+  /// How other variables are shown.
   Mode mode_;
+  /// The names of index variables.
   density::Names names_;
 };
 

@@ -1,8 +1,9 @@
 // Natural parameters in gather form: what one named element of a block collects from the log joint.
 //
-// A use (term, atom) scatters to the element the atom names. Solving the atom's indices for the element v[i]:
-// an entry that is a bound of the term is replaced by i and its loop disappears, `t-1` gives t = i+1, and
-// what cannot be solved (a lookup, a constant) stays as the guard [entry = i].
+// A use (term, atom) names the element that it adds to, and so is a scatter. Here the indices of the atom are solved
+// for the element v[i]: an index variable of the term is replaced by i and its sum disappears; `t-1` gives t = i+1. An
+// index that cannot be solved, a lookup or constant, stays as the guard [index = i]. Example, for theta[d]:
+//     sum(n) [z[n] = k] log theta[doc[n]][k]    ->    coefficient of log theta[d][k]: sum(n | doc[n] = d) [z[n] = k]
 #pragma once
 #include <map>
 #include <optional>
@@ -13,45 +14,56 @@
 
 namespace lehr::conditionals {
 
-/// The element a block's conditional is written for: one bound an axis, and those of the statistics' event
-/// indices.
+/// The element that a block's natural parameters are written for, by index variables.
 struct Element {
+  /// One index variable for each axis of the block.
   std::vector<density::BoundId> axes;
-  std::vector<density::BoundId> event;  // 0, 1 or 2; of a chain of categories one more than it reaches back
+  /// The index variables of the statistics: none for scalars; else two, of which a category uses the first. A chain of
+  /// categories has one for the element and one for each step that it reaches back.
+  std::vector<density::BoundId> event;
 };
 
-/// One summand of a natural parameter. `in_range`: an index that must not run past the end of its plate.
+/// One summand of a natural parameter.
 struct Summand {
+  /// The summand, as a term without the block's own atom.
   density::Term term;
+  /// An index t+1 that must not exceed the end of its plate; elsewhere the summand is 0. None if there is no such
+  /// index.
   std::optional<density::IndexId> in_range;
 };
 
-/// constant + sum of the summands; a constant mentions no bound of a sum and no other variable.
+/// A natural parameter as a constant plus summands.
 struct Affine {
+  /// The part that mentions neither other variables nor index variables of a sum.
   density::CoefId constant;
-  std::vector<std::size_t> constant_origins;  // indices into Density::origins
+  /// The origins of that part, as indices into Density::origins.
+  std::vector<std::size_t> constant_origins;
+  /// The other summands, like terms merged.
   std::vector<Summand> summands;
 };
 
-/// Sums over bounds that nothing in the term mentions become factors: the sizes of their plates.
+/// Replaces each sum of a term over an index variable that nothing mentions by a factor, the size of its plate.
 void count_unused_bounds(density::Algebra& a, density::Term& t);
 
-/// Fresh bounds for an element of `b`, named by the plates of its axes.
+/// Returns a general element of `b`: new index variables over the plates of its axes and statistics.
 Element name_element(density::Algebra& a, const model::Model& m, const Block& b);
 
-/// The natural parameter of each statistic that stands in the log joint, at `element`; those of two event
-/// indices are symmetric in them. `a` is the density's algebra or a copy that was extended.
+/// Returns the natural parameter of each statistic of `b` in the log joint, at `element`. Those with two event indices
+/// are symmetric in them. `a` is the density's algebra or a copy that was extended.
 std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model::Model& m, const Conditionals& c,
                                                 const Block& b, const Element& element);
 
-/// Log potentials of a chain. `unary`: the natural parameters of one element from the terms that hold no other element
-/// of the chain. `together`: the coefficient of the product of the statistic of element.event[0] at the element and
-/// those of element.event[event_of_lag] at the elements so many steps before (scalars have no event indices).
+/// The log potentials of a chain, which its exact algorithm works on.
 struct ChainPotentials {
+  /// The natural parameters of one element, from terms with no other element of its sequence.
   std::map<math::Stat, Affine> unary;
+  /// By lags: the coefficient of a product of statistics, of the element (at event[0]) and of the elements that many
+  /// steps before it (at event[event_of_lag(lag)]). Scalars have no event indices.
   std::map<Lags, Affine> together;
 };
+/// Returns the position in Element::event of the index of the element `lag` steps back.
 std::size_t event_of_lag(const Block& b, std::int64_t lag);
+/// Returns the log potentials of the chain `b` at `element`.
 ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element);
 

@@ -1,4 +1,8 @@
-// Joint variables: how their members are laid out, and how a statistic of a member becomes one of theirs.
+// Joint variables: how the numbers of several variables are laid out as one variable with one factor.
+//
+// There are three kinds of joint variable: a vector of Normal variables, a vector with the precision that scales it,
+// and a category with the number that it switches. Each kind has a predicate, a check, a function that adds the joint
+// variable to the model, and one that translates statistics of the members (Counterpart).
 #pragma once
 #include <functional>
 
@@ -6,54 +10,73 @@
 
 namespace lehr::conditionals {
 
-/// The members, the axes that every one has (in the order of the first), and those that it has alone.
+/// Returns the members with their axes divided: those over plates that every member has (in the order of the first
+/// member), and those that number coordinates of the member.
 std::vector<model::Member> laid_out(const model::Model& m, const std::vector<model::VariableId>& members);
 
-/// Adds the joint variable, on the shared axes of `members`; its event is the caller's to set.
+/// Adds the joint variable of the members to the model, on their shared axes, and returns it. The caller sets its event
+/// axis or its values.
 model::VariableId add_joint(model::Model& m, math::Support support, std::vector<model::Member> members);
 
-/// Adds a plate of `size` elements.
+/// Adds a plate of `size` elements to the model and returns it.
 model::PlateId add_plate(model::Model& m, const std::string& name, Span span, model::ExprId size);
 
-/// Adds an expression.
+/// Adds a scalar expression to the model and returns it.
 template <class Node>
 model::ExprId add_expr(model::Model& m, Node node, Span span) {
   m.exprs.push_back({std::move(node), {}, std::nullopt, span});
   return model::ExprId(m.exprs.size() - 1);
 }
 
-/// "a, b", or "'a', 'b'".
+/// Returns the names of the variables as a list, "a, b", each in the given quotes.
 std::string named(const model::Model& m, const std::vector<model::VariableId>& members, std::string_view quote = "");
 
-/// An atom of a member in the terms of the joint variable; it may add bounds to the term. Nothing where the statistic
-/// has no counterpart.
+/// Translates an atom of a member to an atom of the joint variable. It may add index variables to the sum of the term.
+/// It returns nothing if the joint variable has no such statistic.
 using Counterpart = std::function<std::optional<density::Atom>(density::Term& t, const density::Atom& x)>;
 
+/// Returns true if the variable is a real number or a vector.
 bool is_normal(const model::Model& m, model::VariableId v);
+/// Returns true if all the variables are real numbers or vectors, which can be members of one vector.
 bool are_normal(const model::Model& m, const std::vector<model::VariableId>& members);
+/// Adds the vector of all numbers of Normal members to the model and returns it.
 model::VariableId add_one_normal(model::Model& m, std::vector<model::VariableId> members);
+/// Returns the translation of statistics of Normal members to comp and comp2 of their vector.
 Counterpart in_vector(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
-/// Adds the plate of the coordinates of the Normal members, which come before others.
+/// Adds the plate that numbers the coordinates of the Normal members of `joint`, one member after another, and returns
+/// it. Its size is the sum over the members of the product of their own extents.
 model::PlateId add_coordinates(model::Model& m, model::VariableId joint);
-/// Why they cannot number the coordinates of one vector, in words.
+/// Returns why the members' own axes cannot number the coordinates of one vector, in words, or nothing if they can.
+/// Their sizes must not differ between elements, and their elements must not have copies.
 std::optional<std::string> why_not_coordinates(const model::Model& m, const std::vector<model::VariableId>& members);
 
-/// Normal variables and one positive one, in any order; a number and a precision on the same plates have a factor of
-/// their own.
+/// Returns true if the variables are Normal ones and exactly one positive one, in any order. One number and its
+/// precision on the same plates do not count: they are a NormalGamma without a joint variable.
 bool are_scaled(const model::Model& m, const std::vector<model::VariableId>& members);
+/// Returns why Normal variables and a precision cannot share one factor, in words, or nothing if they can. The
+/// precision must have one value in each element of the factor.
 std::optional<std::string> why_not_scaled(const model::Model& m, const std::vector<model::VariableId>& members);
+/// Adds the joint variable of a vector and its precision to the model and returns it; the precision is its last member.
 model::VariableId add_scaled(model::Model& m, std::vector<model::VariableId> members);
+/// Returns the translation of statistics of Normal members and their precision to those of the joint variable: tau * x
+/// becomes weighted.
 Counterpart in_scaled(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
-/// A category or bit, and a number, in either order.
+/// Returns true if the two variables are a category or bit, and a real number, in either order.
 bool are_switched(const model::Model& m, const std::vector<model::VariableId>& members);
+/// Returns why a category and a number cannot share one factor, in words, or nothing if they can: they lie on the same
+/// plates.
 std::optional<std::string> why_not_switched(const model::Model& m, const std::vector<model::VariableId>& members);
+/// Adds the joint variable of a category and a number to the model and returns it; the category is its first member. A
+/// bit becomes a category with two values.
 model::VariableId add_switched(model::Model& m, std::vector<model::VariableId> members);
+/// Returns the translation of statistics of a category z and a number x to those of the joint variable: x becomes the
+/// sum over k of [z = k] x.
 Counterpart in_components(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
-/// Puts a joint prior in the place of the terms of the members' statements, once the joint variable is there and before
-/// its members' terms are rewritten.
+/// Replaces the prior terms of the members by a joint prior that data give in natural parameters (a posterior that is
+/// used as a prior). It is called after the joint variable is added and before its members' terms are translated.
 void put_joint_prior(model::Model& m, density::Density& d, model::VariableId joint, const model::JointPrior& prior);
 
 }  // namespace lehr::conditionals

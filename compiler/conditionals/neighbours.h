@@ -1,4 +1,4 @@
-// Elements of chains that stand together.
+// Distances between the elements of a chain that occur in one term.
 #pragma once
 #include <optional>
 
@@ -6,12 +6,14 @@
 
 namespace lehr::conditionals {
 
-/// How many steps of the last axis `r` is after `l`, an atom of the same variable: not 0, negative where it is before.
-/// None where they do not agree on the other axes, or their steps have no constant distance. Elements of a chain for
-/// which there is one have the expectation of their product; others are independent.
+/// Returns how many steps of the last axis `r` is after `l`, two atoms of one variable: 1 for l = x[t-1], r = x[t]. The
+/// result is negative if `r` is before `l`, and never 0. It is nothing if they differ on another axis, or if the
+/// distance is not a constant. A chain has the expectation of products of elements with such a distance; others are
+/// independent.
 std::optional<std::int64_t> steps_between(const density::Algebra& a, const density::Atom& l, const density::Atom& r);
 
-/// How far one factor of the family reaches back at most; 0: there is none over a sequence.
+/// Returns the largest lag that a chain of that family may have: 4 for categories, 12 for Normal elements, and 0 for
+/// families without an exact algorithm.
 std::int64_t most_reach(const math::FamilyRow& family);
 
 }  // namespace lehr::conditionals

@@ -1,4 +1,4 @@
-// `lehr emit --as conditionals`: blocks, their families and what their natural parameters are made of.
+// Prints the conditionals (`lehr emit --as conditionals`).
 #pragma once
 #include <string>
 
@@ -6,6 +6,7 @@
 
 namespace lehr {
 
+/// Returns a paragraph for each block: its axes and family, then each use as "statistic <- line: term".
 std::string print(const model::Model& model, const conditionals::Conditionals& conditionals, const Source& source);
 
 }  // namespace lehr

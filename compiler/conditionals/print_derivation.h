@@ -1,4 +1,4 @@
-// The three forms of `lehr derive`.
+// Prints a derivation in the formats of `lehr derive`: text, LaTeX and JSON.
 #pragma once
 #include <string>
 
@@ -6,13 +6,14 @@
 
 namespace lehr::conditionals {
 
-/// For the terminal: one equation a line, long sums one summand a line, each with its lines of the model.
+/// Returns the derivation as text for the terminal. An equation takes one line, or a line for each summand if it is
+/// long. The lines of the model stand in a column beside it.
 std::string print_text(const Derivation& d);
-/// A document of its own that pdflatex compiles (article, amsmath, amssymb).
+/// Returns the derivation as a complete LaTeX document, which pdflatex compiles (article, amsmath, amssymb).
 std::string print_latex(const Derivation& d);
-/// {"model", "file", "blocks": [{"variable", "family", "point", "chain", "algorithm", "sequential", "conditional":
-/// [equation], "update": [equation]}], "elbo": [{"expression", "lines"}], "entropies": [...]}; an equation is
-/// {"parameter", "expression", "lines"}.
+/// Returns the derivation as JSON: {"model", "file", "blocks": [{"variable", "family", "point", "chain", "algorithm",
+/// "sequential", "conditional": [equation], "update": [equation]}], "elbo": [{"expression", "lines"}], "entropies":
+/// [...], "caveats": [text]}. An equation is {"parameter", "expression", "lines"}.
 std::string print_json(const Derivation& d);
 
 }  // namespace lehr::conditionals

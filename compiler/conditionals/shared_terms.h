@@ -1,4 +1,4 @@
-// Blocks that stand in one term of the log joint.
+// Finds whether blocks depend on each other directly: they occur in one term of the log joint (Markov blanket).
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace lehr::conditionals {
 
-/// Whether a term has atoms of `block` and of one of the others.
+/// Returns true if some term has an atom of `block` and an atom of another block among `others`.
 bool share_a_term(const Conditionals& c, BlockId block, const std::vector<BlockId>& others);
 
 }  // namespace lehr::conditionals

@@ -1,16 +1,19 @@
-// Points that have no largest density inside their support.
+// Finds point estimates that would run to 0: variances whose posterior density has no maximum above 0.
+//
+// Example: x[n] ~ Normal(mu, variance = v[n]) with `guide point(v)`. Each v[n] has one observation. If mu meets x[n],
+// the density 1 / sqrt(v[n]) grows without end as v[n] goes to 0.
 #pragma once
 #include "compiler/conditionals/conditionals.h"
 
 namespace lehr::conditionals {
 
-/// The observed statement in which each element of `v`, a variance or a standard deviation, has one observation of its
-/// own: the density grows without end as the element goes to 0 where the observation meets its mean. Nothing where the
-/// mean is known, where a prior keeps the element from 0, or where that depends on numbers that are not known here.
+/// Returns the observed statement that drives the elements of `v` (variances or standard deviations) to 0, because each
+/// element has one observation with a random mean. It returns nothing if the mean is observed, if the prior keeps the
+/// element from 0, or if the answer depends on numbers that are only given later.
 std::optional<model::StatementId> drives_to_zero(const model::Model& m, const density::Density& d, model::VariableId v,
                                                  const std::vector<Use>& uses);
 
-/// Adds the error that `v` cannot be a point of `host`, with priors that let it.
+/// Reports that `v` cannot be a point because of the statement `host`, with priors that prevent it.
 void explain_vanishing(const model::Model& m, model::VariableId v, const std::vector<Use>& uses,
                        const density::Density& d, model::StatementId host, Diagnostics& diagnostics);
 
