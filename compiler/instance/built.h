@@ -1,4 +1,4 @@
-// The code of a built object (runtime/machine/model.h) in the place of code that would be made.
+// Runs the machine code of a built object (`lehr build`) as an Instance, without compiling the model again.
 #pragma once
 #include <optional>
 
@@ -6,9 +6,10 @@
 
 namespace lehr {
 
-/// Runs the functions of `object`, which was built with these settings, where its program is the one that the data
-/// need; elsewhere (missing values that it was not built for, plates that have grown) the program is interpreted. On
-/// the caller's thread alone. The object must outlive the instance.
+/// Makes an instance that runs the functions of `object`, which was built with `settings`. This works if the program
+/// that the data need is the one in the object (their identities are compared). For other data (missing values or sizes
+/// that it was not built for) the instance interprets the program, more slowly. It works on the caller's thread alone.
+/// The object must outlive the instance. An Error says why no instance can be made.
 Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object, const Settings& settings,
                                                     const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options);

@@ -1,4 +1,4 @@
-// The functions of a program, compiled or interpreted.
+// The functions of a Loops program in executable form: compiled, compiled before, or interpreted.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -12,40 +12,60 @@
 
 namespace lehr {
 
-/// timed: native, and how long every function took; interpreter: and what it did. What is not `native` works on one
-/// thread.
-enum class Backend { native, timed, interpreter };
+/// How a program is executed. All but `native` work on one thread.
+enum class Backend {
+  native,      // machine code of LLVM
+  timed,       // machine code, with the calls and the time of each function counted
+  interpreter  // the interpreter of Loops, with the calls and the operations of each function counted
+};
 
-/// Code that is to be made or interpreted, or the functions of the same program that were built before, in its order.
+/// Where the functions come from: a backend that makes them, or functions that were compiled before from the same
+/// program, in the program's order.
 using CodeSource = std::variant<Backend, std::span<const lehr_function>>;
 
-/// They live as long as this does, and no longer than the program.
+/// Owns the executable functions of one program. The program must outlive this object, and this object everything that
+/// calls the functions.
 class Functions {
  public:
+  /// Compiles the program, takes its compiled functions over, or prepares to interpret it.
   Functions(const loops::Program& program, const CodeSource& source);
+  /// Copies are not allowed: code() points into the object.
   Functions(const Functions&) = delete;
+  /// Copies are not allowed: code() points into the object.
   Functions& operator=(const Functions&) = delete;
 
-  /// Null where functions are called by their addresses.
+  /// Returns the hook through which all functions must be called (timed, interpreter), or null if they are called by
+  /// the addresses of compiled().
   const machine::Code* code() const { return code_.call ? &code_ : nullptr; }
+  /// Returns the addresses of the functions, in the order of the program. There are none for the interpreter.
   const lehr_function* compiled() const { return compiled_.data(); }
 
+  /// What one function has cost since the start.
   struct Account {
+    /// The number of calls, and the time in them (timed only).
     std::int64_t calls = 0, nanoseconds = 0;
+    /// The operations that were counted (interpreter only).
     loops::Work work;
   };
-  /// What there was so far: the time of `timed`, the work of `interpreter`.
+  /// Returns what the function has cost so far. Its index is that in the program. Throws for Backend::native and for
+  /// functions that were compiled before, which are not counted.
   Account account(std::size_t function) const;
 
  private:
+  /// The counts of one function; see Account and loops::Work.
   struct Counters {
     std::atomic<std::int64_t> calls = 0, nanoseconds = 0, operations = 0, functions = 0, bytes = 0;
   };
 
+  /// The program.
   const loops::Program& program_;
+  /// Owns the machine code that was compiled here; null otherwise.
   std::unique_ptr<native::Jit> jit_;
+  /// The addresses of the functions, by position in the program.
   std::vector<lehr_function> compiled_;
+  /// The counts of each function, by position in the program; empty if nothing is counted.
   std::vector<Counters> counters_;
+  /// The hook of code(); its `call` is null if functions are called by address.
   machine::Code code_{};
 };
 

@@ -1,4 +1,7 @@
-// A model, compiled for one data set, with its data in place: what `fit` runs.
+// An instance: a model that is compiled for one data set, with the data in its memory. `fit` runs it.
+//
+// It turns a lowered program and bound data into an Engine, on which the methods of runtime/methods work. It translates
+// between the engine's buffers and arrays with names: start values, posteriors and draws.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,127 +19,163 @@
 
 namespace lehr {
 
-/// What numbers are told from: zero, as the user has them, or the references of Instance::tell_from, as the model has
-/// them.
-enum class Origin { zero, reference };
-
-/// Items whose data are bound when they are worked on, so many at a time in visits of all.
-struct ItemSource {
-  std::int64_t items = 0;
-  model::PlateId plate = {};
-  std::function<BoundData(std::span<const ItemRange>)> read = {};                  // null: the data are all there
-  std::function<std::int64_t(model::PlateId nested, std::int64_t item)> row = {};  // the item's first, among all
+/// The origin from which locations in arrays are measured.
+enum class Origin {
+  zero,      // zero, as the user's data are
+  reference  // the reference values of Instance::tell_from, as the centred model inside has them
 };
 
-/// Start values and posterior of one compiled model. What was analysed must outlive it.
+/// Out-of-core data: items whose data are read from files each time they are worked on.
+struct ItemSource {
+  /// How many items are in memory at a time when a sweep visits all of them.
+  std::int64_t items = 0;
+  /// The plate of the items.
+  model::PlateId plate = {};
+  /// Reads and binds the data of some ranges of items; null if all data are in memory.
+  std::function<BoundData(std::span<const ItemRange>)> read = {};
+  /// Returns the first element of the nested plate that belongs to the item, counted over all items.
+  std::function<std::int64_t(model::PlateId nested, std::int64_t item)> row = {};
+};
+
+/// A compiled model with data: its engine, start values and posterior. The Analysed that it was made from must outlive
+/// it.
 class Instance {
  public:
-  /// `window`: items whose factors are kept at a time, for SviOptions::batch items a step; 0 for all of them, as it is
-  /// where the model does not take minibatches (compiler/machine/minibatch.h). An Error says what does not fit into
-  /// memory.
-  /// With a source `data` have the sizes of all items, and arrays that do not lie on them; an Error says what of the
-  /// model needs all items at once.
+  /// Lowers and compiles the model for the data. It returns an Error if the arrays do not fit into memory, or if the
+  /// model needs all items at once and the source reads some at a time.
+  ///
+  /// `window` limits memory for stochastic inference with minibatches of SviOptions::batch items: factors of that many
+  /// items are in memory at a time. 0 means all, and so does any number if the model does not take minibatches
+  /// (compiler/machine/minibatch.h). With a source that reads, `data` has the sizes of all items and the arrays that do
+  /// not lie on them.
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data,
                                                 const loops::LowerOptions& options, Backend backend,
                                                 std::int64_t window, ItemSource source = {});
-  /// The same of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
+  /// Makes an instance of a program that was lowered before, with LowerOptions::new_items, and has all its sizes.
+  /// Errors and arguments are those of the other make().
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
                                                 const CodeSource& code, std::int64_t window, ItemSource source = {});
-  /// The first, where NoRoom is thrown.
+  /// Lowers and compiles the model like the first make(). Throws NoRoom if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0);
-  /// The second.
+  /// Makes an instance of a lowered program like the second make(). Throws NoRoom if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
            std::int64_t window, ItemSource source = {});
 
+  /// Frees the engine and the code.
   ~Instance();
 
-  /// What variables are told from, see about_references: model and data have it left out, and what goes in and out here
-  /// by name has it added.
+  /// Sets the reference values that were subtracted from model and data (about_references). From then on, arrays that
+  /// come in by name have them subtracted, and arrays that go out have them added.
   void tell_from(References references) { references_ = std::move(references); }
 
+  /// Returns the engine, which owns the memory and runs the functions.
   Engine& engine();
+  /// Returns the engine, read-only.
   const Engine& engine() const;
 
-  /// As the Loops program calls it.
+  /// Returns the name of a buffer in the Loops program.
   const std::string& name_of(std::int64_t buffer) const;
 
-  /// What was done until now, of Backend::timed or interpreter.
+  /// Returns the cost of each step of the schedule so far. Only for Backend::timed and interpreter.
   std::vector<StepTime> times() const;
 
-  /// Other data in the place of those that are there: of the same sizes and lengths of rows, nothing missing that was
-  /// there. Factors stay as they are, what follows from the data alone is formed again.
+  /// Replaces the data by others with the same plate sizes and row lengths, and values wherever there were some.
+  /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ.
   Result<bool> replace(const BoundData& data);
 
-  /// The start that is in place.
+  /// A start that succeeded.
   struct Started {
+    /// The kind of the start.
     StartKind kind;
-    std::string failure = {};  // why it is not of the kind that was wanted
+    /// Why the start is not of the kind that was asked for; empty if it is.
+    std::string failure = {};
   };
-  /// Start of a run, see StartKind. Where one fails, another kind takes its place; the error is that of the kind that
-  /// was wanted. Deterministic in (seed, restart), whatever the method that follows.
+  /// Initialises all factors for a run. If a start of the kind `kind` fails, the first other kind that succeeds takes
+  /// its place; if all fail, the Error is that of `kind`. The result depends on seed and restart alone, not on the
+  /// method.
   Result<Started> start(std::uint64_t seed, std::uint64_t restart, StartKind kind = StartKind::seeds);
 
-  /// Replaces factors by the arrays of `--init`, named as in posterior.npz; unknown names and wrong shapes are errors.
-  /// Arrays of factors that are overwritten before they are read (streamed categories, items in a window) are accepted.
-  /// Those of members of a joint variable count where its own are missing: its factor is then without correlations.
-  /// Whether factors of the items were among them.
+  /// Overwrites factors with the arrays of `--init`, which are named as in posterior.npz. `source` is the file, for
+  /// messages. Unknown names and wrong lengths are Errors. Returns true if factors of the items were among the arrays.
+  ///
+  /// Arrays of factors that are written before they are read (fused categories, items in a window) are accepted and
+  /// ignored. Arrays of the members of a joint variable are used if its own are missing; its factor then has no
+  /// correlations between members.
   Result<bool> set(const std::vector<NamedArray>& arrays, const std::string& source);
 
-  /// Global variables whose elements are the same for every value of a latent category: a solution in which the values
-  /// cannot be told apart, and from which no sweep leads away.
+  /// Returns the names of the global variables whose elements are equal for all values of a latent category, if this is
+  /// so for all such variables; else none. In such a symmetric solution no sweep can separate the values.
   std::vector<std::string> equal_components() const;
 
-  /// Puts values in the place of draws, packed as a BoundArray, by VariableId; those without a value stay. Of models
-  /// that draw.
+  /// Overwrites the current draws of a sampler. `values` has the packed values of each variable, by VariableId; a
+  /// variable with none keeps its draw. Only for models with sample factors.
   Result<bool> put_draw(const std::vector<std::vector<double>>& values);
 
-  /// Appends the values of the variables, as they were drawn, to arrays over [draw] and the axes of each; local ones
-  /// with `locals`, where they are kept (LowerOptions::save_locals). Of models that draw.
+  /// Appends the current draw of each variable to `draws`, whose arrays have the axes [draw] and those of the variable.
+  /// An empty `draws` is filled. `locals` includes local variables, if they are stored (LowerOptions::save_locals).
+  /// Only for models with sample factors.
   void add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin = Origin::zero) const;
 
-  /// `variable.parameter` arrays; local ones only with `locals`, which a window does not have. Not of sources of
-  /// counts, which follow from the rest.
+  /// Returns the parameters of all factors as arrays `variable.parameter`, and the marginals of members of joint
+  /// variables. `locals` includes those of local variables, which a window does not have. Auxiliary sources of counts
+  /// are left out, since they follow from the rest.
   std::vector<NamedArray> posterior(bool locals, Origin origin = Origin::zero) const;
 
  private:
-  struct Compiled;  // functions and the engine
+  /// The executable functions, the tables that refer to them, and the engine.
+  struct Compiled;
+  /// Makes the functions and the engine. Throws NoRoom, with the names of the buffers.
   static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,
                                            std::int64_t window, Supplied supplied);
 
-  /// What items of the source are brought by.
+  /// Returns the callbacks by which the engine loads out-of-core items; empty ones if all data are in memory.
   Supplied supplied();
-  /// By slot, for so many elements of the plates.
+  /// Returns the value of each size slot of the program, for the given number of elements of each plate.
   std::vector<std::int64_t> sizes_for(const std::vector<std::int64_t>& plates) const;
+  /// Copies the data into the engine's buffers. Missing integers become -1.
   void place_data(const BoundData& data);
+  /// Returns an Error for the first data matrix that must be symmetric and is not.
   std::optional<Error> asymmetric_matrix() const;
+  /// Returns the Error for a status of the generated code other than 0.
   Error failed(std::int32_t status) const;
+  /// Returns the extents of the array of a parameter.
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
-  /// The reference of the numbers of a slot, or null.
+  /// Returns the reference that is subtracted from the numbers of a parameter, or null if there is none or the
+  /// parameter is no location.
   const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
-  /// Whether it is the first array of a joint variable.
+  /// Returns true if the slot is the first array of a joint variable.
   bool is_first_of_joint(const loops::ParameterSlot& slot) const;
-  /// The parameters of a joint variable's factor, as they are.
+  /// Returns the current parameters of a joint variable's factor.
   std::vector<NamedArray> factor_of(model::VariableId joint) const;
-  /// Arrays with what they have of members of joint variables put into these; arrays of a joint variable itself count
-  /// more. An Error for a length that is not the member's.
+  /// Returns the arrays with those of members of joint variables replaced by arrays of the joint variables. If the
+  /// joint variable has arrays of its own, these are used. An Error if the length of an array is not the member's.
   Result<std::vector<NamedArray>> with_members_joined(std::vector<NamedArray> arrays, const std::string& source) const;
 
+  /// The reference values, by VariableId; see tell_from().
   References references_;
+  /// The model, which belongs to the Analysed.
   const model::Model& model_;
+  /// The schedule, which belongs to the Analysed.
   const schedule::Schedule& schedule_;
+  /// The number of elements of each plate, by PlateId.
   std::vector<std::int64_t> plate_sizes_;
+  /// Where out-of-core items come from.
   ItemSource source_;
+  /// The ranges of out-of-core items that are in memory now.
   std::vector<ItemRange> brought_;
+  /// The Loops program and its interface.
   loops::Lowered lowered_;
+  /// The tables of the program, as the machine reads them.
   Tables tables_;
+  /// The functions and the engine; destroyed before the tables that they refer to.
   std::unique_ptr<Compiled> compiled_;
 };
 
-/// How an instance for some data is come by.
+/// A function that makes an instance of an analysed model for some data.
 using MakeInstance = std::function<Result<std::unique_ptr<Instance>>(const Analysed& analysed, const BoundData& data,
                                                                      const loops::LowerOptions& options)>;
-/// By native code of its own.
+/// Makes an instance with newly compiled machine code and all items in memory. Can be used as a MakeInstance.
 Result<std::unique_ptr<Instance>> compiled_instance(const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options);
 

@@ -1,5 +1,8 @@
-// The members of a joint variable (model::Auxiliary::joint) told apart again: where their numbers are, their marginals
-// under the one factor, and their values at a draw of it.
+// The member variables of a joint variable (model::Auxiliary::joint) separated again: where their numbers are, their
+// marginals under the joint factor, and their values at a draw of it.
+//
+// Example: `guide joint(a, b)` with a number a and a vector b of length 3 has one MvNormal factor over 4 coordinates.
+// The marginal of b has coordinates 1 to 3 of the mean, and the inverse of its 3 x 3 block of the covariance.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,58 +13,74 @@
 
 namespace lehr {
 
-/// An axis of an array; a nested plate and its parent are one.
+/// One axis of a packed array. A nested plate and its parent together are one axis.
 struct PackedAxis {
+  /// The name of the plate.
   std::string plate;
+  /// The number of its elements.
   std::int64_t extent = 1;
 };
 
-/// The numbers of a member among those of the joint variable, which are [element, coordinate]. A category and the
-/// number that it switches have two coordinates: their values. The precision of a scaled vector is its last one.
+/// Where the numbers of a member are among those of the joint variable, which form an array [element, coordinate]. A
+/// category with the number that it switches has two coordinates, one for each member. A scaled vector has its
+/// precision as the last coordinate.
 struct MemberNumbers {
+  /// The name of the member.
   std::string name;
+  /// The support of the member.
   math::Support support = math::Support::real;
-  math::Support joint = math::Support::vector;  // of the joint variable
-  std::vector<std::int64_t> shape;              // axes, then event axes
-  std::size_t width = 1;                        // numbers of one of its elements
-  std::vector<std::size_t> at;                  // by its own number, row-major
+  /// The support of the joint variable.
+  math::Support joint = math::Support::vector;
+  /// The extents of the member: its axes, then its event axes.
+  std::vector<std::int64_t> shape;
+  /// The number of numbers in one element of the member.
+  std::size_t width = 1;
+  /// For each number of the member, row-major: its position in the array [element, coordinate].
+  std::vector<std::size_t> at;
 };
 
-/// The coordinates of a joint variable with that support, whose event axis has `extent` elements.
+/// Returns the number of coordinates of a joint variable with that support, whose event axis has `extent` elements.
 std::size_t coordinates_of(math::Support joint, std::size_t extent);
 
-/// A joint variable: its support, its axes and how many coordinates it has.
+/// The shape of a joint variable.
 struct JointShape {
+  /// Its support.
   math::Support support = math::Support::vector;
+  /// Its axes.
   std::vector<PackedAxis> axes;
+  /// The number of coordinates of one element.
   std::size_t coordinates = 1;
 };
 
-/// A member with these axes and event extents; its coordinates begin at `first`. The axes that the joint variable has
-/// are found by their plates, in order; the others and the event number coordinates, row-major.
+/// Returns where the numbers of a member with these axes and event extents are. Its coordinates begin at `first`. An
+/// axis over a plate of the joint variable selects the element, matched by name in order; all others and the event axes
+/// number the coordinates, row-major.
 MemberNumbers member_numbers(std::string name, math::Support support, const JointShape& joint,
                              const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
                              std::size_t first);
 
-/// All members of a joint variable; `sizes` by PlateId, of nested plates the elements of all rows together.
+/// Returns where the numbers of each member of a joint variable are. `sizes` has the number of elements of each plate
+/// by PlateId, for a nested plate those of all rows together.
 std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId joint,
                                       const std::vector<std::int64_t>& sizes);
 
-/// The numbers of the joint variable that the data have of its members, NaN elsewhere; its plates are those of `data`.
+/// Returns the numbers of the joint variable that the data give for its members, packed, and NaN for all others.
 std::vector<double> known_numbers(const model::Model& m, model::VariableId joint, const BoundData& data);
 
-/// `member.parameter` arrays of the members' marginals from the parameters of the joint factor, named
-/// "joint.parameter": mean and precision (of vectors the inverse of their own covariance), probabilities. A number that
-/// is switched has the mean and precision of a mixture; a scaled vector has the degrees of freedom, mean and precision
-/// (the inverse of the squared scale) of Student's t. Of a drawn factor `member.value`.
+/// Returns the marginals of all members as arrays `member.parameter`, from the parameters of the joint factor, which
+/// are named "joint.parameter". A category has probabilities. A number or vector has a mean and a precision, the
+/// inverse of its own covariance. A switched number has the mean and precision of its mixture. The numbers of a scaled
+/// vector have Student's t: degrees of freedom, mean, and the inverse of the squared scale. A sample factor gives
+/// `member.value`.
 std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& factor,
                                   const std::vector<std::int64_t>& sizes);
 
-/// The values of a draw of one element, as math::factor_draw has them, by coordinate.
+/// Returns the values of one draw by coordinate. `draw` is in the order of math::factor_draw, which for a switched pair
+/// has the number, then an indicator for each value of the category.
 std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw);
 
-/// Puts what `given` has of the members (arrays as of marginals) into the parameters of the joint factor: locations,
-/// probabilities and values where they belong, precisions without correlations. Lengths must be right.
+/// Writes arrays of members (named as by marginals) into the parameters of the joint factor: means, probabilities and
+/// values directly, precisions as blocks without correlations. The lengths must be right.
 void put_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor);
 

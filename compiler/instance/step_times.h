@@ -1,4 +1,4 @@
-// What a fit took, step by step of its schedule.
+// The cost of a fit, step by step of its schedule (`lehr fit --profile` and the like).
 #pragma once
 #include <string>
 #include <vector>
@@ -8,15 +8,19 @@
 
 namespace lehr {
 
-/// All turns of a step.
+/// The cost of one step in all sweeps together.
 struct StepTime {
-  std::string step;  // the variables that it updates, "ELBO", or "starts and data" for all else
+  /// What the step does: the variables that it updates, "sums of factors", "ELBO", or "starts and data" for all else.
+  std::string step;
+  /// How many times the step was taken.
   std::int64_t turns = 0;
-  double seconds = 0;  // of Backend::timed
-  loops::Work work;    // of Backend::interpreter
+  /// The time that it took (Backend::timed).
+  double seconds = 0;
+  /// The operations that it did (Backend::interpreter).
+  loops::Work work;
 };
 
-/// In order of the schedule, of Backend::timed or interpreter.
+/// Returns the cost of each step, in order of the schedule, with Backend::timed or interpreter.
 std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
                                  const Functions& functions);
 

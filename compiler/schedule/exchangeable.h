@@ -1,21 +1,29 @@
-// Plates whose elements a latent category chooses among and that could change places: no term of the log joint tells
-// them apart, but for stick-breaking weights, which know their order. Beside them those of chains that data tell apart,
-// such as states that follow each other by their concentrations: they cannot change places, but neighbours can merge.
+// Plates of components (clusters, topics, states) whose elements could change places without changing the model.
+//
+// The search merges, splits and removes such components. Two components are exchangeable if no term of the log joint
+// distinguishes them; stick-breaking weights may, since they only know an order. States of a chain that data
+// distinguish, for example by concentrations for each pair of states, cannot change places, but neighbours can be
+// merged.
 #pragma once
 #include "compiler/schedule/schedule.h"
 
 namespace lehr::schedule {
 
+/// A plate of components that the search may edit.
 struct Exchangeable {
+  /// The plate.
   model::PlateId plate;
-  std::vector<BlockId> categories;  // of the items: their values are its elements
-  bool ordered = false;             // by stick-breaking
-  bool told_apart = false;          // by data that are indexed by it
+  /// The latent categories of the items whose values are elements of the plate.
+  std::vector<BlockId> categories;
+  /// True if stick-breaking weights give the elements an order.
+  bool ordered = false;
+  /// True if data that are indexed by the plate distinguish its elements.
+  bool told_apart = false;
 };
 
-/// Read from the terms. A plate is left out where a term names one of its elements, one that data name, or its
-/// neighbours, and where nothing global belongs to its elements. Where a term has data that are indexed by
-/// it, it is told apart, and left out unless a chain of categories without sticks has its elements as values.
+/// Finds the plates of components, from the terms of the log joint. A plate is left out if a term names one of its
+/// elements, by a constant or by data, or a neighbour, or if no global block has an element for each of its own. A
+/// plate that data distinguish is left out unless all its categories are chains and it has no stick-breaking weights.
 std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Schedule& s);
 
 }  // namespace lehr::schedule

@@ -1,4 +1,4 @@
-// The terms of the log joint split at the border between items and everything else.
+// Divides the terms of the log joint between the items and everything else.
 #pragma once
 #include <set>
 
@@ -6,8 +6,9 @@
 
 namespace lehr::schedule {
 
-/// Fills `statistics`, `outer`, `residuals` and the stages' local terms from the terms of the density. `sizes`: of the
-/// plates, or empty.
+/// Fills Schedule::statistics, `outer`, `residuals` and the local terms of the item stages from the terms of the
+/// density. `sizes` has the size of each plate by PlateId, or is empty; with sizes, data are summed once into tables if
+/// that saves work.
 void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s);
 
 }  // namespace lehr::schedule

@@ -1,18 +1,19 @@
-// Schedule: which blocks are updated together per item of the data, which one after another, and what is summed
-// over items once instead of at every use.
+// Schedule: the order of the updates in a sweep, which blocks are updated item by item, and which sums over items are
+// formed once and reused.
 //
-// The log joint, a sum of terms, is regrouped. For an item stage with local blocks (theta[doc], z[doc, token]),
-// each term is (inner part: data and local atoms) * (outer part: the other atoms), and
+// The log joint is regrouped. For an item stage with local blocks (theta[doc], z[doc, token]), each term is divided
+// into an inner part (data and local atoms) and an outer part (the other atoms). Then
 //     log joint = sum over statistics s, over its axes: S_s[axes] * G_s[axes]   + local terms + outer terms,
-//     S_s[axes] = sum over items of the inner part      (expected sufficient statistics)
-//     G_s[axes] = sum over outer-only bounds of the outer part under q   (table: expected natural parameters).
-// So the item stage reads tables and adds up statistics, and everything outside it reads statistics: the data are
-// visited once a sweep. A statistic without local atoms is a sum of data alone and is computed once.
+//     S_s[axes] = sum over items of the inner part: expected sufficient statistics (Hoffman et al. 2013),
+//     G_s[axes] = the outer part under q: a table of expected natural parameters.
+// The item stage reads tables and adds up statistics; all other updates read statistics. So a sweep visits the data
+// once. In LDA, S[term, topic] are expected counts and G[term, topic] is E[log beta[topic][term]]. A statistic without
+// local atoms is a sum of data alone and is computed once.
 //
-// A term that visits items without a stage (factors that the data name) is cut as well, into the sum of what depends on
-// the item and the rest. The sum is kept as long as the factors in it stay as they are, for whoever reads it: the
-// update of a factor in the rest, the ELBO. The factors in the sum read the term as it was. Where the data name no more
-// elements together than there are items, they are summed once in a table of those, and no sweep visits the items.
+// A term that visits items without an item stage (factors that the data name, as in matrix factorisation) is divided as
+// well: into the sum of what depends on the item, and the rest. Updates in the rest and the ELBO read the sum, which is
+// cached until a factor in it changes; the factors in the sum read the whole term. If the data name no more elements
+// than there are items, the data are instead summed once into a table of these elements, and no sweep visits the items.
 #pragma once
 #include <variant>
 #include <vector>
@@ -25,117 +26,175 @@ using conditionals::BlockId;
 using density::ArrayId;
 using density::Term;
 
-/// How a block's factors are kept.
+/// Where the factor of a block is stored.
 enum class Storage {
-  stored,   // parameters and expected statistics in memory
-  streamed  // a local category: its probabilities are formed where they are used and never stored
+  stored,   // parameters and expected statistics are arrays in memory
+  streamed  // fused responsibilities of a local category: formed, used and not stored
 };
 
-/// A sum over items of data and atoms, and the table of what it is multiplied by.
+/// A sum over items of data and statistics (an expected sufficient statistic), with the table that it is multiplied by.
 struct Statistic {
-  ArrayId sums, table;               // S and G: same axes
-  std::vector<model::PlateId> axes;  // logical order
-  std::size_t contiguous = 0;        // position in `axes` of the axis that is last in memory
-  std::optional<std::size_t> stage;  // item stage that accumulates it; none: of_data() or is_kept()
-  Term inner;                        // atoms: of the stage's blocks only; bounds: summed here, and the axes' own
-  std::vector<density::IndexId> at;  // where the inner part adds up, one an axis
-  /// Two axes along which the inner part is the same the other way round: it is formed where the index of the first is
-  /// not below that of the second (a guard says so), and stands for both.
+  /// The array S of the sums and the array G of the table. Both have the same axes.
+  ArrayId sums, table;
+  /// The axes, in logical order.
+  std::vector<model::PlateId> axes;
+  /// The position in `axes` of the axis that is contiguous in memory.
+  std::size_t contiguous = 0;
+  /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_kept().
+  std::optional<std::size_t> stage;
+  /// What is summed. Its atoms are of the stage's blocks only; its index variables include those of the axes.
+  Term inner;
+  /// The entry of S that each value is added to, one index for each axis.
+  std::vector<density::IndexId> at;
+  /// Two axes along which the sums are symmetric, as positions in `axes`. The inner part is then formed only where the
+  /// index of the first is not below that of the second (a guard says so), and the entry serves for both orders.
   std::optional<std::pair<std::size_t, std::size_t>> symmetric = {};
 
+  /// Returns true if this is a sum of data alone, computed once.
   bool of_data() const { return !stage && inner.atoms.empty(); }
-  /// Of factors outside the stages: formed where it is read and no longer what they say.
+  /// Returns true if this is a cached sum over factors outside the item stages. It is formed when it is read and a
+  /// factor in it has changed since.
   bool is_kept() const { return !stage && !inner.atoms.empty(); }
 };
 
-/// outer.coef * S_statistic[at] * atoms: one summand of the log joint after the items are summed.
+/// One summand of the log joint outside the items: term * S_statistic[at], or the term alone.
 struct OuterTerm {
-  Term term;  // coefficient without the statistic; atoms of outer blocks
+  /// The term without the statistic. Its atoms are of outer blocks.
+  Term term;
+  /// The statistic that the term is multiplied by, as an index into Schedule::statistics.
   std::optional<std::size_t> statistic;
-  std::vector<density::IndexId> at;          // index into the statistic, one an axis
-  std::optional<std::size_t> residual = {};  // the term is the pairs of a sum
-  std::optional<Term> whole = {};  // with a statistic that is kept: all of it, as the factors in the sum read it
+  /// The entry of the statistic, one index for each axis.
+  std::vector<density::IndexId> at;
+  /// The residual form that the term is the pairs of, as an index into Schedule::residuals.
+  std::optional<std::size_t> residual = {};
+  /// With a cached statistic, the term as it was before the division, which the factors in the sum read.
+  std::optional<Term> whole = {};
 };
 
-/// The pairs of a sum: c(e) * A(e, r) * A(e, r') over r != r', kept as S(e) = sum_r E A(e, r). Elements are independent
-/// under q, so the pairs' expectation is c(e) * (S(e)^2 - sum_r (E A(e, r))^2), and what is linear in an element at r
-/// has the coefficient 2 c(e) * (the rest of A(e, r)) * (S(e) - E A(e, r)): work linear in the number of r.
+/// The residual form of the pairs of one sum: c(e) * A(e, r) * A(e, r') over r != r', computed from S(e) = sum_r E A(e,
+/// r).
+///
+/// Elements are independent under q. So the expectation of the pairs is c(e) * (S(e)^2 - sum_r (E A(e, r))^2). The
+/// coefficient of a factor of A(e, r) is 2 c(e) * (the rest of A(e, r)) * (S(e) - E A(e, r)). Both take work linear in
+/// the number of r, where the pairs themselves take quadratic work. Example, a matrix factorisation:
+///     (sum(r) U[user[e], r] * V[item[e], r])^2 has the pairs A(e, r) A(e, r') with A(e, r) = U[user[e], r] V[item[e],
+///     r].
 struct Residual {
-  Term common;             // c
-  Term summand;            // A; bounds: those of S, then r
-  Term gradient;           // 2 c A
-  density::BoundId along;  // r
-  ArrayId sums;            // S
+  /// c: what depends on e alone.
+  Term common;
+  /// A: one summand of the sum. Its index variables are those of S, then r.
+  Term summand;
+  /// 2 c A, whose atoms give the coefficients above.
+  Term gradient;
+  /// r, the index variable of the sum.
+  density::BoundId along;
+  /// The array S.
+  ArrayId sums;
+  /// The axes of S.
   std::vector<model::PlateId> axes;
-  std::vector<density::IndexId> at;  // the element of S, one an axis
-  std::vector<BlockId> running;      // blocks of A during whose update S is kept; other blocks of A read the term
+  /// The entry of S that belongs to e, one index for each axis.
+  std::vector<density::IndexId> at;
+  /// The blocks in A whose update keeps S up to date as it goes along r. Other blocks in A read the pairs.
+  std::vector<BlockId> running;
 };
 
+/// A step that visits the items of a plate one after another, updates the local blocks of each, and adds up statistics.
+/// Given all other factors, the items are independent, so threads can work on different ones.
 struct ItemStage {
+  /// The plate of the items.
   model::PlateId item;
-  std::vector<BlockId> blocks;  // in order of update
-  bool iterate = false;         // until --local-tol or --local-iters
-  bool refresh = false;         // holds auxiliary sources: formed once more after the other local blocks
-  /// Local terms: inner parts times tables, and terms with local atoms alone. `bounds` include the item's.
+  /// The local blocks, in order of update.
+  std::vector<BlockId> blocks;
+  /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
+  /// reached.
+  bool iterate = false;
+  /// True if the stage has auxiliary sources of counts. These are formed once more after the other local blocks.
+  bool refresh = false;
+  /// A term that the updates of the stage read: an inner part times its table, or a term with local atoms alone.
   struct LocalTerm {
-    Term term;                             // coefficient without the table
-    std::optional<std::size_t> statistic;  // multiplied by its table at `at`
+    /// The term without the table. Its index variables include the item.
+    Term term;
+    /// The statistic whose table the term is multiplied by, as an index into Schedule::statistics.
+    std::optional<std::size_t> statistic;
+    /// The entry of the table, one index for each axis.
     std::vector<density::IndexId> at;
-    density::BoundId item;                  // the bound of `term` that is the item
-    std::optional<std::size_t> outer = {};  // could not be split: it is this outer term too
+    /// The index variable of `term` that is the item.
+    density::BoundId item;
+    /// If the term could not be divided, the outer term that is the same, as an index into Schedule::outer.
+    std::optional<std::size_t> outer = {};
   };
+  /// The terms that the updates read.
   std::vector<LocalTerm> terms;
 };
 
+/// A step that updates one block, all elements of it.
 struct BlockUpdate {
-  BlockId block;
+  BlockId block;  // the block
 };
 
+/// A part of a sweep.
 using Step = std::variant<ItemStage, BlockUpdate>;
 
-/// One turn of a sweep: a step, or what it holds of auxiliary sources again, because factors that they depend on have
-/// changed: an auxiliary is never stale where it is read.
+/// One entry of a sweep: a step, or a refresh of the auxiliary sources in a step. A refresh recomputes them after
+/// factors that they depend on have changed, so no update reads an outdated source.
 struct Turn {
+  /// The step, as an index into Schedule::steps.
   std::size_t step = 0;
+  /// True for a refresh of the auxiliary sources of that step.
   bool refresh = false;
-  bool for_bound = false;  // a refresh that the next sweep makes itself before anything reads it: only the bound waits
+  /// True for a refresh that only the ELBO needs: the next sweep recomputes the sources before any update reads them.
+  bool for_bound = false;
 };
 
-/// What a temperature divides.
+/// Which terms of the log joint a temperature divides.
 enum class Tempering {
-  data,       // terms of the data and what is local to them: see tempered_origins
-  likelihood  // observed statements and potentials; without them, what is left is the prior
+  data,       // terms of the data and of local variables, see tempered_origins
+  likelihood  // observed statements and potentials; priors keep temperature 1
 };
 
+/// The updates of a model and the sums that they read.
 struct Schedule {
+  /// The blocks, and the density before it is regrouped.
   conditionals::Conditionals conditionals;
-  std::vector<Storage> storage;  // by BlockId
-  std::vector<bool> local;       // by BlockId: lives on the items of the data, or is discrete on a plate of data
-  std::vector<bool> tempered;    // by origin: a term of the data and what is local to them, not a prior
-  std::vector<std::optional<std::size_t>> stage_of;  // by BlockId: the step (item stage) that updates it
-  std::vector<Step> steps;                           // in order of their first turn
-  std::vector<Turn> sweep;                           // one sweep, in order; ends with every auxiliary fresh
+  /// Where each factor is stored, by BlockId.
+  std::vector<Storage> storage;
+  /// By BlockId: true if the block lives on the items of the data, is discrete on a plate that the data size, or is the
+  /// tangent point of a local bound.
+  std::vector<bool> local;
+  /// By origin: true if a temperature divides its terms.
+  std::vector<bool> tempered;
+  /// By BlockId: the item stage that updates the block, as an index into `steps`; none for a BlockUpdate.
+  std::vector<std::optional<std::size_t>> stage_of;
+  /// The steps, in the order in which a sweep first takes them.
+  std::vector<Step> steps;
+  /// One sweep: steps and refreshes in order. All auxiliary sources are up to date at its end.
+  std::vector<Turn> sweep;
+  /// The statistics of all item stages, of the data, and the cached sums.
   std::vector<Statistic> statistics;
-  std::vector<OuterTerm> outer;  // every term of the log joint that is not a local term
+  /// Every term of the log joint that is not of local atoms alone.
+  std::vector<OuterTerm> outer;
+  /// The residual forms of outer terms.
   std::vector<Residual> residuals;
-  std::size_t arrays = 0;  // ids 0 .. arrays - 1 are in use
+  /// The number of derived arrays; their ids are 0 .. arrays - 1.
+  std::size_t arrays = 0;
 };
 
 }  // namespace lehr::schedule
 
 namespace lehr {
 
-/// Conditionals -> Schedule. Never fails: what has no faster form is updated term by term. With the sizes of the
-/// plates, by PlateId, data are summed by all that they name where that is no more than there are items: not for data
-/// that change from step to step, of which the sums are formed every time.
+/// Makes the schedule of a model. It never fails: a term that has no faster form is read term by term. If `sizes` has
+/// the size of each plate, by PlateId, data may be summed once by the elements that they name. Leave it empty for data
+/// that change from step to step (minibatches), whose sums would have to be formed again every time.
 schedule::Schedule plan(const model::Model& model, conditionals::Conditionals conditionals,
                         schedule::Tempering tempering = schedule::Tempering::data,
                         const std::vector<std::int64_t>& sizes = {});
 
-/// The step that holds all local blocks: each item can then be inferred from the global factors alone.
+/// Returns the item stage that has all local blocks, as an index into Schedule::steps, or nothing if there is none.
+/// With such a stage, each item can be inferred from the global factors alone.
 std::optional<std::size_t> only_stage(const schedule::Schedule& schedule);
 
-/// `lehr emit --as schedule`
+/// Returns the text of `lehr emit --as schedule`: steps, refreshes, statistics, residual forms and outer terms.
 std::string print(const model::Model& model, const schedule::Schedule& schedule);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Which terms of the log joint a temperature divides.
+// Which terms of the log joint a temperature divides (annealing and tempering).
 #pragma once
 #include <vector>
 
@@ -6,17 +6,20 @@
 
 namespace lehr::schedule {
 
-/// By plate: the first axis of an observed statement.
+/// Returns, by PlateId, true for plates of items: the first axis of an observed statement, and the like
+/// (model::is_item_plate).
 std::vector<bool> item_plates(const model::Model& m);
 
-/// By origin: observed statements, potentials, statements on the items, and what holds a local variable. The prior of a
-/// continuous local variable is not tempered where it is a prior of others and not a coordinate of the data: where the
-/// integral of a tempered density depends on it (topic proportions, scales of single points), or where what it is a
-/// parent of is such a variable. It could not be integrated out of the tempered density, so that is conditional on it,
-/// as on the globals. Mandt et al. (2016) temper latent Dirichlet allocation like this.
+/// Returns, by origin, true for terms of the data: observed statements, potentials, statements on the items, and
+/// origins with a local block (Schedule::local).
+///
+/// The prior of a continuous local variable is left out if the integral of the tempered density depends on that
+/// variable: topic proportions, or scales of single points. So is the prior of what such a variable depends on. These
+/// variables cannot be integrated out of the tempered density, so it is conditional on them, as on the globals. Mandt
+/// et al. (2016), Variational tempering, treat latent Dirichlet allocation like this.
 std::vector<bool> tempered_origins(const model::Model& m, const Schedule& s);
 
-/// By origin: observed statements and potentials.
+/// Returns, by origin, true for observed statements and potentials.
 std::vector<bool> likelihood_origins(const density::Density& d);
 
 }  // namespace lehr::schedule
