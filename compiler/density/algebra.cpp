@@ -1,4 +1,8 @@
-// Hash-consing, folding and substitution of index and coefficient expressions.
+// The arena of index expressions and coefficients: hash-consing, folding and substitution.
+//
+// Each node is looked up by its contents, whose children are ids, so structurally equal expressions get one id. Sums
+// and products are sorted by id, and so a + b and b + a are equal. The free index variables of each node are stored
+// with it, which makes `mentions` a search in a sorted list.
 #include "compiler/density/algebra.h"
 
 #include <algorithm>
@@ -28,7 +32,7 @@ IndexId Algebra::index(IndexNode node) {
 }
 
 CoefId Algebra::coef(CoefNode node) {
-  // Inverses are of symmetric matrices: one entry for both orders of its indices.
+  // The matrix is symmetric, so both orders of row and column name one entry.
   if (auto* x = std::get_if<CoefInverse>(&node); x && x->column < x->row) std::swap(x->row, x->column);
   auto [it, inserted] = coef_ids_.try_emplace(node, CoefId(coefs_.size()));
   if (inserted) {
@@ -49,9 +53,10 @@ std::vector<CoefId> Algebra::factors(CoefId c) const {
 }
 
 CoefId Algebra::add(const std::vector<CoefId>& summands) {
-  // Parts are kept as (number, rest) so that `x - x` vanishes and `2*x + x` is `3*x`.
-  std::vector<std::pair<CoefId, double>> parts;  // symbolic part (1 as literal for numbers) and its factor
-  std::map<CoefId, std::size_t> known;           // by symbolic part: its place among the parts
+  // Each summand is split into a literal number and the rest. Equal rests are collected: `x - x` vanishes and `2*x + x`
+  // is `3*x`.
+  std::vector<std::pair<CoefId, double>> parts;  // the rest (the literal 1 for numbers), and its number
+  std::map<CoefId, std::size_t> known;           // the position in `parts`, by rest
   const CoefId one = number(1);
   auto insert = [&](CoefId part) {
     double scale = 1;
@@ -67,6 +72,7 @@ CoefId Algebra::add(const std::vector<CoefId>& summands) {
   };
   for (CoefId c : summands) {
     if (const auto* sum = std::get_if<CoefAdd>(&coefs_[c.index()])) {
+      // A copy, because insert() may add nodes, which moves the arena.
       for (CoefId p : std::vector<CoefId>(sum->parts))
         insert(p);
     } else {
@@ -92,6 +98,7 @@ CoefId Algebra::multiply(const std::vector<CoefId>& all) {
       else rest.push_back(f);
     }
   }
+  // A literal number stands first, the other factors follow by id.
   if (scale == 0) return number(0);
   if (rest.empty()) return number(scale);
   std::sort(rest.begin(), rest.end());
@@ -104,6 +111,7 @@ CoefId Algebra::apply(Function f, CoefId a) {
     const double value = math::value_of(f, *v);
     if (std::isfinite(value)) return number(value);
   }
+  // A copy, because the calls below may add nodes.
   const CoefNode node = coefs_[a.index()];
   if (const auto* inner = std::get_if<CoefApply>(&node)) {
     if (f == Function::reciprocal && inner->function == Function::reciprocal) return inner->argument;
@@ -151,6 +159,7 @@ std::vector<BoundId> Algebra::find_bounds(const CoefNode& node) const {
                  [&](const CoefMultiply& m) { all(m.parts); }, [&](const CoefApply& a) { collect(a.argument, out); },
                  [&](const CoefSum& s) {
                    collect(s.body, out);
+                   // The sum binds its own index variable; the row that it runs over stays free.
                    out.erase(s.bound);
                    if (const auto& parent = bounds_[s.bound.index()].parent) collect(*parent, out);
                  },
@@ -167,8 +176,10 @@ std::vector<BoundId> Algebra::find_bounds(const CoefNode& node) const {
 Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
   return [this, b, by](IndexId i) -> std::optional<IndexId> {
     const auto* bound = std::get_if<IndexBound>(&indices_[i.index()]);
+    // The occurrence may have an offset of its own: t-1 with t = u+1 is u.
     if (!bound || bound->bound != b) return std::nullopt;
     if (bound->offset == 0) return by;
+    // A copy, because index() may add nodes.
     const IndexNode target = indices_[by.index()];
     if (const auto* t = std::get_if<IndexBound>(&target)) return index(t->bound, t->offset + bound->offset);
     if (const auto* t = std::get_if<IndexConstant>(&target)) return index(IndexConstant{t->value + bound->offset});
@@ -198,6 +209,7 @@ CoefId Algebra::substitute(CoefId c, const Substitution& s) {
       p = substitute(p, s);
     return v;
   };
+  // A copy, because the substitution adds nodes.
   const CoefNode node = coefs_[c.index()];
   return std::visit(
       Overloaded{[&](const CoefNumber&) { return c; }, [&](const CoefConstant&) { return c; },
@@ -225,6 +237,7 @@ CoefId Algebra::substitute(CoefId c, const Substitution& s) {
                    if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
                    const IndexId parent = substitute(*inner.parent, s);
                    if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
+                   // The sum runs over another row now, so it gets an index variable of its own with the new parent.
                    const BoundId b = fresh_like(sum.bound, parent);
                    return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
                  },

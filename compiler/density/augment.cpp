@@ -1,5 +1,10 @@
-// Augmentations: variables that turn a term without closed form into conjugate ones. Each gives a lower bound
-// of the log joint that is exact or tightest at the optimum of the new variable's factor.
+// Auxiliary variables that make terms conjugate. Each gives a lower bound of the log joint that is exact, or tightest
+// at the optimum of the new variable's factor:
+//
+// * counts whose rate is a sum: the source of each count, log sum_k m_k >= sum_k [a = k] log m_k with the entropy of a;
+// * logistic: a quadratic bound with a tangent point xi (Jaakkola & Jordan 2000; Bishop 2006, section 10.6);
+// * softmax: a quadratic bound with a tangent point psi (Boehning 1992);
+// * probit, and limits of Normal variables: a truncated Normal number (Albert & Chib 1993).
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -17,6 +22,8 @@ using Kind = model::Auxiliary::Kind;
 
 /// The name, or with a number where a distribution and its `start` need one each.
 template <class List>
+/// Returns the name, with a number behind it if the list has it already: a distribution and the `start` of a chain may
+/// need one each.
 std::string unused_name(const List& list, const std::string& name) {
   const auto used = std::count_if(list.begin(), list.end(), [&](const auto& x) { return x.name.starts_with(name); });
   return used == 0 ? name : name + std::to_string(used + 1);
@@ -28,6 +35,7 @@ model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axe
                                       const math::FamilyRow* bound) {
   AuxiliaryKey key{m_[*statement_].variable, kind, axes, values, bound, {}, {}};
   if (kind == Kind::bound && !draws_) {
+    // Each value of the bits and each part of a mixture has a tangent point of its own.
     std::get<std::vector<bool>>(key) = setting_;
     std::get<std::optional<std::size_t>>(key) = part_;
   }
@@ -70,7 +78,7 @@ model::PlateId Expander::source_plate(std::size_t fixed, std::optional<model::Pl
 }
 
 Poly Expander::log_of_summand(const Term& t) {
-  // sum_k [z = k] m_k with z given elsewhere is one of the m_k: the selection stands outside the logarithm.
+  // sum_k [z = k] m_k with latent z is one of the m_k, so the indicators stand outside the logarithm.
   Term inner = t;
   std::vector<Atom> selections;
   std::erase_if(inner.atoms, [&](const Atom& x) {
@@ -99,9 +107,9 @@ Poly Expander::family_log(const Poly& p) {
 }
 
 Poly Expander::log_of_sum(const Poly& p) {
-  std::vector<const Term*> fixed;  // summands without a sum of their own: the first values of the source
-  const Term* spread = nullptr;    // one summand for each element of a plate: the others
-  BoundId over;
+  std::vector<const Term*> fixed;  // single summands: the first values of the source
+  const Term* spread = nullptr;    // one summand for each element of a plate: the other values
+  BoundId over;                    // the index variable of that plate
   for (const Term& t : p) {
     std::vector<BoundId> sums;
     for (BoundId b : t.bounds) {
@@ -143,10 +151,11 @@ Poly Expander::log_of_sum(const Poly& p) {
 }
 
 Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId> at) {
-  // log g(eta) >= eta / 2 + offset(xi) - curvature(xi) eta^2. Jaakkola & Jordan (2000).
+  // log g(eta) >= eta / 2 + offset(xi) - curvature(xi) eta^2, with equality at xi = |eta|. Jaakkola & Jordan (2000).
+  // Of data it is exact: log g(e) = e / 2 - log(2 cosh(e / 2)).
   if (auto c = as_coefficient(a_, m_, eta)) {
     const CoefId half = a_.multiply(a_.number(0.5), *c), minus = a_.number(-1);
-    const CoefId log_cosh = a_.apply(Function::log_cosh, half);  // exp(e) would overflow
+    const CoefId log_cosh = a_.apply(Function::log_cosh, half);  // log(1 + exp(e)) would overflow
     return constant(
         a_.add({a_.multiply(a_.number(sign), half), a_.multiply(minus, log_cosh), a_.number(-std::log(2))}));
   }
@@ -157,9 +166,12 @@ Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId>
 }
 
 Poly Expander::log_ordered(const model::OrderedLogistic& ordered, IndexId category) {
-  // Between cuts a and b, g the logistic function: g(b - e) - g(a - e) = g(b - e) g(e - a) (1 - exp(a - b)). A cut is
-  // above one category and below another, so that one point for each is enough.
+  // With g the logistic function, the probability between the cuts a and b is
+  //     g(b - e) - g(a - e) = g(b - e) g(e - a) (1 - exp(a - b)).
+  // Each cut is the upper end of one category and the lower end of the next, so one tangent point for each cut is
+  // enough.
   const model::PlateId cuts = m_[ordered.cuts].shape[0];
+  // Restricts terms to the category whose number is that of the cut i plus `above`.
   const auto where = [&](IndexId i, std::int64_t above, Poly p) {
     const IndexId next = a_.index(std::get<IndexBound>(a_[i]).bound, above);
     return with_guard(std::move(p), {Relation::equal, next, category, std::nullopt, {}});
@@ -207,6 +219,8 @@ Poly Expander::own_statistic(model::VariableId auxiliary, Stat stat, std::vector
 }
 
 Poly Expander::limited(const Poly& value, double side, CoefId limit) {
+  // log [value > limit] is above + limit * lower: these statistics are 0 wherever the value can be, and the factor
+  // reads its limits from their natural parameters.
   Poly weight = value, at = value;
   weight[0].atoms[0].stat = side > 0 ? Stat::above : Stat::below;
   at[0].atoms[0].stat = side > 0 ? Stat::lower : Stat::upper;
@@ -214,7 +228,7 @@ Poly Expander::limited(const Poly& value, double side, CoefId limit) {
 }
 
 Poly Expander::log_probit(model::ExprId argument, double sign) {
-  // Albert & Chib (1993).
+  // Of data, log Phi is a function; of anything else it needs an observed bit.
   const Poly eta = scalar(argument);
   if (auto c = as_coefficient(a_, m_, eta))
     return constant(a_.apply(Function::log_tail, a_.multiply(a_.number(-sign), *c)));
@@ -226,6 +240,7 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
          "logistic(...) is for other counts too"});
   largest_ = {argument, eta.size()};
   if (!draws_ && (part_ || !setting_.empty() || !selectors_of(eta).empty())) return log_probit_at_point(eta, sign);
+  // The density of u ~ N(eta, 1) with a limit at 0. Albert & Chib (1993).
   const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
   const Poly value = own_statistic(u, Stat::value), rest = add(value, scale(a_, a_.number(-1), eta));
   Poly out = add(constant(a_, -0.5 * std::log(2 * std::numbers::pi)), scale(a_, a_.number(-0.5), product(rest, rest)));
@@ -233,7 +248,8 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
 }
 
 Poly Expander::log_probit_at_point(const Poly& eta, double sign) {
-  // E[log N(u; eta, 1)] + entropy of u ~ N(m, 1) above 0: offset(m) + tangent(m) eta - eta^2 / 2, tangent(m) = E[u].
+  // The factor of u is N(m, 1) above 0 at its optimum, and E[log N(u; eta, 1)] plus its entropy is
+  //     offset(m) + tangent(m) eta - eta^2 / 2 with tangent(m) = E[u].
   const Touching m = own_point(math::probit_bound(), eta);
   Poly out = add(statistic(m, Stat::offset), scale(a_, a_.number(sign), product(statistic(m, Stat::tangent), eta)));
   return add(std::move(out), scale(a_, a_.number(-0.5), product(eta, eta)));
@@ -241,6 +257,7 @@ Poly Expander::log_probit_at_point(const Poly& eta, double sign) {
 
 Poly Expander::log_softmax(model::ExprId scores, IndexId at) {
   // log softmax(e)_k >= e_k - offset(psi) - sum_j slope_j(psi) e_j - sum_j (e_j - mean(e))^2 / 4. Boehning (1992).
+  // The last sum is sum_j e_j^2 - (sum_j e_j)^2 / size, so that no term has a mean.
   const model::PlateId plate = m_[scores].shape[0];
   const Poly total = sum_over(plate, [&](IndexId j) { return component(scores, {j}); });
   const Touching psi = own_point(math::softmax_bound(), total, std::nullopt, m_[plate].set);
@@ -273,6 +290,7 @@ Expander::Censoring Expander::censoring(const model::Limits& limits) {
   for (const auto& [limit, sign] : {std::pair(limits.above, 1.0), std::pair(limits.below, -1.0)}) {
     if (!limit) continue;
     const CoefId c = as_coefficient(a_, m_, scalar(*limit)).value();
+    // `step` is 1 if its argument is positive, so a value at the limit counts as beyond it.
     const CoefId within = a_.apply(Function::step, sign > 0 ? minus(c, out.value) : minus(out.value, c));
     out.known = a_.multiply(out.known, within);
     out.sides.push_back({sign, c, minus(a_.number(1), within)});
@@ -284,10 +302,12 @@ Poly Expander::censored(const model::Distribution& d, const model::Limits& limit
   const Censoring c = censoring(limits);
   Poly out;
   if (d.family->gaussian) {
+    // A Normal density of the auxiliary number, which censored_value() limits.
     in_place_of_value_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
     out = distribution(d);
   } else {
     out = scale(a_, c.known, distribution(d));
+    // The log probability of the tail beyond each limit, read at the limit.
     for (const Censoring::Side& s : c.sides) {
       in_place_of_value_ = constant(s.limit);
       out = add(std::move(out),
@@ -316,6 +336,7 @@ void Expander::own_copies(Term& t) {
   for (const Atom& x : t.atoms) {
     const auto& auxiliary = m_[x.variable].auxiliary;
     if (!auxiliary || auxiliary->host != host || auxiliary->kind != Kind::source) continue;
+    // The first factor that is the observed count becomes the multiplicity of the source.
     CoefId rest = a_.number(1);
     std::optional<CoefId> count;
     for (CoefId f : a_.factors(t.coef)) {

@@ -1,4 +1,7 @@
-// Bounds of functions of one number that touch it at a point of their own.
+// Local bounds of functions of one number: absolute values and gamma functions.
+//
+// A local bound touches its function at a point, which is a new variable with a point factor (Bishop 2006, section
+// 10.5). Example: |e| <= (e^2 / xi + xi) / 2, equal at xi = |e|, has only statistics of e and xi that are conjugate.
 #include <algorithm>
 
 #include "compiler/density/expander.h"
@@ -8,7 +11,7 @@ namespace lehr::density {
 using math::Stat;
 
 Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& p) {
-  // One point for each element of the plates that p depends on.
+  // The point has one element for each value of the index variables that p depends on and does not sum over.
   std::set<BoundId> free;
   for (const Term& t : p) {
     std::set<BoundId> mentioned;
@@ -21,6 +24,7 @@ Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& 
     }
     for (BoundId b : t.bounds)
       mentioned.erase(b);
+    // A sampler draws one point, not one for each value of a switch.
     if (draws_) std::erase_if(mentioned, [&](BoundId b) { return a_[b].selector; });
     free.insert(mentioned.begin(), mentioned.end());
   }
@@ -74,6 +78,7 @@ bool Expander::is_sum_of_points(const Poly& p) const {
 }
 
 Poly Expander::log_gamma_of_points(const Poly& p) {
+  // A point itself has log Gamma as a statistic, so no bound is needed.
   if (p.size() == 1 && p[0].bounds.empty() && a_.literal(p[0].coef) == 1.0) {
     Poly out = p;
     out[0].atoms[0].stat = Stat::log_gamma;
@@ -85,6 +90,7 @@ Poly Expander::log_gamma_of_points(const Poly& p) {
 
 void Expander::check_sides(const Poly& p) {
   for (const Term& t : p) {
+    // The tangent lies below log Gamma, so a term with a negative coefficient would be bounded from above.
     const auto literal = a_.literal(a_.factors(t.coef).front());
     const bool negative = literal && *literal < 0;
     for (const Atom& x : t.atoms) {

@@ -1,4 +1,5 @@
-// What the ELBO of a model is besides the ELBO.
+// How the ELBO of a model differs from a true ELBO, in words for the user: a local bound makes it a bound of the ELBO,
+// and an improper prior leaves its constant unknown.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +11,7 @@ namespace lehr::density {
 
 std::vector<std::string> caveats(const model::Model& m, const Density& d) {
   std::vector<std::string> out, improper;
+  // Adds a phrase with the statements that have tangent points of that family row.
   const auto bounded_by = [&](const math::FamilyRow& row, std::string_view what) {
     std::vector<std::string> hosts;
     for (const model::Variable& v : m.variables) {

@@ -1,4 +1,7 @@
-// Log densities: a family row's formula over the value and the parameters of one statement.
+// Log densities of statements: the formula of the family's row, expanded over the value and the parameters.
+//
+// The terms of a statement then get what holds for all of them: the sum over its elements, guards for a chain's start,
+// copies (`times`), masks and missing values. `expand` at the end runs all statements and potentials.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +29,7 @@ Poly Expander::argument(const Argument& arg, std::vector<IndexId> at) {
     if (p.size() > largest_.terms) largest_ = {arg.value, p.size()};
     return p;
   }
-  // Another spelling of the parameter: its formula over the parameter as typed.
+  // The parameter was given in another spelling: the conversion is a formula over what was typed.
   std::map<int, IndexId> event;
   if (!at.empty()) event[math::kFirst.id] = at[0];
   if (at.size() > 1) event[math::kSecond.id] = at[1];
@@ -49,6 +52,7 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, const st
   const auto at = [&](math::Index i) { return event.at(i.id); };
   const auto rec = [&](const math::Expr& x) { return density(x, arguments, event); };
   const model::Variable var = m_[m_[*statement_].variable];  // a copy: auxiliaries are added below
+  // The plate that sums in a family's formula range over: the values of a category, or the components of a vector.
   const auto plate = [&] { return m_[var.value_plate ? *var.value_plate : var.event.at(0)].set; };
   return std::visit(
       Overloaded{
@@ -103,18 +107,20 @@ Poly Expander::function(const math::Apply& f, const Arguments& arguments, const 
   const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
   log_element_ = own_;
   if (f.function == Function::log && at_value) {
+    // log p[x] at the value x: of an observed category the index is data, of a latent one a selector.
     const model::VariableId v = m_[*statement_].variable;
     const IndexId k = m_[v].observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
     return log_component(arguments.at(at_value->vector).value, {k});
   }
   if (f.function == Function::log && symbol && arguments.contains(symbol->name) && symbol->indices.size() == 1 &&
       arguments.at(symbol->name).spelling && !arguments.at(symbol->name).spelling->convert) {
+    // The logarithm of component k of a parameter that is a vector.
     log_element_.push_back(at(symbol->indices[0]));
     return log_component(arguments.at(symbol->name).value, {at(symbol->indices[0])});
   }
   const bool of_p = f.function == Function::log, of_rest = f.function == Function::log1m;
   if (const auto* typed = (of_p || of_rest) && symbol ? link(arguments, symbol->name) : nullptr) {
-    // A copy: auxiliary variables may add expressions.
+    // log of a link has a bound or an auxiliary variable of its own. The node is copied, because these add expressions.
     if (const model::Apply f2 = *typed; f2.function == Function::logistic || f2.function == Function::probit) {
       if (f2.function == Function::probit) return log_probit(f2.argument, of_p ? 1 : -1);
       const Poly eta = scalar(f2.argument);
@@ -139,6 +145,7 @@ Poly Expander::distribution(const model::Distribution& d, const math::Expr& form
 Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {
   const auto& ref = std::get<model::VariableRef>(m_[part].node);
   if (m_[part].value_plate) {
+    // A category chooses the part: [part = k]. A bit chooses the first part by its value, the second by 1 minus it.
     Poly here = constant(a_, 1);
     here[0].atoms.push_back({ref.variable,
                              indices(ref.indices),
@@ -158,6 +165,7 @@ Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const
     parts.push_back(density(*d));
   }
   part_.reset();
+  // An auxiliary Normal number needs a density in every part of the mixture, or in none.
   const auto has_value = [&](const Poly& p) {
     return std::ranges::any_of(p, [&](const Term& t) {
       return std::ranges::any_of(t.atoms, [&](const Atom& a) {
@@ -211,6 +219,8 @@ Poly Expander::with_gaps(Poly p, model::VariableId v, model::VariableId teller) 
   const Guard present{Relation::equal, {}, {}, teller, own_};
   Poly out = with_guard(std::move(p), present);
   if (v == teller) return out;
+  // With a value: the log density. Without one: log of equal probabilities of the parts, written as -log(size)
+  // everywhere plus log(size) where there is a value.
   const auto& plate = m_[v].value_plate;
   Poly values =
       constant(plate ? a_.apply(Function::log, a_.coef(CoefExtent{*plate, std::nullopt})) : a_.number(std::log(2)));
@@ -229,6 +239,7 @@ Poly Expander::masked_entries(const model::Distribution& d, model::VariableId v,
   const math::Entries entries = math::independent_entries(*d.family);
   Arguments arguments;
   for (const model::Parameter& p : d.parameters) {
+    // The entries have a formula of their own, whose parameters are the components of the vector's.
     const auto* diagonal = std::get_if<model::Diag>(&m_[p.value].node);
     arguments[p.spelling->canonical] = {entries.spelled.at(p.spelling->name), diagonal ? diagonal->vector : p.value};
   }
@@ -253,6 +264,7 @@ void Expander::statement(model::StatementId id) {
   largest_ = {};
   span_ = s.span;
   const std::int64_t lag = model::lag_of(m_, s);
+  // The terms of one distribution. A chain has two: `start` for its first elements and the main one for the rest.
   const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {
     span_ = d.span;
     improper_ = d.family->improper || std::ranges::any_of(s.others, [](const auto& o) { return o.family->improper; });
@@ -275,7 +287,7 @@ void Expander::statement(model::StatementId id) {
       p = add(std::move(p), var.observed ? censored_value(s.limits) : within_limits(s.limits));
     p = close_scope(std::move(p));
     improper |= improper_;
-    // Of a density without a normaliser nothing constant is left.
+    // Constants of a density without a normaliser mean nothing.
     if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
     if (const auto teller = told_by(s.variable)) p = with_gaps(std::move(p), s.variable, *teller);
     else if (mask && m_[*mask].event.empty()) p = masked(std::move(p), s.variable, *mask);
@@ -284,6 +296,8 @@ void Expander::statement(model::StatementId id) {
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
       for (std::size_t k = 0; k < bounds.size(); ++k) {
         const model::PlateId plate = m_[s.bounds[k]].plate;
+        // Every element of a plate with `times` stands for copies; the array may be indexed by this plate and its
+        // parents.
         if (!m_[plate].times) continue;
         std::vector<IndexId> at;
         for (std::size_t j = 0; j < m_[*m_[plate].times].axes.size(); ++j) {

@@ -1,4 +1,7 @@
-// Expressions of the model, one component at a time.
+// Expressions of the model, expanded one component at a time.
+//
+// A vector or matrix is never formed. Its component at an index is expanded where it is needed, so `A * h` at i is the
+// polynomial sum(j) A[i, j] * h[j].
 #include "compiler/density/expander.h"
 #include "compiler/model/print_model.h"
 #include "compiler/support/overloaded.h"
@@ -6,6 +9,7 @@
 namespace lehr::density {
 namespace {
 
+/// Returns the condition l = r.
 Guard equal(IndexId l, IndexId r) { return {Relation::equal, l, r, std::nullopt, {}}; }
 
 }  // namespace
@@ -29,6 +33,7 @@ Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   const model::Variable& var = m_[v];
   if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
   if (const auto known = known_bits_.find({v, all}); known != known_bits_.end()) return constant(a_, known->second);
+  // The first indices name the element, the others the entry within it.
   const auto n = static_cast<std::ptrdiff_t>(var.axes.size());
   Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, {}};
   switch (var.support) {
@@ -69,7 +74,7 @@ Poly Expander::binary(model::ExprId id, const std::vector<IndexId>& at) {
     case model::BinaryOp::subtract:
       return add(component(b.left, at), scale(a_, a_.number(-1), component(b.right, at)));
     case model::BinaryOp::multiply: {
-      // scalar times anything: the scalar has no components
+      // One factor is a scalar, which has no components.
       const auto side = [&](model::ExprId s) {
         return component(s, m_[s].shape.empty() ? std::vector<IndexId>{} : at);
       };
@@ -83,8 +88,7 @@ Poly Expander::binary(model::ExprId id, const std::vector<IndexId>& at) {
 
 Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
   const model::Expr& e = m_[id];
-  // A scalar where a vector is wanted stands for every component, where a matrix is wanted for a multiple of
-  // the identity.
+  // A scalar stands for every component of a vector, or for a multiple of the identity matrix.
   if (e.shape.empty() && !at.empty()) {
     Poly p = component(id, {});
     return at.size() == 2 ? with_guard(std::move(p), equal(at[0], at[1])) : p;

@@ -1,4 +1,7 @@
-// Functions of polynomials: exact on monomials and on data, opaque (or refused) otherwise.
+// Functions of polynomials: exact for data and for single products of statistics, an opaque atom or an error otherwise.
+//
+// A sum has no logarithm in closed form, except 1 - x. An opaque atom is not an error yet: it may cancel, or the
+// variable may be a point whose family has the function as a statistic.
 #include <fmt/format.h>
 
 #include "compiler/density/expander.h"
@@ -9,15 +12,17 @@ namespace {
 
 using math::Stat;
 
+/// Returns true if the term sums over nothing and has no conditions.
 bool is_plain(const Term& t) { return t.bounds.empty() && t.guards.empty(); }
 
+/// Returns the statistic that is the logarithm of another one: log x of x, log x_k of x_k. Nothing if there is none.
 std::optional<Stat> log_of(Stat s, const model::Variable& v) {
   if (s == Stat::value && (v.support == math::Support::positive || v.support == math::Support::unit)) return Stat::log;
   if (s == Stat::comp && v.support == math::Support::simplex) return Stat::log_comp;
   return std::nullopt;
 }
 
-/// Makes of a statistic a function that has none.
+/// Applies the function `f` to an atom that has no statistic for it. `text` describes the result.
 void make_opaque(Atom& x, Function f, std::string text) {
   x.opaque.text = std::move(text);
   x.opaque.functions.insert(x.opaque.functions.begin(), f);
@@ -37,7 +42,7 @@ Poly Expander::fail(std::string why, std::vector<std::string> notes) {
 
 Poly Expander::log(const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return log_of_data(*c);
-  // log(1 - x) with x on (0, 1)
+  // log(1 - x) of a random x is log1m(x).
   if (p.size() == 2) {
     for (int k = 0; k < 2; ++k) {
       const Term &one = p[static_cast<std::size_t>(k)], &x = p[static_cast<std::size_t>(1 - k)];
@@ -75,7 +80,7 @@ Poly Expander::log(const Poly& p) {
     }
     out.push_back(std::move(s));
   }
-  // [j = l] guards: the logarithm of a diagonal entry, where the guard holds.
+  // The factor [j = l] of a diagonal entry stays outside the logarithm, as the condition of every summand.
   for (Term& s : out)
     s.guards = t.guards;
   std::erase_if(out, [&](const Term& s) { return a_.literal(s.coef) == 0.0; });
@@ -152,6 +157,7 @@ Poly Expander::opaque(Function f, const Poly& p) {
       return add(log({x}), opaque(f, {x}));
   }
   if (f == Function::lgamma && is_sum_of_points(p)) return log_gamma_of_points(p);
+  // The atom of the first variable stands for the whole function; the derivation of that variable reports it.
   for (const Term& t : p) {
     if (t.atoms.empty()) continue;
     Atom x = t.atoms[0];

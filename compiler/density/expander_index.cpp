@@ -1,4 +1,7 @@
-// Bounds, index expressions, scopes and selectors.
+// Index variables, index expressions, scopes and selectors of an expansion (expander.h).
+//
+// Example: in `x[n] ~ Normal(mu[z[n]], 1)` the index z[n] becomes the selector k of the statement's scope. Closing the
+// scope multiplies every term by [z[n] = k] and sums over k.
 #include "compiler/density/expander.h"
 #include "compiler/support/overloaded.h"
 
@@ -17,6 +20,7 @@ BoundId Expander::open_bound(model::BoundId id) {
 IndexId Expander::index(const model::Index& i) {
   return std::visit(Overloaded{[&](const model::Index::Constant& c) { return a_.index(IndexConstant{c.value}); },
                                [&](const model::Index::Shifted& s) {
+                                 // The model's index variable may stand for a shifted one of the algebra.
                                  const auto base = std::get<IndexBound>(a_[bound_.at(s.bound)]);
                                  return a_.index(base.bound, base.offset + s.offset);
                                },
@@ -41,6 +45,7 @@ std::vector<IndexId> Expander::indices(const std::vector<model::Index>& list) {
 }
 
 IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
+  // Each latent index has one selector: the one that is in scope already.
   for (const Scope& s : scopes_) {
     for (const Selector& known : s.selectors) {
       if (known.variable == v && known.axes == axes) return a_.index(known.bound);
@@ -49,6 +54,7 @@ IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
   std::set<BoundId> mentioned;
   for (IndexId i : axes)
     a_.collect(i, mentioned);
+  // The innermost scope that has introduced an index variable of the element, or else the statement.
   std::size_t home = 0;
   for (std::size_t s = 0; s < scopes_.size(); ++s) {
     for (BoundId b : mentioned) {

@@ -1,6 +1,8 @@
-// Values without mass under some of the choices of a latent variable: a count above the number of trials, a category
-// whose probability is the number 0. Log odds leave the choice no mass there, and nothing else reads them: the term
-// counts for the factor of the choice alone, so that the ELBO has no large numbers that cancel.
+// Values that have probability 0 under some choices of a latent variable: a count above the number of trials, a
+// category whose probability is the number 0.
+//
+// The choice gets log odds of -1e15 there. The term has a multiplicity of 0 that only the factor of the choice ignores,
+// so the ELBO has no large numbers that cancel.
 #include <algorithm>
 #include <variant>
 
@@ -10,7 +12,7 @@
 namespace lehr::density {
 namespace {
 
-/// Log odds beside which all others are small.
+/// Log odds that leave a choice no probability in double precision.
 constexpr double kNever = -1e15;
 
 }  // namespace
@@ -38,7 +40,8 @@ Poly Expander::never(CoefId where) {
   const std::set<model::VariableId> by = choosing(where);
   if (by.empty()) return {};
   Poly out = constant(a_.multiply(a_.number(kNever), where));
-  // A choice of several together is none of any factor alone: the bound shows what mass it has.
+  // If several variables choose together, no factor alone can exclude the choice. The ELBO then shows what probability
+  // such choices have.
   for (Term& t : out)
     if (by.size() == 1) t.multiplicities.push_back({*by.begin(), a_.number(0)});
   return out;
@@ -68,8 +71,10 @@ Poly Expander::within_total(Arguments& arguments) {
     const Poly all = several ? sum_over(m_[v.event.at(0)].set, [&](IndexId j) { return value({j}); }) : value({});
     const auto count = as_coefficient(a_, m_, all);
     if (!count) continue;
+    // 1 where the count does not exceed the total. For a vector of counts both must be equal.
     const CoefId fits = above(minus(*total, *count));
     const CoefId possible = several ? a_.multiply(fits, above(minus(*count, *total))) : fits;
+    // An impossible total is replaced by the count itself, which keeps log binomial coefficients finite.
     if (!several) argument.instead = constant(a_.add(*count, a_.multiply(fits, minus(*total, *count))));
     out = add(std::move(out), never(minus(a_.number(1), possible)));
   }

@@ -1,6 +1,8 @@
-// Like terms: equal up to the names of bounds. Each term gets a key from its atoms, bounds and guards with
-// the bounds numbered in order of appearance; symmetric statistics are tried both ways and the smallest key
-// taken.
+// Like terms: terms that are equal up to their coefficients and the names of their index variables.
+//
+// Each term gets a text key from its atoms, index variables and guards, with the index variables numbered in order of
+// appearance. Terms with one key are added up. A symmetric statistic (x_j x_l) is tried in both orders of its indices,
+// and the smallest key counts, so mirrored terms meet.
 #include <algorithm>
 #include <map>
 
@@ -10,12 +12,15 @@
 namespace lehr::density {
 namespace {
 
+/// The number of each index variable of a term, in order of appearance.
 using Numbering = std::map<BoundId, int>;
 
+/// Writes the key of one term. Index variables of the term are written as their numbers, free ones by id.
 class KeyBuilder {
  public:
   KeyBuilder(const Algebra& a, const Term& t) : a_(a), bounds_(t.bounds.begin(), t.bounds.end()) {}
 
+  /// Appends an index expression to the key.
   void index(IndexId i) {
     std::visit(Overloaded{[&](const IndexBound& b) {
                             if (!bounds_.contains(b.bound)) {
@@ -43,13 +48,16 @@ class KeyBuilder {
                a_[i]);
   }
 
+  /// Returns the number of an index variable. The first occurrence also appends its plate to the key.
   int number(BoundId b) {
     auto [it, inserted] = numbering.try_emplace(b, static_cast<int>(numbering.size()));
     if (inserted) key += 'p' + std::to_string(a_[b].plate.value) + '=';
     return it->second;
   }
 
+  /// The key so far.
   std::string key;
+  /// The numbers given so far.
   Numbering numbering;
 
  private:
@@ -57,17 +65,19 @@ class KeyBuilder {
   std::set<BoundId> bounds_;
 };
 
+/// Returns true if the statistic is symmetric in its two event indices.
 bool symmetric(const Atom& atom) {
   return atom.event.size() == 2 && (atom.stat == math::Stat::comp2 || atom.stat == math::Stat::entry ||
                                     atom.stat == math::Stat::inverse_entry || atom.stat == math::Stat::weighted2);
 }
 
+/// Returns the part of an atom by which atoms are ordered first: variable, statistic and opaque function.
 std::string sort_key(const Atom& atom) {
   return std::to_string(atom.variable.value) + '/' + std::to_string(static_cast<int>(atom.stat)) + '/' +
          atom.opaque.text;
 }
 
-/// Key of the term with the atoms in the given order.
+/// Returns the key of the term with its atoms in the given order, and the numbers of its index variables.
 std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const std::vector<Atom>& atoms) {
   KeyBuilder k(a, t);
   for (const Atom& atom : atoms) {
@@ -79,6 +89,7 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
       k.index(i);
     k.key += ']';
   }
+  // Index variables that no atom mentions are numbered by plate.
   std::vector<BoundId> rest;
   for (BoundId b : t.bounds) {
     if (!k.numbering.contains(b)) rest.push_back(b);
@@ -86,6 +97,7 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   std::stable_sort(rest.begin(), rest.end(), [&](BoundId x, BoundId y) { return a[x].plate < a[y].plate; });
   for (BoundId b : rest)
     k.number(b);
+  // Guards are written after all numbers are known, and sorted, so their order does not count.
   std::vector<std::string> guards;
   for (const Guard& g : t.guards) {
     KeyBuilder part(a, t);
@@ -113,12 +125,14 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   return {k.key, k.numbering};
 }
 
+/// The smallest key of a term, and the numbers of its index variables in it.
 struct Canonical {
   std::string key;
   Numbering numbering;
 };
 
-/// What of the atom's indices does not depend on the names of the term's bounds: x[t-1] comes before x[t].
+/// Returns the part of an atom's indices that does not depend on names of index variables. It orders the atoms of one
+/// variable: x[t-1] comes before x[t].
 std::string shape(const Algebra& a, const Term& t, const Atom& atom) {
   std::string out;
   const auto add = [&](IndexId i) {
@@ -137,6 +151,7 @@ std::string shape(const Algebra& a, const Term& t, const Atom& atom) {
   return out;
 }
 
+/// Returns the smallest key over both orders of each symmetric statistic.
 Canonical canonical(const Algebra& a, const Term& t) {
   std::vector<std::pair<std::pair<std::string, std::string>, const Atom*>> keyed;
   for (const Atom& x : t.atoms)
@@ -150,6 +165,8 @@ Canonical canonical(const Algebra& a, const Term& t) {
     if (symmetric(atoms[i])) flips.push_back(i);
   }
   Canonical best;
+  // At most four statistics are tried in both orders, sixteen keys; terms with more may miss a like term, which costs
+  // time only.
   const std::size_t variants = std::size_t{1} << std::min<std::size_t>(flips.size(), 4);
   for (std::size_t mask = 0; mask < variants; ++mask) {
     std::vector<Atom> flipped = atoms;
@@ -178,6 +195,7 @@ std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vecto
       continue;
     }
     Term& into = out[it->second];
+    // The coefficient of this term is rewritten in the index variables of the term that it is added to.
     std::map<BoundId, BoundId> renaming;
     for (const auto& [mine, number] : c.numbering) {
       for (const auto& [theirs, n] : numberings[it->second]) {

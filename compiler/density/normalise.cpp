@@ -1,6 +1,11 @@
-// The normal form of a term: index equalities substituted, unused selectors dropped, atoms of one element
-// merged, and atoms that may or may not be of one element split into both cases. Terminates: every split
-// decides one pair.
+// The normal form of a term (density.h).
+//
+// Four rewriting steps are repeated until none applies. Guards that are equalities are substituted or decided. An
+// indicator whose value nothing else reads is dropped, since the indicators of all values sum to 1. Two atoms of one
+// element are merged into one statistic. If two atoms of one variable may or may not belong to one element, the term is
+// split into both cases:
+//     sum(i, j) x[i] * x[j]   ->   sum(i) x[i]^2   +   sum(i, j | i != j) x[i] * x[j]
+// It terminates, because every split decides one axis of one pair of atoms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +20,14 @@ namespace {
 
 using math::Stat;
 
-/// The base of an index as bound plus offset, for comparing `t` with `t-1`.
+/// Returns an index as an index variable with an offset, so that `t` can be compared with `t-1`; nothing for other
+/// indices.
 std::optional<IndexBound> as_bound(const Algebra& a, IndexId i) {
   if (const auto* b = std::get_if<IndexBound>(&a[i])) return *b;
   return std::nullopt;
 }
 
+/// Returns true if the indices `l` and `r` certainly differ in the term: by a guard, as constants or by their offsets.
 bool differ(const Algebra& a, const Term& t, IndexId l, IndexId r) {
   for (const Guard& g : t.guards) {
     if (g.present || (g.relation != Relation::not_equal && g.relation != Relation::less)) continue;
@@ -33,6 +40,7 @@ bool differ(const Algebra& a, const Term& t, IndexId l, IndexId r) {
   return bl && br && bl->bound == br->bound && bl->offset != br->offset;
 }
 
+/// Returns true if anything in the term mentions the index variable `b` besides the event indices of the atom `except`.
 bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* except) {
   if (a.mentions(t.coef, b)) return true;
   for (const Multiplicity& m : t.multiplicities) {
@@ -62,14 +70,15 @@ bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* exce
   return false;
 }
 
-/// Whether a plate has elements that the other has not: what is broken into sticks, of the sticks.
+/// Returns true if the plate has elements that `than` does not have: a stick-breaking plate has one more than its
+/// sticks.
 bool is_longer(const model::Model& m, model::PlateId plate, model::PlateId than) {
   return std::ranges::any_of(m.plates, [&](const model::Plate& p) {
     return p.stick && m[p.set].set == m[plate].set && (m[*p.stick].set == m[than].set || is_longer(m, *p.stick, than));
   });
 }
 
-/// The plate whose elements an index is one of.
+/// Returns the plate that an index expression is an element of; nothing for constants and coordinates.
 std::optional<model::PlateId> plate_of(const Algebra& a, const model::Model& m, IndexId e) {
   if (const auto bound = as_bound(a, e)) return a[bound->bound].plate;
   const auto* lookup = std::get_if<IndexLookup>(&a[e]);
@@ -77,12 +86,15 @@ std::optional<model::PlateId> plate_of(const Algebra& a, const model::Model& m, 
   return std::visit([&](auto source) { return m[source].value_plate; }, lookup->source);
 }
 
-/// Whether every element `e` can be is one the bound's plate has, so that b := e loses nothing.
+/// Returns true if every element that `e` can be is one that the plate of `b` has. Only then does b := e lose no
+/// summand.
 bool ranges_over(const Algebra& a, const model::Model& m, BoundId b, IndexId e) {
   const std::optional<model::PlateId> plate = plate_of(a, m, e);
   return !plate || !is_longer(m, *plate, a[b].plate);
 }
 
+/// Returns true if the guard `bound = by` can be solved by substitution, and sets `which` to the index variable that is
+/// replaced. It must be summed in the term, have no offset and no parent, and not occur in `by`.
 bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, BoundId& which) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
@@ -94,9 +106,10 @@ bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId
   return true;
 }
 
+/// The result of one rewriting step: nothing to do, the term has changed, or the term is 0.
 enum class Step { none, changed, zero };
 
-/// Dissolves one guard if possible.
+/// Simplifies one guard: removes a repeated or decided one, substitutes an equality, or rewrites the atoms by it.
 Step guards(Algebra& a, const model::Model& m, Term& t) {
   for (std::size_t k = 0; k < t.guards.size(); ++k) {
     const Guard g = t.guards[k];
@@ -108,6 +121,7 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
     if (g.present) continue;
     const auto* cl = std::get_if<IndexConstant>(&a[g.left]);
     const auto* cr = std::get_if<IndexConstant>(&a[g.right]);
+    // Whether the guard is true, where that can be decided without the data.
     std::optional<bool> known;
     if (cl && cr) {
       switch (g.relation) {
@@ -153,9 +167,10 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
       t = substitute(a, std::move(t), b, by);
       return Step::changed;
     }
-    // Kept: the atoms mention one side only, so that equal elements are recognised.
+    // An equality that cannot be substituted stays. The atoms are rewritten to mention one side only, so that equal
+    // elements are recognised.
     IndexId keep = std::min(g.left, g.right), drop = std::max(g.left, g.right);
-    // Where one has elements that the other has not, what is read is of the other.
+    // If one side has elements that the other does not have, the atoms must name the side that exists for both.
     if (const auto x = as_bound(a, drop); x && x->offset == 0 && !ranges_over(a, m, x->bound, keep))
       std::swap(keep, drop);
     bool rewrote = false;
@@ -175,7 +190,7 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
   return Step::none;
 }
 
-/// A sum of indicators of all values is 1.
+/// Drops sum_k [z = k] if nothing else mentions k, because the indicators of all values sum to 1.
 Step drop_unused_selector(const Algebra& a, const model::Model& m, Term& t) {
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
     const Atom& atom = t.atoms[k];
@@ -184,6 +199,7 @@ Step drop_unused_selector(const Algebra& a, const model::Model& m, Term& t) {
     if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) continue;
     if (used_elsewhere(a, t, b->bound, &atom)) continue;
     const auto& values = m[atom.variable].value_plate;
+    // The sum must cover all values of the category.
     if (values && is_longer(m, *values, a[b->bound].plate)) continue;
     std::erase(t.bounds, b->bound);
     t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
@@ -192,13 +208,13 @@ Step drop_unused_selector(const Algebra& a, const model::Model& m, Term& t) {
   return Step::none;
 }
 
-/// The power of the variable that a scalar's statistic is: 1 for x, 2 for x^2; 0 for other functions.
+/// Returns the exponent if the atom is a power of its variable: 1 for x, 2 for x^2. Returns 0 for other functions.
 int degree(const Atom& x) {
   if (!x.opaque.empty()) return x.opaque.functions.empty() ? x.opaque.power : 0;
   return x.stat == Stat::value ? 1 : x.stat == Stat::square ? 2 : 0;
 }
 
-/// The statistic that is a power of a positive number; 0 is none.
+/// Returns the statistic that is that power of a positive variable; nothing for 0 and for powers that no family has.
 std::optional<Stat> power_of_positive(int degree) {
   constexpr std::pair<int, Stat> kPowers[] = {
       {1, Stat::value}, {2, Stat::square}, {-1, Stat::inverse}, {-2, Stat::inverse_square}};
@@ -208,6 +224,7 @@ std::optional<Stat> power_of_positive(int degree) {
   return std::nullopt;
 }
 
+/// Returns the exponent of a statistic that is a power of a positive variable, or 0 for other statistics.
 int positive_degree(Stat s) {
   for (const int d : {1, 2, -1, -2}) {
     if (power_of_positive(d) == s) return d;
@@ -215,8 +232,9 @@ int positive_degree(Stat s) {
   return 0;
 }
 
-/// A statistic of one value of the category, and another: of the same value; a number squared at most. Two indicators
-/// are not among them.
+/// Merges two statistics of a category z with a number x that it switches. Both are of one value of z, so a guard makes
+/// the values equal; x may be squared at most. Returns false if there is no such statistic. Two indicators are merged
+/// before.
 bool merge_switched(Term& t, Atom& out, const Atom& l, const Atom& r) {
   const auto power = [](const Atom& x) {
     return x.stat == Stat::switched ? 1 : x.stat == Stat::switched_square ? 2 : 0;
@@ -228,7 +246,8 @@ bool merge_switched(Term& t, Atom& out, const Atom& l, const Atom& r) {
   return true;
 }
 
-/// Statistics of a vector and its precision: the precision once at most, and two numbers of the vector.
+/// Merges two statistics of a vector with the precision that scales it: the precision may occur once, and the vector's
+/// numbers twice. Returns false if there is no such statistic.
 bool merge_scaled(Atom& out, const Atom& l, const Atom& r) {
   constexpr Stat kProducts[2][3] = {{Stat::value, Stat::comp, Stat::comp2},
                                     {Stat::value, Stat::weighted, Stat::weighted2}};
@@ -244,7 +263,8 @@ bool merge_scaled(Atom& out, const Atom& l, const Atom& r) {
   return true;
 }
 
-/// The product of two statistics of one element, replacing both.
+/// Replaces the atoms i and j, two statistics of one element, by their product. If no family has the product as a
+/// statistic, the atom becomes opaque.
 void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
   const Atom l = t.atoms[i], r = t.atoms[j];
   t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(j));
@@ -258,6 +278,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
     }
     if (support == math::Support::scaled && merge_scaled(out, l, r)) return;
     if (is(Stat::value, Stat::value)) {
+      // A bit is its own square; the square of a spin is 1.
       if (support == math::Support::bit) return;
       if (support == math::Support::spin) {
         t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(i));
@@ -293,6 +314,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
       return;
     }
   }
+  // No family has this product as a statistic.
   const int power = degree(l) > 0 && degree(r) > 0 ? degree(l) + degree(r) : 0;
   out.opaque = {power > 0 ? fmt::format("{}^{}", m[l.variable].name, power)
                           : print_statistic(m, l) + " * " + print_statistic(m, r),
@@ -301,6 +323,7 @@ void merge_pair(const model::Model& m, Term& t, std::size_t i, std::size_t j) {
                 {}};
 }
 
+/// Merges the first pair of atoms that certainly belong to one element.
 Step merge_atoms(const model::Model& m, Term& t) {
   for (std::size_t i = 0; i < t.atoms.size(); ++i) {
     for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
@@ -313,8 +336,9 @@ Step merge_atoms(const model::Model& m, Term& t) {
   return Step::none;
 }
 
-/// Two atoms of one variable that may or may not be of one element: the term where the first undecided axis
-/// agrees is returned, and `t` becomes the one where it does not.
+/// Splits the term at the first pair of atoms of one variable that may or may not belong to one element. It returns the
+/// case in which their first undecided axis agrees; `t` becomes the case in which it does not. Returns nothing if all
+/// pairs are decided.
 std::optional<Term> split(const Algebra& a, Term& t) {
   for (std::size_t i = 0; i < t.atoms.size(); ++i) {
     for (std::size_t j = i + 1; j < t.atoms.size(); ++j) {
@@ -359,6 +383,7 @@ std::vector<Term> normalise(Algebra& a, const model::Model& m, Term term) {
     work.pop_front();
     bool zero = a.literal(t.coef) == 0.0;
     while (!zero) {
+      // The cheap steps come first, and splitting last: each of them may decide a pair.
       Step s = guards(a, m, t);
       if (s == Step::none) s = drop_unused_selector(a, m, t);
       if (s == Step::none) s = merge_atoms(m, t);

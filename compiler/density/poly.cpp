@@ -1,4 +1,7 @@
-// Sums, products, renaming and substitution of terms.
+// Arithmetic of polynomials: sums, products, renaming and substitution of index variables in whole terms.
+//
+// Products rename index variables that clash, so a square of a sum has two independent sums. Nested index variables
+// (whose parent is another index) follow every change of their parent.
 #include "compiler/density/poly.h"
 
 #include <algorithm>
@@ -8,6 +11,8 @@
 namespace lehr::density {
 namespace {
 
+/// Returns the term with `s` applied to its coefficient, multiplicities, atoms and guards. The list of its index
+/// variables stays.
 Term apply(Algebra& a, Term t, const Algebra::Substitution& s) {
   t.coef = a.substitute(t.coef, s);
   for (Multiplicity& m : t.multiplicities)
@@ -30,7 +35,8 @@ Term apply(Algebra& a, Term t, const Algebra::Substitution& s) {
   return t;
 }
 
-/// Bounds whose parent changed under `s` get a fresh name with the new parent, everywhere in the term.
+/// Returns the term with a fresh index variable in place of each whose parent changes under `s`, everywhere in the
+/// term. Example: with d := e, the sum over tokens of d becomes one over tokens of e.
 Term follow_parents(Algebra& a, Term t, const Algebra::Substitution& s) {
   for (std::size_t k = 0; k < t.bounds.size(); ++k) {
     const BoundId b = t.bounds[k];
@@ -72,7 +78,8 @@ Term substitute(Algebra& a, Term t, BoundId b, IndexId by) {
 }
 
 Term rename_bounds(Algebra& a, Term t) {
-  // Parents first: following renames children, which are then renamed once more on their own turn.
+  // Parents stand before their children. Renaming a parent gives its children fresh names, which are renamed once more
+  // when the loop reaches them.
   for (std::size_t k = 0; k < t.bounds.size(); ++k) {
     const BoundId b = t.bounds[k];
     const BoundId fresh = a.fresh_like(b, a[b].parent);
@@ -122,6 +129,7 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
     for (const Term& t : normalise(a, m, raw)) {
       if (!t.atoms.empty() || !t.guards.empty() || !t.multiplicities.empty()) return std::nullopt;
       CoefId c = t.coef;
+      // From the inside outwards: children stand behind their parents.
       for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b)
         c = a.coef(CoefSum{*b, c});
       summands.push_back(c);
@@ -135,6 +143,7 @@ Poly gathered(Algebra& a, const model::Model& m, const Poly& p) {
   Poly data, out;
   std::copy_if(p.begin(), p.end(), std::back_inserter(data), is_data);
   const std::optional<CoefId> known = as_coefficient(a, m, data);
+  // The sum of all data takes the position of the first data term, so the order of the others stays.
   bool first = true;
   for (const Term& t : p) {
     if (!known || !is_data(t)) out.push_back(t);

@@ -1,4 +1,5 @@
-// Index notation for terms; bounds get the names of their plates, primed where two range over one plate.
+// Terms in index notation. Index variables get the names of their plates, with a prime for each earlier one of the same
+// name. The output is the user's, so it follows the notation of the model language.
 #include "compiler/density/print_density.h"
 
 #include <fmt/format.h>
@@ -13,17 +14,19 @@
 namespace lehr::density {
 namespace {
 
+/// Returns the indices in brackets, `[a, b]`; nothing for none.
 std::string brackets(Names& names, const std::vector<IndexId>& indices) {
   return bracketed(listed(indices, [&](IndexId i) { return print(names, i); }));
 }
 
-/// An element of the plate, by the number that the model has for it.
+/// Returns an index over the plate. A constant element has the number that the model gives it, counted from
+/// Plate::from.
 std::string element_of(Names& names, model::PlateId plate, IndexId i) {
   const auto* constant = std::get_if<IndexConstant>(&names.algebra[i]);
   return constant ? std::to_string(constant->value + names.model[names.model[plate].set].from) : print(names, i);
 }
 
-/// `of`: the variable or the data.
+/// Returns an element of a variable or data array: its name with its indices.
 template <class Of>
 std::string element_of(Names& names, const Of& of, const std::vector<IndexId>& indices) {
   auto axis = of.axes.begin();
@@ -33,18 +36,21 @@ std::string element_of(Names& names, const Of& of, const std::vector<IndexId>& i
   return of.name + bracketed(listed(indices, print_next));
 }
 
+/// Returns an element of a data array.
 std::string element(Names& names, const DataSource& s, const std::vector<IndexId>& indices) {
   return std::visit([&](auto id) { return element_of(names, names.model[id], indices); }, s);
 }
 
-/// A text and the minus before it.
+/// A text, and whether a minus sign stands before it.
 struct Signed {
   bool minus;
   std::string text;
 
+  /// Returns the text with its sign.
   std::string whole() const { return (minus ? "-" : "") + text; }
 };
 
+/// Returns the parts as a sum, `a - b + c`.
 std::string sum_of(const std::vector<Signed>& parts) {
   std::string out;
   for (const Signed& p : parts)
@@ -52,11 +58,13 @@ std::string sum_of(const std::vector<Signed>& parts) {
   return out;
 }
 
+/// Returns a coefficient as a factor of a product: a sum gets parentheses.
 std::string factor(Names& names, CoefId c) {
   const std::string s = print(names, c);
   return std::holds_alternative<CoefAdd>(names.algebra[c]) ? "(" + s + ")" : s;
 }
 
+/// Returns a product: the sign in front, adjacent equal factors as squares, reciprocals behind division signs.
 Signed signed_product(Names& names, const std::vector<CoefId>& parts) {
   const Algebra& a = names.algebra;
   Signed out{false, ""};
@@ -80,6 +88,7 @@ Signed signed_product(Names& names, const std::vector<CoefId>& parts) {
   return out;
 }
 
+/// Returns a coefficient with its sign separated.
 Signed signed_text(Names& names, CoefId c) {
   const CoefNode& node = names.algebra[c];
   if (const auto* product = std::get_if<CoefMultiply>(&node)) return signed_product(names, product->parts);
@@ -87,6 +96,7 @@ Signed signed_text(Names& names, CoefId c) {
   return {false, print(names, c)};
 }
 
+/// Returns a term with its sign separated. A sum keeps the sign inside.
 Signed signed_text(const model::Model& m, const Algebra& a, const Term& t) {
   Names names(m, a);
   std::string sum;
@@ -154,7 +164,8 @@ std::string print(Names& names, CoefId c) {
                  },
                  [&](const CoefIndexValue& v) { return print(names, v.index); },
                  [&](const CoefAdd& s) {
-                   // Literal numbers last, `eta - 1`, but not behind a minus: `1 - x`.
+                   // Literal numbers stand last, as in `eta - 1`. If the first part would have a minus, the last part
+                   // moves to the front, as in `1 - x`.
                    std::vector<Signed> parts;
                    for (bool literal : {false, true}) {
                      for (CoefId p : s.parts) {
@@ -254,7 +265,7 @@ std::string print(Names& names, const Atom& atom) {
 
 std::string print_statistic(const model::Model& m, const Atom& atom) {
   if (!atom.opaque.empty()) return atom.opaque.text;
-  // Rows speak of x and X; people speak of the variable.
+  // The table of families names statistics of x and X; the message names the variable instead.
   const std::string_view row = math::name_of(atom.stat);
   const auto letter = [&](std::size_t k) { return k < row.size() && std::isalpha(static_cast<unsigned char>(row[k])); };
   std::string out;

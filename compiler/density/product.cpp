@@ -1,5 +1,7 @@
-// Products of polynomials within bounds. A square of a sum of n random variables has about n * n / 2 terms, a
-// product of m sums n^m: what need not be multiplied out is not, and what must be has a limit.
+// Products of polynomials with a limit on the number of their terms.
+//
+// The square of a sum of n random variables has about n * n / 2 terms, and a product of m sums has n^m. So parts that
+// depend on data alone stay one coefficient, and a product above the limit is reported.
 #include "compiler/density/expander.h"
 #include "compiler/model/print_model.h"
 #include "runtime/terminal/printable.h"
@@ -7,12 +9,12 @@
 namespace lehr::density {
 namespace {
 
-/// Products of no more terms than this are multiplied out as they stand: in the log density of a family, and
-/// of two expressions of the model, where factors that are known when the data are would multiply with each
-/// other.
+/// Products of at most this many terms are multiplied out without merging like terms first. kPlainTerms is for the
+/// formulas of families. kPlainFactors is for expressions of the model, where a product of data sums would otherwise be
+/// multiplied out again and again.
 constexpr std::size_t kPlainTerms = 100, kPlainFactors = 4;
 
-/// Whether some coefficient is a product with a sum that was kept as one.
+/// Returns true if the coefficient of some term has a factor that is a sum.
 bool has_sum(const Algebra& a, const Poly& p) {
   return std::any_of(p.begin(), p.end(), [&](const Term& t) {
     const std::vector<CoefId> factors = a.factors(t.coef);

@@ -1,6 +1,8 @@
-// Bounds whose argument is switched by latent categories or bits: a point for each value of the switch. Given the value
-// the bound is as tight as without a switch. The log joint is sum_k [z = k] f_k, so that only f_k depends on the point
-// for k, and what weighs it cancels in its update.
+// Local bounds whose argument is switched by latent categories or bits: one tangent point for each value of the switch.
+//
+// The log joint is sum_k [z = k] f_k. Only f_k depends on the point for k, so each point is as tight as without a
+// switch, and the weight E[z = k] cancels in its update. For bits this means to expand the density once for each value:
+//     log g(a + s b), s a bit   ->   s log g(a + b) + (1 - s) log g(a)
 #include <algorithm>
 
 #include "compiler/density/expander.h"
@@ -11,11 +13,14 @@ namespace lehr::density {
 
 namespace {
 
-/// Of more bits in one argument, the first ones: there are points for all of their values together.
+/// The number of bits whose values are expanded, since the number of points doubles with each. Further bits stay in the
+/// argument of the bound.
 constexpr std::size_t kMostBits = 3;
 
+/// Returns true for a bit or a spin.
 bool is_binary(const model::Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
 
+/// Returns true if the formula contains an absolute value.
 bool takes_absolute(const math::Expr& e) {
   const auto* f = std::get_if<math::Apply>(&e->form);
   return (f && f->function == Function::abs) || std::ranges::any_of(math::children_of(e), takes_absolute);
@@ -86,6 +91,7 @@ Poly Expander::for_each_value(std::span<const Element> bits, const std::function
   const Poly value = variable(bit.first, bit.second);
   Poly out;
   for (const double sign : {1.0, -1.0}) {
+    // The indicator of the value: (1 + s) / 2 or (1 - s) / 2 of a spin, s or 1 - s of a bit.
     const Poly here = spin       ? add(constant(a_, 0.5), scale(a_, a_.number(0.5 * sign), value))
                       : sign > 0 ? value
                                  : add(constant(a_, 1), scale(a_, a_.number(-1), value));

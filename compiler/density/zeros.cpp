@@ -1,6 +1,8 @@
-// Entries of a simplex that never have mass, because their concentration is 0 in the data. They are left out of every
-// term but the prior: what reads the logarithm of such an entry reads a constant, so that counts of it, from a start
-// that knows nothing of zeros, cannot give it the mass that the prior denies.
+// Entries of a simplex that have probability 0, because the data give them concentration 0.
+//
+// Every term outside the prior reads a constant in place of log x_k for such an entry. Otherwise counts from a random
+// start, which does not know of zeros, could give the entry the probability that the prior denies. The choice between
+// log x_k and the constant is made by step(concentration - kNoMass), since the concentrations are data.
 #include <algorithm>
 
 #include "compiler/density/poly.h"
@@ -10,7 +12,7 @@
 namespace lehr::density {
 namespace {
 
-/// The concentration that is data with zeros, inside the coefficient of an entry's logarithm in the prior.
+/// Returns the concentration with zeros that occurs in the coefficient of log x_k in a prior, or nothing.
 std::optional<CoefId> lifted(const Algebra& a, CoefId c, const std::vector<bool>& with_zeros) {
   if (const auto* data = std::get_if<CoefData>(&a[c])) {
     const auto* given = std::get_if<model::GivenId>(&data->source);
@@ -24,12 +26,14 @@ std::optional<CoefId> lifted(const Algebra& a, CoefId c, const std::vector<bool>
   return std::nullopt;
 }
 
+/// A Dirichlet prior whose concentration has zeros.
 struct Prior {
-  std::size_t origin;
-  Atom entry;
-  CoefId concentration;
+  std::size_t origin;    // the prior's statement, as an index into Density::origins
+  Atom entry;            // log x_k in its term
+  CoefId concentration;  // the concentration of entry k
 };
 
+/// Finds the Dirichlet priors whose concentration has zeros.
 std::vector<Prior> priors(const model::Model& m, const Density& d, const std::vector<bool>& with_zeros) {
   std::vector<Prior> out;
   for (const Term& t : d.terms) {
@@ -41,7 +45,8 @@ std::vector<Prior> priors(const model::Model& m, const Density& d, const std::ve
   return out;
 }
 
-/// The concentration of the entry that `at` is the logarithm of.
+/// Returns the concentration of the entry whose logarithm is the atom `at`: the indices of the prior's term are
+/// replaced by those of the atom.
 CoefId concentration_of(Algebra& a, const Prior& prior, const Atom& at) {
   std::vector<std::pair<IndexId, IndexId>> pairs;
   for (std::size_t k = 0; k < at.axes.size(); ++k)
@@ -68,6 +73,8 @@ void leave_out_zeros(const model::Model& m, const std::vector<bool>& with_zeros,
       const auto at = std::ranges::find_if(d.terms[k].atoms, reads);
       if (d.terms[k].origin == prior.origin || at == d.terms[k].atoms.end()) continue;
       const CoefId concentration = concentration_of(a, prior, *at);
+      // `step` is 1 if its argument is positive. A zero is bound as kNoMass, so `zero` is 1 for it and 0 for all
+      // others.
       const CoefId above = a.add(concentration, a.number(-kNoMass));
       const CoefId zero = a.add(a.number(1), a.multiply(a.number(-1), a.apply(Function::step, above)));
       Term never = d.terms[k];
