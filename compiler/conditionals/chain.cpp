@@ -1,4 +1,7 @@
-// Chains: which blocks have one factor for a whole sequence, and of which kind.
+// Chains: which blocks have one factor for a whole sequence, and which exact algorithm computes it.
+//
+// The terms are the only source. x[t] ~ Normal(a * x[t-1], q) has the term x[t] * x[t-1], so the lags are {1}. A
+// category with z[t] given z[t-1] and z[t-2] has a term with lags {1, 2}.
 #include <algorithm>
 
 #include "compiler/conditionals/conditionals.h"
@@ -16,10 +19,10 @@ std::optional<std::int64_t> steps_between(const density::Algebra& a, const densi
 
 namespace {
 
-constexpr std::int64_t kMostHistory = 4;  // of categories: memory grows exponentially
-constexpr std::int64_t kMostBands = 12;   // of numbers: code and time grow with its square
+constexpr std::int64_t kMostHistory = 4;  // the largest lag of categories: memory grows exponentially with it
+constexpr std::int64_t kMostBands = 12;   // the largest lag of Normal elements: code and time grow with its square
 
-/// Elements of two sequences, of which each has a factor of its own.
+/// Returns true if two atoms of a variable certainly belong to different sequences, which have separate factors.
 bool in_different_sequences(const density::Density& d, const density::Term& t, const density::Atom& l,
                             const density::Atom& r) {
   for (std::size_t x = 0; x + 1 < l.axes.size(); ++x) {
@@ -28,7 +31,7 @@ bool in_different_sequences(const density::Density& d, const density::Term& t, c
   return false;
 }
 
-/// Statistics of the family that neighbours may have in one term, where there is an exact algorithm.
+/// Returns the exact algorithm for a family and the statistic that elements of one term must have for it, or nothing.
 std::optional<std::pair<ChainFactor, math::Stat>> factor_of(const math::FamilyRow& family) {
   using math::Stat;
   const auto has = [&](Stat s) {
@@ -62,7 +65,7 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
       if (a.variable == v) own.push_back(&a);
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
-      std::vector<std::int64_t> steps;  // to the others of its sequence
+      std::vector<std::int64_t> steps;  // from this element to the others of its sequence
       for (std::size_t j = 0; j < own.size(); ++j) {
         if (j == i || in_different_sequences(d, t, *own[i], *own[j])) continue;
         const auto to = steps_between(d.algebra, *own[i], *own[j]);
@@ -70,9 +73,10 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
         steps.push_back(*to);
       }
       if (steps.empty()) continue;
+      // Either all atoms of the term are of one sequence or each is of its own. A Gaussian term may have two elements.
       const bool too_many = out.factor == ChainFactor::gaussian && steps.size() > 1;
       if (steps.size() + 1 < own.size() || too_many) return std::nullopt;
-      if (std::ranges::max(steps) > 0) continue;  // not the last of them
+      if (std::ranges::max(steps) > 0) continue;  // the group is recorded once, from its last element
       Lags lags;
       for (const std::int64_t to : steps)
         lags.push_back(-to);

@@ -1,3 +1,5 @@
+// Advice on what to write instead of a term without a closed form. Each function below recognises one pattern, and
+// returns a sentence with complete statements or an empty text. cure() at the end tries them in turn.
 #include "compiler/conditionals/cures.h"
 
 #include <fmt/format.h>
@@ -15,11 +17,12 @@ namespace {
 
 using math::Function;
 
+/// Returns the name with the plates of `v` as its indices: `tau[k]`.
 std::string element_of(const model::Model& m, model::VariableId v, const std::string& name) {
   return name + bracketed(listed(m[v].axes, [&](model::PlateId p) { return m[p].name; }));
 }
 
-/// The distribution with another text for one of its parameters.
+/// Returns the text of a distribution with another text for the parameter `other`.
 std::string with_parameter(const model::Model& m, const model::Distribution& d, const model::Parameter& other,
                            const std::string& text) {
   const auto spelled = [&](const model::Parameter& p) {
@@ -28,10 +31,12 @@ std::string with_parameter(const model::Model& m, const model::Distribution& d, 
   return fmt::format("{}({})", d.family->name, listed(d.parameters, spelled));
 }
 
+/// Returns the indices of a reference in brackets.
 std::string indices_of(const model::Model& m, const model::VariableRef& ref) {
   return bracketed(listed(ref.indices, [&](const model::Index& i) { return print(m, i); }));
 }
 
+/// Returns true if the model has something of that name.
 bool is_declared(const model::Model& m, const std::string& name) {
   const auto in = [&](const auto& all) {
     return std::ranges::any_of(all, [&](const auto& x) { return x.name == name; });
@@ -39,7 +44,8 @@ bool is_declared(const model::Model& m, const std::string& name) {
   return in(m.variables) || in(m.givens) || in(m.plates) || in(m.constants);
 }
 
-/// Where the variable is a parameter in another spelling than that of the density (sd), which has a conjugate prior.
+/// Returns the advice to use the canonical parameter, which has a conjugate prior, where the variable is another
+/// spelling of it: a precision in place of `sd`.
 std::string respelled(const model::Model& m, const model::Statement& s, model::VariableId v) {
   for (const model::Distribution* d : model::distributions_of(s)) {
     for (const model::Parameter& p : d->parameters) {
@@ -61,6 +67,7 @@ std::string respelled(const model::Model& m, const model::Statement& s, model::V
   return "";
 }
 
+/// Returns true if the expression mentions the variable.
 bool is_under(const model::Model& m, model::ExprId root, model::VariableId v) {
   return std::ranges::any_of(model::nodes_under(m, {root}), [&](model::ExprId id) {
     const auto* ref = std::get_if<model::VariableRef>(&m[id].node);
@@ -68,12 +75,13 @@ bool is_under(const model::Model& m, model::ExprId root, model::VariableId v) {
   });
 }
 
+/// Returns true if the expression mentions no variable.
 bool is_known(const model::Model& m, model::ExprId root) {
   return std::ranges::none_of(model::nodes_under(m, {root}),
                               [&](model::ExprId id) { return std::holds_alternative<model::VariableRef>(m[id].node); });
 }
 
-/// The logarithm of a product of exponentials and of numbers that are known; nothing of anything else.
+/// Returns the text of the logarithm of a product of exponentials and of data, or nothing for other expressions.
 std::optional<std::string> log_text(const model::Model& m, model::ExprId id) {
   if (is_known(m, id)) return fmt::format("log({})", print(m, id));
   if (const auto* f = std::get_if<model::Apply>(&m[id].node); f && f->function == Function::exp)
@@ -86,8 +94,8 @@ std::optional<std::string> log_text(const model::Model& m, model::ExprId id) {
                                            : fmt::format("{} - ({})", *left, *right);
 }
 
-/// The statement of a count whose mean and variance are a parameter with exp(... v ...) in it, with a distribution that
-/// has a bound; empty: there is none.
+/// Returns the statement of a Poisson count, whose mean contains exp(... v ...), as a NegativeBinomial with a logistic
+/// link, which has a bound. Returns an empty text if the statement is no such count.
 std::string negative_binomial(const model::Model& m, const model::Statement& s, model::VariableId v) {
   for (const model::Distribution* d : model::distributions_of(s)) {
     if (d->family->support != math::Support::count || !d->written.empty()) continue;
@@ -102,7 +110,8 @@ std::string negative_binomial(const model::Model& m, const model::Statement& s, 
   return "";
 }
 
-/// All counts that have such a parameter of `v`, together: one alone would leave the others.
+/// Returns the advice to write all Poisson counts that depend on exp(v) as NegativeBinomial. One alone would leave the
+/// others without a closed form.
 std::string negative_binomials(const model::Model& m, model::VariableId v) {
   std::vector<std::string> lines;
   for (const model::Statement& s : m.statements) {
@@ -116,7 +125,7 @@ std::string negative_binomials(const model::Model& m, model::VariableId v) {
       listed(lines, {}, " and "));
 }
 
-/// A latent that stands as exp(v) alone: drawn as a positive variable in the place of the exponential.
+/// Returns the advice to draw exp(v) itself as a positive variable, if `v` occurs as exp(v) alone.
 std::string without_exp(const model::Model& m, const model::Statement& s, model::VariableId v) {
   model::Model changed = m;
   bool any = false;
@@ -134,7 +143,7 @@ std::string without_exp(const model::Model& m, const model::Statement& s, model:
                      first_prior(m, v, *families.front(), m[v].name), statement_text(changed, s));
 }
 
-/// A simplex in a gamma function: its concentration as positive points.
+/// Returns the advice to draw concentrations as positive points, where a simplex stands in a gamma function.
 std::string positive_points(const model::Model& m, const model::Statement& s, model::VariableId v) {
   const auto families = math::factors_for(math::Support::positive, {});
   if (families.empty() || m[v].event.empty()) return "";
@@ -158,7 +167,7 @@ std::string positive_points(const model::Model& m, const model::Statement& s, mo
   return "";
 }
 
-/// Two sides of a term that data may give the same element of.
+/// Returns the advice to use a variable for each side, where data may name one element twice in a term.
 std::string two_sides(const model::Model& m, const density::Density& d, const density::Term& t,
                       const std::string& name) {
   using density::IndexLookup;
@@ -225,7 +234,7 @@ std::string cure(const model::Model& m, const density::Density& d, const density
   const model::Statement* statement = origin ? &m[*origin] : nullptr;
   const math::Support support = m[a.variable].support;
   const bool free = has_free_prior(m, a.variable);
-  // A positive one has a conjugate prior as it is.
+  // A positive variable without an opaque function may have a conjugate prior as it is.
   if (statement && free && (!a.opaque.empty() || support != math::Support::positive)) {
     if (std::string line = respelled(m, *statement, a.variable); !line.empty()) return line;
   }

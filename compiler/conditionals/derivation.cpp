@@ -1,6 +1,9 @@
-// From natural to ordinary parameters by the family row's own formulas: what is affine in the naturals is
-// written as a sum with its lines, and the few other shapes (a quotient by an earlier parameter, the inverse
-// of a matrix, a softmax) by the linear quantity they contain.
+// Writes out the derivation: from the natural parameters of each block to the ordinary parameters of its family, by the
+// formulas of the family's row.
+//
+// A formula that is affine in the natural parameters becomes a sum of summands with their lines. A few other shapes
+// occur: a quotient by an earlier parameter, a solution of a linear system, the inverse of a matrix, a softmax. Each
+// contains one affine quantity, and the equation is written for that: `precision * mean = ...`, `log odds = ...`.
 #include "compiler/conditionals/derivation.h"
 
 #include <algorithm>
@@ -15,11 +18,14 @@ namespace {
 
 using density::CoefId;
 
+/// The line numbers of origins.
 struct Places {
-  const density::Density& density;
-  const Source& source;
+  const density::Density& density;  // whose origins they are
+  const Source& source;             // the model file
 
+  /// Returns the line of an origin, counted from 1.
   int line(std::size_t origin) const { return position_of(source, density.origins[origin].span.begin).line; }
+  /// Returns the origins of a statement.
   std::vector<std::size_t> of(model::StatementId statement) const {
     std::vector<std::size_t> out;
     for (std::size_t o = 0; o < density.origins.size(); ++o) {
@@ -27,6 +33,7 @@ struct Places {
     }
     return out;
   }
+  /// Returns the lines of several origins, ascending, each once.
   std::vector<int> lines(const std::vector<std::size_t>& origins) const {
     std::set<int> out;
     for (std::size_t o : origins)
@@ -35,6 +42,7 @@ struct Places {
   }
 };
 
+/// Appends the summands of a formula to `out`.
 void flatten(const math::Expr& e, std::vector<math::Expr>& out) {
   if (const auto* a = std::get_if<math::Add>(&e->form)) {
     flatten(a->left, out);
@@ -44,7 +52,7 @@ void flatten(const math::Expr& e, std::vector<math::Expr>& out) {
   }
 }
 
-/// A number times a sum as a sum, so that 1 + D + 2 * 0.5 * (df - D - 1) folds to df.
+/// Returns a number times a sum as a sum, so that 1 + D + 2 * 0.5 * (df - D - 1) simplifies to df.
 CoefId multiplied_out(density::Algebra& a, CoefId c) {
   double scale = 1;
   std::vector<CoefId> rest;
@@ -62,15 +70,17 @@ CoefId multiplied_out(density::Algebra& a, CoefId c) {
   return out;
 }
 
-/// The parameters of one block's family in one mode.
+/// Writes the equations of one block in one mode (complete conditional or update).
 class ParameterWriter {
  public:
+  /// Names the element's index variables first, so that they have the plain names. `naturals` are the natural
+  /// parameters at `e`; of a chain those of its elements alone. All references must outlive the writer.
   ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b, const Element& e,
                   const std::map<math::Stat, Affine>& naturals, Mode mode, const Places& places)
       : a_(a), b_(b), e_(e), naturals_(naturals), places_(places), m_(m), writer_(m, c, a, mode) {
     for (density::BoundId x : e.axes)
       writer_.bound(x);
-    // The second event index is named where something mentions it, so that sums can have its name elsewhere.
+    // The second event index gets a name only if something mentions it. Otherwise sums elsewhere can have the name.
     const auto& statistics = b.family->factor->statistics;
     const bool second = (b.chain && mode == Mode::expected) ||
                         std::any_of(statistics.begin(), statistics.end(),
@@ -79,6 +89,7 @@ class ParameterWriter {
       writer_.bound(e.event[k]);
   }
 
+  /// Returns the block's element of a variable: theta[doc].
   FormulaSymbol element(model::VariableId v) {
     FormulaSymbol out{m_[v].name, {}, {}};
     for (density::BoundId x : e_.axes)
@@ -86,15 +97,17 @@ class ParameterWriter {
     return out;
   }
 
-  /// The potentials of a chain, `naturals` being those of its elements alone.
+  /// Returns the equations of the log potentials of a chain.
   std::vector<Equation> potentials(const ChainPotentials& chain) {
     return b_.chain->factor == ChainFactor::gaussian ? gaussian_potentials(chain) : category_potentials(chain);
   }
 
+  /// Returns an equation for each parameter of the family.
   std::vector<Equation> equations() {
     const math::Factor& f = *b_.family->factor;
     std::vector<Equation> out;
-    if (std::ranges::none_of(f.parameters, &math::FactorParameter::exported)) {  // the mode is many steps
+    if (std::ranges::none_of(f.parameters, &math::FactorParameter::exported)) {
+      // The mode is found in many steps, so the natural parameters themselves are shown.
       for (const math::StatisticRow& s : f.statistics) {
         if (!naturals_.contains(s.stat)) continue;
         const math::Expr natural = math::natural_symbol(s.stat);
@@ -102,7 +115,7 @@ class ParameterWriter {
       }
       return out;
     }
-    std::map<std::string, std::string> inverse_of;  // rate -> scale
+    std::map<std::string, std::string> inverse_of;  // by parameter, the one that is its inverse: rate -> scale
     for (const math::FactorParameter& p : f.parameters) {
       if (const auto* i = std::get_if<math::InverseEntry>(&p.from_natural->form)) inverse_of[i->matrix] = p.name;
     }
@@ -112,7 +125,7 @@ class ParameterWriter {
       std::vector<math::Index> indices{math::kFirst, math::kSecond};
       indices.resize(static_cast<std::size_t>(p.event_rank));
       FormulaSymbol left = parameter({p.name, std::move(indices)});
-      // `p.a = a + ...` where the model has an `a` of its own.
+      // A parameter with the name of something in the model gets the variable in front: `p.a = a + ...`.
       if (is_name(p.name)) left.name = m_[b_.variable].name + "." + p.name;
       Equation q{inverse_of.contains(p.name), {left}, {}, std::nullopt};
       if (q.inverse) left.name = inverse_of[p.name];
@@ -128,8 +141,8 @@ class ParameterWriter {
         out.push_back(std::move(q));
         continue;
       }
+      // The parameter is P^-1 n, so the equation is P * parameter = n.
       if (const auto linear = solved(from_natural)) {
-        // P^-1 n: the line says P * mean = n.
         q.left = {FormulaQuadratic{
             {{FormulaSymbol{linear->first, {}, {}}}}, {{FormulaSymbol{left.name, {}, {}}}}, left.event}};
         q.parts = parts(linear->second);
@@ -148,6 +161,7 @@ class ParameterWriter {
   }
 
  private:
+  /// Returns the log potentials of a chain of categories: of one element, and of each group of neighbours.
   std::vector<Equation> category_potentials(const ChainPotentials& chain) {
     const Formula now{writer_.bound(e_.event[0])};
     std::vector<Equation> out{{false,
@@ -163,7 +177,7 @@ class ParameterWriter {
     return out;
   }
 
-  /// Blocks of the precision matrix of the whole sequence, and its product with the mean.
+  /// Returns the blocks of the precision matrix of a whole Gaussian sequence, and its product with the mean.
   std::vector<Equation> gaussian_potentials(const ChainPotentials& chain) {
     const FormulaIndex now = writer_.bound(e_.axes.back());
     Formulas components, turned;
@@ -193,7 +207,7 @@ class ParameterWriter {
     return out;
   }
 
-  /// kFirst and kSecond are the element's event indices.
+  /// Returns a parameter of the family. Its index symbols kFirst and kSecond are the element's event indices, or sums'.
   FormulaSymbol parameter(const math::Symbol& s) {
     FormulaSymbol out{s.name, {}, {}};
     for (math::Index i : s.indices) {
@@ -203,8 +217,10 @@ class ParameterWriter {
     return out;
   }
 
+  /// Returns the position of an index symbol in Element::event.
   static std::size_t event_of(math::Index i) { return static_cast<std::size_t>(i.id); }
 
+  /// Returns true if a constant, given or variable of the model has this name.
   bool is_name(const std::string& name) const {
     const auto in = [&](const auto& list) {
       return std::any_of(list.begin(), list.end(), [&](const auto& x) { return x.name == name; });
@@ -212,7 +228,7 @@ class ParameterWriter {
     return in(m_.constants) || in(m_.givens) || in(m_.variables);
   }
 
-  /// n of 1 / (1 + exp(-n)).
+  /// Returns n if the formula is 1 / (1 + exp(-n)), else nothing.
   std::optional<math::Expr> log_odds(const math::Expr& e) const {
     const auto* r = std::get_if<math::Apply>(&e->form);
     const auto* sum = r ? std::get_if<math::Add>(&r->argument->form) : nullptr;
@@ -225,7 +241,7 @@ class ParameterWriter {
     return minus->right;
   }
 
-  /// (P, n) of sum_a inverse(P)[j,a] n[a]; n is taken at the first event index.
+  /// Returns P and n if the formula is sum_a inverse(P)[j, a] n[a], with n at the first event index; else nothing.
   std::optional<std::pair<std::string, math::Expr>> solved(const math::Expr& e) const {
     const auto* sum = std::get_if<math::Sum>(&e->form);
     const auto* m = sum ? std::get_if<math::Multiply>(&sum->body->form) : nullptr;
@@ -235,13 +251,14 @@ class ParameterWriter {
     return std::pair{inverse->matrix, math::symbol(n->name, math::kFirst)};
   }
 
+  /// Returns x if the formula is 1 / x, else nothing.
   std::optional<math::Expr> divisor(const math::Expr& e) const {
     const auto* r = std::get_if<math::Apply>(&e->form);
     if (!r || r->function != math::Function::reciprocal) return std::nullopt;
     return r->argument;
   }
 
-  /// The formula as an affine function of the naturals, where it is one.
+  /// Returns the formula as an affine function of the natural parameters, or nothing if it is none.
   std::optional<Affine> affine(const math::Expr& e) {
     return std::visit(Overloaded{[&](const math::Number& n) {
                                    return std::optional(Affine{a_.number(n.value), {}, {}});
@@ -272,6 +289,7 @@ class ParameterWriter {
                       e->form);
   }
 
+  /// Returns the sum of two affine functions.
   Affine plus(Affine l, const Affine& r) {
     l.constant = a_.add(l.constant, r.constant);
     l.constant_origins.insert(l.constant_origins.end(), r.constant_origins.begin(), r.constant_origins.end());
@@ -279,6 +297,7 @@ class ParameterWriter {
     return l;
   }
 
+  /// Returns an affine function times a constant.
   Affine times(const Affine& scale, Affine x) {
     x.constant = multiplied_out(a_, a_.multiply(scale.constant, x.constant));
     x.constant_origins.insert(x.constant_origins.end(), scale.constant_origins.begin(), scale.constant_origins.end());
@@ -288,7 +307,7 @@ class ParameterWriter {
     return x;
   }
 
-  /// The summands of a formula: affine ones folded into one, the rest (products of parameters) behind them.
+  /// Returns the summands of a formula: the affine ones as one sum, then the others, which are products of parameters.
   std::vector<DerivedPart> parts(const math::Expr& e) {
     std::vector<math::Expr> all;
     flatten(e, all);
@@ -298,7 +317,7 @@ class ParameterWriter {
       if (const auto x = affine(part)) sum = plus(sum, *x);
       else rest.push_back(formula(part));
     }
-    // What the family's own formula adds (1 + ...) belongs to the prior.
+    // Constants in the family's own formula (1 + ...) are attributed to the prior.
     for (std::size_t o : places_.of(m_[b_.variable].statement))
       sum.constant_origins.push_back(o);
     std::vector<DerivedPart> out = parts(sum);
@@ -307,6 +326,7 @@ class ParameterWriter {
     return out;
   }
 
+  /// Returns the summands of an affine function with their lines.
   std::vector<DerivedPart> parts(const Affine& sum) {
     std::vector<DerivedPart> out;
     if (a_.literal(sum.constant) != 0.0)
@@ -316,7 +336,7 @@ class ParameterWriter {
     return out;
   }
 
-  /// Any formula over parameters and naturals.
+  /// Returns any formula over parameters and natural parameters.
   Formula formula(const math::Expr& e) {
     if (affine(e)) {
       FormulaAdd sum;
@@ -349,16 +369,17 @@ class ParameterWriter {
                       e->form);
   }
 
-  density::Algebra& a_;
-  const Block& b_;
-  const Element& e_;
-  const std::map<math::Stat, Affine>& naturals_;
-  const Places& places_;
-  const model::Model& m_;
-  FormulaWriter writer_;
-  std::map<int, density::BoundId> summed_ = {};  // by Index::id
+  density::Algebra& a_;                           // of the natural parameters
+  const Block& b_;                                // the block
+  const Element& e_;                              // the element that the equations are for
+  const std::map<math::Stat, Affine>& naturals_;  // its natural parameters
+  const Places& places_;                          // line numbers
+  const model::Model& m_;                         // for names
+  FormulaWriter writer_;                          // translates coefficients and terms
+  std::map<int, density::BoundId> summed_ = {};   // index variables of a formula's sums, by Index::id
 };
 
+/// Returns the entropy of a block, summed over its elements and counted for each copy.
 DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
                     const Source& source) {
   const Element e = name_element(a, m, b);
@@ -367,13 +388,13 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   FormulaSymbol v{m[b.variable].name, {}, {}};
   Formulas factors;
   for (std::size_t k = 0; k < e.axes.size(); ++k) {
-    if (b.chain && k + 1 == e.axes.size()) break;  // one factor for all elements of the last axis
+    if (b.chain && k + 1 == e.axes.size()) break;  // one factor covers all elements of the last axis
     const FormulaIndex i = writer.bound(e.axes[k]);
     sum.bounds.push_back(i.bound);
     v.axes.push_back({i});
     const model::Plate& plate = m[m[b.variable].axes[k]];
     if (!plate.times) continue;
-    // An element of the plate stands for `times` copies, each with its own factor.
+    // An element stands for `times` copies, each with a factor; the array may be indexed by parents of the plate too.
     const std::size_t axes = m[*plate.times].axes.size();
     factors.push_back({FormulaSymbol{
         m[*plate.times].name, Formulas(v.axes.end() - static_cast<std::ptrdiff_t>(axes), v.axes.end()), {}}});
@@ -381,7 +402,7 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   Formulas elements{{v}};
   if (b.mean) elements.insert(elements.begin(), {FormulaSymbol{m[*b.mean].name, v.axes, {}}});
   if (const auto& x = m[b.variable].auxiliary; x && x->kind == model::Auxiliary::Kind::source) {
-    // The source of each of `host` counts.
+    // Each of the host's counts has a source.
     const model::Variable& host = m[x->host];
     if (host.support != math::Support::category) factors.push_back({FormulaSymbol{host.name, v.axes, {}}});
   }
@@ -405,6 +426,7 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
 
 Derivation write_out(const model::Model& m, const Conditionals& c, const Source& source) {
   Derivation out{m.name, source.name, {}, {}, {}, density::caveats(m, c.density)};
+  // A copy, which the index variables of the elements extend.
   density::Algebra a = c.density.algebra;
   const Places places{c.density, source};
   for (const Block& b : c.blocks) {

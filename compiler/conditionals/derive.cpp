@@ -1,4 +1,8 @@
-// Conditionals by collection: for each latent variable, the statistics of it that stand in the log joint.
+// Derives the conditionals: collects the statistics of each latent variable in the log joint, and finds the family that
+// has them all.
+//
+// It also decides how each block is updated: which axes are sequential, whether one factor covers a chain, and whether
+// a point estimate exists.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,32 +23,40 @@ bool Block::coupled() const { return std::find(sequential.begin(), sequential.en
 
 namespace {
 
+/// A set of axes, as a flag for each axis.
 using Axes = std::vector<bool>;
 
+/// Returns the number of axes in the set.
 std::size_t count(const Axes& axes) { return static_cast<std::size_t>(std::count(axes.begin(), axes.end(), true)); }
 
-/// Whether `l` is the smaller set; of two of one size, the one whose last axis that the other has not is the
-/// earlier.
+/// Returns true if `l` is to be preferred: it has fewer axes, or as many and, at the last axis that only one of them
+/// has, lacks it.
 bool precedes(const Axes& l, const Axes& r) {
   const std::size_t a = count(l), b = count(r);
   return a != b ? a < b : std::lexicographical_compare(l.rbegin(), l.rend(), r.rbegin(), r.rend());
 }
 
-/// The first of the smallest sets that hit every pair, by trying each axis of the first pair that is not hit.
+/// Finds a smallest set of axes that hits every pair of atoms: the set has at least one axis on which the pair
+/// certainly differs. It is a search with backtracking: try each axis of the first pair that is not hit. Example: pairs
+/// {0, 1} and {1} give the set {1}.
 class HittingSet {
  public:
+  /// Searches the set for `pairs`, each given by the axes on which it differs. If a pair differs on no axis for
+  /// certain, all axes are the result.
   explicit HittingSet(std::set<std::vector<std::size_t>> pairs, std::size_t axes) : best_(axes, true) {
     pairs_.assign(pairs.begin(), pairs.end());
-    // Few choices first: pairs that one axis tells apart are not branched on.
+    // Pairs with few choices come first, so that pairs with one axis cause no branching.
     std::stable_sort(pairs_.begin(), pairs_.end(), [](const auto& l, const auto& r) { return l.size() < r.size(); });
     if (pairs_.empty() || !pairs_.front().empty()) extend(Axes(axes, false));
   }
+  /// Returns the best set found.
   const Axes& best() const { return best_; }
 
  private:
-  /// Beyond this many sets the best so far is good enough.
+  /// The search stops after this many sets, with the best one so far.
   static constexpr std::size_t kMaxSets = 20'000;
 
+  /// Tries all sets that contain `axes`.
   void extend(Axes axes) {
     if (count(axes) > count(best_) || ++tried_ > kMaxSets) return;
     const auto open = std::find_if(pairs_.begin(), pairs_.end(), [&](const auto& pair) {
@@ -61,8 +73,11 @@ class HittingSet {
     }
   }
 
+  /// The axes on which each pair differs, those with few axes first.
   std::vector<std::vector<std::size_t>> pairs_;
+  /// The best set so far, at first all axes.
   Axes best_;
+  /// The number of sets tried.
   std::size_t tried_ = 0;
 };
 
@@ -88,6 +103,7 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
 
 namespace {
 
+/// Returns all occurrences of a variable in the density.
 std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
   std::vector<Use> out;
   for (std::size_t t = 0; t < d.terms.size(); ++t) {
@@ -98,7 +114,7 @@ std::vector<Use> uses_of(const density::Density& d, model::VariableId v) {
   return out;
 }
 
-/// The family of a number with limits, if its statistics contain all that were found.
+/// Returns the truncated Normal if its statistics contain all of `needed`, or null.
 const math::FamilyRow* limited_family(const std::vector<math::Stat>& needed) {
   const math::FamilyRow& row = math::truncated_normal();
   const bool all = std::ranges::all_of(needed, [&](math::Stat s) {
@@ -107,8 +123,8 @@ const math::FamilyRow* limited_family(const std::vector<math::Stat>& needed) {
   return all ? &row : nullptr;
 }
 
-/// The factor's family: one whose statistics contain all that were found; the prior's own when it is among
-/// them. Of a point, if there is none, a family of points.
+/// Returns the family of the factor: one whose statistics contain all that the uses have, the prior's own if it is
+/// among them. For a point without such a family it is a family of points. Returns null if there is none.
 const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support support, const density::Density& d,
                                      const std::vector<Use>& uses, bool point) {
   std::vector<math::Stat> needed;
@@ -125,10 +141,12 @@ const math::FamilyRow* factor_family(const math::FamilyRow& prior, math::Support
   return own != fitting.end() ? *own : fitting.front();
 }
 
+/// Returns true if the variable is positive or a positive definite matrix.
 bool is_precision(const model::Variable& v) {
   return v.support == math::Support::positive || v.support == math::Support::spd_matrix;
 }
 
+/// Returns true if the supports are those of a mean and its precision and both variables lie on the same plates.
 bool is_mean_and_precision(const model::Model& m, model::VariableId mean, model::VariableId precision) {
   const math::Support x = m[mean].support, y = m[precision].support;
   const bool supports = (x == math::Support::real && y == math::Support::positive) ||
@@ -138,12 +156,12 @@ bool is_mean_and_precision(const model::Model& m, model::VariableId mean, model:
                     [&](model::PlateId a, model::PlateId b) { return m[a].set == m[b].set; });
 }
 
-/// Whether the guide names the variable, or a member of it.
+/// Returns true if the list names the variable, or a member of it.
 bool is_listed(const model::Model& m, const std::vector<model::VariableId>& list, model::VariableId v) {
   return std::ranges::any_of(list, [&](model::VariableId x) { return x == v || m[x].joint == v; });
 }
 
-/// Latent variables in order of declaration, a joint one in the place of its first member.
+/// Returns the latent variables in order of declaration. A joint variable takes the place of its first member.
 std::vector<model::VariableId> latent_variables(const model::Model& m) {
   std::vector<model::VariableId> out;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -155,8 +173,8 @@ std::vector<model::VariableId> latent_variables(const model::Model& m) {
   return out;
 }
 
-/// The pairs of a mean and a precision, contracted; nothing where the members of a joint block are neither these nor
-/// Normal.
+/// Contracts each mean and precision that the guide joins. Returns the mean of each precision, by VariableId. Reports
+/// an error and returns nothing if the members of a joint block are of no kind that can be joined.
 std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(density::Density& d, const model::Model& m,
                                                                             Diagnostics& diagnostics) {
   std::vector<std::optional<model::VariableId>> mean_of(m.variables.size());
@@ -184,7 +202,7 @@ std::optional<std::vector<std::optional<model::VariableId>>> contract_pairs(dens
   return mean_of;
 }
 
-/// Copies of a step would be steps of chains of their own.
+/// Reports a chain whose steps have copies: the copies of a step would be steps of chains of their own.
 void check_copies(const model::Model& m, model::VariableId v, Diagnostics& diagnostics) {
   const model::Plate& steps = m[m[m[v].axes.back()].set];
   if (!steps.times) return;
@@ -196,7 +214,8 @@ void check_copies(const model::Model& m, model::VariableId v, Diagnostics& diagn
                     "one observation of several that are alike is a step of its own, or has a smaller variance"));
 }
 
-/// Reports a point that cannot be one.
+/// Reports a point estimate that does not exist: of a joint variable, of a chain, without a mode in closed form, or
+/// with a density that grows without end.
 void check_point(const model::Model& m, const density::Density& d, const Block& b, Diagnostics& diagnostics) {
   const model::Variable& v = m[b.variable];
   if (v.auxiliary && v.auxiliary->kind == model::Auxiliary::Kind::joint) {
@@ -234,6 +253,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     const math::FamilyRow& prior = *m[m[v].statement].main.family;
     if (b.mean) {
       b.family = math::find_joint_family(m[*b.mean].support, m[v].support);
+      // Uses of the mean that contract_joint() left have no joint statistic.
       const std::vector<Use> stray = uses_of(out.density, *b.mean);
       const bool opaque = std::any_of(b.uses.begin(), b.uses.end(), [&](const Use& u) {
         return !out.density.terms[u.term].atoms[u.atom].opaque.empty();
@@ -250,6 +270,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     }
     b.sequential = sequential_axes(out.density, m[v], v);
     const bool independent = is_listed(m, m.guide.independent, v);
+    // `guide independent` asks for a factor for each element, although a chain would be exact.
     if (!independent && b.family) b.chain = chain_of(out.density, m, v, *b.family);
     if (b.chain || (m[m[v].statement].start && b.coupled())) check_copies(m, v, diagnostics);
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
@@ -260,6 +281,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
         d.note(fmt::format("one factor of all elements reaches back {} steps at most", most));
       d.note("`guide independent(" + m[first].name + ");` asks for this and silences the warning");
     }
+    // Tangent points of bounds have a family of points already, whose own factor is a point.
     if (b.family) b.factor = b.point && !m[v].auxiliary ? math::point_factor(*b.family) : &*b.family->factor;
     if (b.point) check_point(m, out.density, b, diagnostics);
     for (std::size_t k = 0; k < m.variables.size(); ++k) {

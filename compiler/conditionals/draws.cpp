@@ -1,4 +1,8 @@
-// The conditionals with draws in the place of expectations.
+// Conditionals for a Gibbs sampler: every factor is replaced by the sample factor of its family, all mass at one draw.
+//
+// The same updates then compute complete conditionals, since the expectation of a statistic is its value at the draw.
+// What remains is to check that a draw is possible, and to add the terms that a sampler needs and a mean-field update
+// does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +15,9 @@
 namespace lehr::conditionals {
 namespace {
 
-/// Copies of an element that share a factor are no single draw, unless they are shares of a category that stands alone.
+/// Returns why the block cannot be drawn because its elements have copies (`times`), or an empty text. Each copy would
+/// need a draw. A category outside chains is allowed if no other variable has copies: its draw is how many copies have
+/// each value.
 std::string copied(const model::Model& m, const Conditionals& c, const Block& b) {
   const auto owns = [&](const model::Variable& v) {
     return std::ranges::any_of(v.axes, [&](model::PlateId p) { return m[m[p].set].times.has_value(); });
@@ -24,7 +30,9 @@ std::string copied(const model::Model& m, const Conditionals& c, const Block& b)
   return fmt::format("'{}' has copies (`times`), which would each need a draw of their own", m[b.variable].name);
 }
 
-/// Polya-Gamma variables are sums of as many as there are trials, which a draw of another variable may not change.
+/// Returns why a logistic link cannot be drawn because the number of its trials depends on a latent variable, or an
+/// empty text. Its Polya-Gamma variable is a sum of as many as there are trials, so the distribution would change with
+/// another draw.
 std::string random_trials(const model::Model& m, const Conditionals& c) {
   const density::Density& d = c.density;
   for (const density::Term& t : d.terms) {
@@ -42,14 +50,16 @@ std::string random_trials(const model::Model& m, const Conditionals& c) {
   return "";
 }
 
+/// Returns true if the atom is of the auxiliary variable of an absolute value.
 bool is_absolute_bound(const model::Model& m, const density::Atom& x) {
   const auto& auxiliary = m[x.variable].auxiliary;
   return auxiliary && auxiliary->bound == &math::absolute_bound();
 }
 
-/// exp(-r |e|) is an average of Normal densities exp(-r e^2 / (2 xi)), whose weights have a factor sqrt(r): the
-/// logarithm of each random factor of r as a term. Which element r belongs to may be random; false where r is a sum,
-/// or the density one part of a mixture. Andrews & Mallows, Scale mixtures of normal distributions (1974).
+/// Adds the terms by which a Laplace density is exactly a mixture of Normal densities (Andrews & Mallows 1974, Scale
+/// mixtures of normal distributions). exp(-r |e|) is the average of exp(-r e^2 / (2 xi)) over xi, with weights that
+/// have a factor sqrt(r). So each random factor of the rate r adds 1/2 log of itself, or -1/2 for a reciprocal. Which
+/// element the factor is may be random. Returns false if the rate is a sum, or the density one part of a mixture.
 bool weigh_mixtures(const model::Model& m, Conditionals& c) {
   using math::Stat;
   density::Density& d = c.density;
@@ -62,6 +72,7 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
     const auto bound = std::ranges::find_if(
         t.atoms, [&](const density::Atom& x) { return x.stat == Stat::value && is_absolute_bound(m, x); });
     if (bound == t.atoms.end()) continue;
+    // A second term means that the rate is a sum.
     if (!weighed.insert(bound->variable).second) return false;
     for (auto x = t.atoms.begin(); x != t.atoms.end(); ++x) {
       if (x == bound || selects(*x)) continue;
@@ -84,6 +95,7 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
 }  // namespace
 
 std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c) {
+  // A mask integrates elements out that no data depend on. A sampler draws these too, so their terms count.
   for (density::Term& t : c.density.terms)
     std::erase_if(t.multiplicities, [&](const density::Multiplicity& x) {
       const auto* owner = std::get_if<model::VariableId>(&x.owner);

@@ -1,4 +1,5 @@
-// "No closed form, because ...": the first-class explanation of a conditional that does not exist.
+// The error "no closed form": which term prevents a conjugate conditional, which statistics the families have, and what
+// to write instead. This is the most frequent answer to a new model, so it names lines and complete statements.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +15,7 @@ namespace {
 
 using math::Stat;
 
+/// Returns a family with its sufficient statistics in words: `Gamma {x, log x}`.
 std::string statistics_of(const math::FamilyRow& f) {
   std::vector<std::string> names;
   for (const math::StatisticRow& s : f.factor->statistics)
@@ -21,8 +23,9 @@ std::string statistics_of(const math::FamilyRow& f) {
   return fmt::format("{} {{{}}}", f.name, fmt::join(names, ", "));
 }
 
-/// Whether the density grows without bound where an element goes to 0: log terms pull it there, and what holds it back,
-/// 1/x times a sum of squares, can vanish with other variables because no second observation is in it.
+/// Returns true if the density of a point may grow without end where an element goes to 0. Terms in log x with a
+/// negative coefficient drive it there. Terms in 1/x prevent it, but they are multiplied by a sum of squares that may
+/// vanish with other variables if the element has one observation only.
 bool may_leave_for_zero(const model::Model& m, const density::Density& d, model::VariableId v,
                         const std::vector<Use>& uses) {
   bool pulled = false, alone = false, held = false, shared = false;
@@ -42,7 +45,8 @@ bool may_leave_for_zero(const model::Model& m, const density::Density& d, model:
   return pulled && (!held || (shared && alone));
 }
 
-/// Whether a point has an update: a family of points, or gamma functions of the variable that may be given one.
+/// Returns true if `guide point` would give the variable an update: a family of points has its statistics, where gamma
+/// functions count as available, and its density has a maximum above 0.
 bool may_be_point(const model::Model& m, const density::Density& d, model::VariableId v, const std::vector<Use>& uses) {
   if (m[v].support != math::Support::positive || std::ranges::find(m.guide.point, v) != m.guide.point.end())
     return false;
@@ -72,7 +76,8 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
     for (const math::StatisticRow& s : prior.factor->statistics)
       prior_stats.insert(s.stat);
   }
-  // The offender: a statistic that the prior's family does not have, preferably from another statement.
+  // The term to blame has a statistic that the prior's family does not have. A term of another statement is better than
+  // one of the prior.
   std::vector<math::Stat> likelihood;
   const Use* offender = nullptr;
   bool any_opaque = false;

@@ -1,5 +1,8 @@
-// Variables that share a factor become one variable. The terms of one element of it meet in the normal form, as those
-// of any variable: a[i] * b[j] is a product of statistics where i and j differ and one statistic where they agree.
+// Variables that share a factor become one variable. In every term the atoms of the members are replaced by atoms of
+// the joint variable, and the normal form merges those of one element:
+//     a[i] * b[j]   ->   comp(i) * comp(j) of different elements, or comp2(i, j) of one element
+//
+// The three kinds of joint variables are rows of the table kKinds.
 #include "compiler/conditionals/join.h"
 
 #include <fmt/format.h>
@@ -26,6 +29,7 @@ std::vector<Member> laid_out(const Model& m, const std::vector<VariableId>& memb
     out.push_back({v, {}, {}});
   const std::vector<PlateId>& first = m[members[0]].axes;
   for (const PlateId wanted : first) {
+    // The axis of each member over this plate. The plate is shared if every member has one.
     std::vector<std::size_t> at;
     for (const Member& member : out) {
       const std::vector<PlateId>& axes = m[member.variable].axes;
@@ -82,7 +86,8 @@ VariableId add_joint(Model& m, math::Support support, std::vector<Member> member
 
 namespace {
 
-/// The term with atoms of the joint variable for those of its members; nothing where a statistic has no counterpart.
+/// Returns the term, in normal form, with atoms of the joint variable in place of those of its members. Returns nothing
+/// if a statistic is none of the joint family.
 std::optional<std::vector<Term>> rewritten(density::Algebra& a, const Model& m, VariableId joint,
                                            const Counterpart& counterpart, Term t) {
   for (Atom& x : t.atoms) {
@@ -104,7 +109,7 @@ std::optional<std::vector<Term>> rewritten(density::Algebra& a, const Model& m, 
   return out;
 }
 
-/// A member is no multiple of the precision that shares its factor.
+/// Reports a term of a vector and its precision that is not the precision times something quadratic in the vector.
 void report_scale(const Model& m, const density::Density& d, const Term& t, const std::vector<VariableId>& members,
                   Diagnostics& diagnostics) {
   std::vector<VariableId> normal;
@@ -124,6 +129,7 @@ void report_scale(const Model& m, const density::Density& d, const Term& t, cons
   else out.note("take it out of the guide: the factors are then independent of each other");
 }
 
+/// Reports a term with a statistic that the joint variable does not have.
 void report(const Model& m, const density::Density& d, const Term& t, const std::vector<VariableId>& members,
             Diagnostics& diagnostics) {
   if (are_scaled(m, members)) return report_scale(m, d, t, members, diagnostics);
@@ -137,7 +143,7 @@ void report(const Model& m, const density::Density& d, const Term& t, const std:
       .note("take out of the guide what multiplies the others");
 }
 
-/// False where a term is reported.
+/// Replaces the members by the joint variable in all terms of the density. Returns false after it has reported a term.
 bool rewrite(density::Density& d, const Model& m, VariableId joint, const std::vector<VariableId>& members,
              const Counterpart& counterpart, Diagnostics& diagnostics) {
   std::vector<Term> terms;
@@ -167,6 +173,7 @@ std::vector<model::StatementId> statements_of(const Model& m, const Block& b) {
       out.push_back(m[member.variable].statement);
   }
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
+    // A variable may have more than one statement.
     const VariableId v = m.statements[k].variable;
     if (m[v].statement != model::StatementId(k) && (v == b.variable || v == b.mean)) out.emplace_back(k);
   }
@@ -185,21 +192,26 @@ namespace lehr {
 namespace {
 
 using namespace conditionals;
+/// The variables of one `guide joint`.
 using Members = std::vector<model::VariableId>;
 
-/// A kind of joint variable: whose members they are, why they are none, how it is made and what its statistics are.
+/// A kind of joint variable.
 struct JointKind {
-  bool (*are)(const model::Model&, const Members&);
+  bool (*are)(const model::Model&, const Members&);  // true if variables are members of this kind
+  /// Returns why such members cannot share a factor, or nothing.
   std::optional<std::string> (*why_not)(const model::Model&, const Members&);
-  model::VariableId (*add)(model::Model&, Members);
+  model::VariableId (*add)(model::Model&, Members);  // adds the joint variable to the model
+  /// Returns the translation of statistics.
   Counterpart (*counterpart)(density::Algebra&, const model::Model&, model::VariableId);
-  const char* note;
+  const char* note;  // the advice if `why_not` has a reason
 };
 
+/// The advice for members that lie on unsuitable plates.
 constexpr const char* kPlates =
     "members of one Normal factor lie on the same plates; a plate that only some have numbers coordinates, as many in "
     "each element of the factor";
 
+/// The kinds. The first that fits is taken.
 const JointKind kKinds[] = {{are_normal, why_not_one_normal, add_one_normal, in_vector, kPlates},
                             {are_scaled, why_not_scaled, add_scaled, in_scaled, kPlates},
                             {are_switched, why_not_switched, add_switched, in_components,
@@ -213,7 +225,7 @@ std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics) {
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     const Members& members = blocks[k];
     const auto kind = std::ranges::find_if(kKinds, [&](const JointKind& x) { return x.are(m, members); });
-    if (kind == std::end(kKinds)) continue;
+    if (kind == std::end(kKinds)) continue;  // a mean and its precision, or an error that derive() reports
     if (const std::optional<std::string> why = kind->why_not(m, members)) {
       diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, named(m, members, "'"), *why).note(kind->note);
       return std::nullopt;

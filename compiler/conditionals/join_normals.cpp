@@ -1,4 +1,7 @@
-// Normal variables that share a factor: their numbers are laid end to end in one vector.
+// Normal variables that share a factor: their numbers are laid end to end as the coordinates of one vector.
+//
+// Example: `guide joint(a, b)` with a[k] and b[k, j] on the plate k of 5 elements, j of 3. The joint variable has an
+// element for each k, and 4 coordinates: a[k], then b[k, 0 .. 2].
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,14 +19,16 @@ using model::Model;
 using model::PlateId;
 using model::VariableId;
 
-/// Whether elements of the plate stand for several copies, in themselves or in the rows that they are nested in.
+/// Returns true if elements of the plate, or of a plate that it is nested in, stand for several copies (`times`).
 bool has_copies(const Model& m, PlateId set) {
   for (std::optional<PlateId> p = set; p; p = m[m[*p].set].parent)
     if (m[m[*p].set].times) return true;
   return false;
 }
 
+/// Returns true for x and x_j.
 bool is_linear(const Atom& x) { return x.stat == Stat::value || x.stat == Stat::comp; }
+/// Returns true for x^2 and x_j x_l.
 bool is_quadratic(const Atom& x) { return x.stat == Stat::square || x.stat == Stat::comp2; }
 
 }  // namespace
@@ -64,6 +69,7 @@ PlateId add_coordinates(Model& m, VariableId joint) {
   for (const Member& member : m[joint].auxiliary->members) {
     if (!is_normal(m, member.variable)) continue;
     members.push_back(member.variable);
+    // The numbers of this member: the product of the extents of its own axes and event axes.
     model::ExprId part = add_expr(m, model::Number{1}, span);
     for (const PlateId p : model::coordinate_plates(m, member)) {
       const model::ExprId of_plate = add_expr(m, model::SizeOf{p, {}}, span);
@@ -96,6 +102,7 @@ Counterpart in_vector(density::Algebra& a, const Model& m, VariableId joint) {
       entry.indices.push_back(i);
       out.event.push_back(a.index(std::move(entry)));
     }
+    // A number has one coordinate; its square has the same one twice.
     if (x.event.empty()) out.event.assign(is_linear(x) ? 1 : 2, a.index(std::move(c)));
     return out;
   };

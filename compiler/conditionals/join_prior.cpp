@@ -1,4 +1,6 @@
-// The posterior of a joint variable as its prior: one term for each of its statistics, as its natural parameters are.
+// A posterior of earlier data as the prior of a joint variable. Its natural parameters are given as data, and each
+// becomes one term: natural * statistic, summed over the elements. A last term has the constant that normalises the
+// density.
 #include <algorithm>
 
 #include "compiler/conditionals/join.h"
@@ -15,12 +17,13 @@ using density::Term;
 using model::Model;
 using model::PlateId;
 
-/// A term summed over the elements of the joint variable.
+/// A term that is summed over the elements of the joint variable.
 struct OverElements {
-  Term term;
-  std::vector<IndexId> axes;
+  Term term;                  // the term, so far its index variables alone
+  std::vector<IndexId> axes;  // the element: one index for each axis
 };
 
+/// Returns an empty term that is summed over the elements of `v`.
 OverElements over_elements(density::Algebra& a, const Model& m, const model::Variable& v) {
   OverElements out;
   for (const PlateId p : v.axes) {
@@ -33,6 +36,7 @@ OverElements over_elements(density::Algebra& a, const Model& m, const model::Var
   return out;
 }
 
+/// Sets the axes of the given: those of the joint variable, then `rank` event axes over its coordinates.
 void place(Model& m, model::GivenId given, const model::Variable& v, int rank) {
   m.givens[given.index()].axes = v.axes;
   m.givens[given.index()].event.assign(static_cast<std::size_t>(rank), rank > 0 ? v.event.at(0) : PlateId());
@@ -52,6 +56,7 @@ void put_joint_prior(Model& m, density::Density& d, model::VariableId joint, con
   const std::size_t origin = d.origins.size();
   d.origins.push_back({v.statement, std::nullopt, m[v.statement].span, false, false});
   density::Algebra& a = d.algebra;
+  // Adds the term of one statistic, or the constant if there is no statistic.
   const auto add = [&](model::GivenId given, std::optional<math::Stat> stat) {
     const int rank = stat ? math::event_rank(*stat) : 0;
     place(m, given, v, rank);

@@ -1,5 +1,8 @@
-// Normal variables and the precision that scales theirs, in one factor: their numbers are laid end to end in one
-// vector, and every term that has one of them is a multiple of the precision.
+// Normal variables and the precision that scales them, in one factor (a multivariate NormalGamma).
+//
+// The numbers of the Normal variables are laid end to end in one vector, and every term with one of them must be a
+// multiple of the precision tau. Example: b[j] ~ Normal(0, precision = c * tau), y[n] ~ Normal(sum(j) b[j] * x[n, j],
+// precision = tau).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +19,7 @@ using model::Member;
 using model::Model;
 using model::VariableId;
 
-/// A number and a precision on the same plates are a NormalGamma without a joint variable.
+/// Returns true for a number and a precision on the same plates. They are a NormalGamma without a joint variable.
 bool are_a_pair(const Model& m, const std::vector<VariableId>& members) {
   if (members.size() != 2 ||
       std::ranges::any_of(members, [&](VariableId v) { return m[v].support == Support::vector; }))

@@ -1,5 +1,5 @@
-// A category or bit and the number that it switches, in one factor: a Normal for each value of the category. Statistics
-// of the number alone are sums over the values.
+// A category or bit z and the number x that it switches, in one factor: probabilities of z, and a Normal of x for each
+// value. A statistic of x alone becomes a sum over the values: x is sum_k [z = k] x.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@ using model::Member;
 using model::Model;
 using model::VariableId;
 
+/// Returns true for a bit or a category.
 bool is_switch(const Model& m, VariableId v) {
   return m[v].support == Support::bit || m[v].support == Support::category;
 }
@@ -35,7 +36,7 @@ std::optional<std::string> why_not_switched(const Model& m, const std::vector<Va
 
 VariableId add_switched(Model& m, std::vector<VariableId> members) {
   if (!is_switch(m, members[0])) std::swap(members[0], members[1]);
-  const model::Variable chosen = m[members[0]];
+  const model::Variable chosen = m[members[0]];  // a copy: the joint variable is added below
   const VariableId joint = add_joint(m, Support::switched, laid_out(m, members));
   std::optional<model::PlateId> values = chosen.value_plate;
   if (!values)
@@ -52,6 +53,7 @@ Counterpart in_components(density::Algebra& a, const Model& m, VariableId joint)
     Atom out{joint, {}, Stat::indicator, x.event, {}};
     for (const std::size_t axis : member->shared)
       out.axes.push_back(x.axes[axis]);
+    // The category: its indicator stays, and the value of a bit is the indicator of 1.
     if (member == members.begin()) {
       if (x.stat == Stat::value) out.event = {a.index(density::IndexConstant{1})};
       return x.stat == Stat::value || x.stat == Stat::indicator ? std::optional(out) : std::nullopt;
@@ -59,6 +61,7 @@ Counterpart in_components(density::Algebra& a, const Model& m, VariableId joint)
     if (x.stat != Stat::value && x.stat != Stat::square) return std::nullopt;
     out.stat = x.stat == Stat::value ? Stat::switched : Stat::switched_square;
     const model::PlateId values = m[*m[joint].value_plate].set;
+    // The sum over the values is a selector, so that [z = j] x [z = k] can be merged.
     t.bounds.push_back(a.bound({m[values].name, values, std::nullopt, true}));
     out.event = {a.index(t.bounds.back())};
     return out;

@@ -1,6 +1,7 @@
-// Joint blocks (mean, precision): products of the members' statistics at one element become statistics of the
-// joint family. Event indices that occur only in the block's own atoms are summed inside the statistic:
-// sum_l L_jl m_l -> (L m)_j and sum_jl L_jl m_j m_l -> m'L m.
+// Joint blocks of a mean m and its precision: products of their statistics at one element become statistics of
+// NormalGamma (precision t) or NormalWishart (matrix L). Index variables that occur in these two atoms alone are summed
+// inside the statistic:
+//     t m -> weighted,   t m^2 -> weighted_square,   sum_l L_jl m_l -> (L m)_j,   sum_jl L_jl m_j m_l -> m' L m
 #include <algorithm>
 
 #include "compiler/conditionals/conditionals.h"
@@ -15,7 +16,8 @@ using density::IndexId;
 using density::Term;
 using math::Stat;
 
-/// Whether `i` is a bound of the term that nothing mentions but atoms `x` and `y`.
+/// Returns the index variable that `i` is, if it is summed in the term and nothing but the event indices of the atoms
+/// `x` and `y` mentions it. Returns nothing otherwise.
 std::optional<BoundId> private_bound(const density::Algebra& a, const Term& t, IndexId i, std::size_t x,
                                      std::size_t y) {
   const auto* b = std::get_if<density::IndexBound>(&a[i]);
@@ -37,8 +39,8 @@ std::optional<BoundId> private_bound(const density::Algebra& a, const Term& t, I
   return b->bound;
 }
 
-/// One pair (atom p of the precision, atom q of the mean, same element) into one atom; false when it has no
-/// such form.
+/// Replaces atom p of the precision and atom q of the mean, both of one element, by one atom. Returns false if the
+/// product is no joint statistic.
 bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) {
   Atom& precision = t.atoms[p];
   const Atom mean = t.atoms[q];
