@@ -1,4 +1,4 @@
-// See formula.h.
+// Products of formulas, and the minus sign in front of one (formula.h).
 #include "compiler/conditionals/formula.h"
 
 #include <utility>
@@ -32,6 +32,7 @@ bool take_minus(Formula& f) {
     return true;
   }
   auto* p = std::get_if<FormulaMultiply>(&f.form);
+  // product() puts the number of a product first.
   const auto* n = p ? std::get_if<FormulaNumber>(&p->factors[0].form) : nullptr;
   if (!n || n->value >= 0) return false;
   Formulas factors = p->factors;

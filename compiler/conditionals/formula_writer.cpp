@@ -1,4 +1,7 @@
-// See formula_writer.h.
+// Translates index expressions, coefficients, atoms, guards and terms of the density to formulas.
+//
+// The order of summands and factors is chosen for people: what is positive first, numbers last in a sum and first in a
+// product, indicators before other statistics. Statistics of joint variables are shown as products of their members.
 #include "compiler/conditionals/formula_writer.h"
 
 #include <algorithm>
@@ -16,14 +19,14 @@ using math::Stat;
 
 namespace {
 
-/// f^2; of 1/x, 1/x^2.
+/// Returns f^2; for a reciprocal 1/x it is 1/x^2.
 Formula squared(Formula f) {
   const auto* a = std::get_if<FormulaApply>(&f.form);
   if (!a || a->function != math::Function::reciprocal) return {FormulaSquare{{std::move(f)}}};
   return {FormulaApply{math::Function::reciprocal, {{FormulaSquare{a->argument}}}}};
 }
 
-/// The order of summands that are all positive: names before numbers, alphabetical.
+/// Returns true if `l` comes before `r` among positive summands: names before numbers, in alphabetical order.
 bool stands_before(const Formula& l, const Formula& r) {
   const std::string a = text(l), b = text(r);
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -115,7 +118,8 @@ Formula FormulaWriter::coef(CoefId c) {
                  [&](const density::CoefExtent& e) { return extent(e.plate, e.row); },
                  [&](const density::CoefIndexValue& v) { return index(v.index); },
                  [&](const density::CoefAdd& s) {
-                   // What is positive first, literal numbers last: `eta - 1`, `1 - x`.
+                   // Positive parts come first, literal numbers last: `eta - 1`, but `1 - x` if nothing else is
+                   // positive.
                    std::array<Formulas, 4> ranks;
                    for (CoefId p : s.parts) {
                      Formula f = coef(p);
@@ -137,6 +141,7 @@ Formula FormulaWriter::coef(CoefId c) {
                      factors.push_back(twice ? squared(coef(p.parts[k])) : coef(p.parts[k]));
                      if (twice) ++k;
                    }
+                   // Numbers and sizes come first.
                    std::stable_partition(factors.begin(), factors.end(), [](const Formula& f) {
                      return std::holds_alternative<FormulaNumber>(f.form) ||
                             std::holds_alternative<FormulaSize>(f.form);
@@ -154,6 +159,7 @@ Formula FormulaWriter::coef(CoefId c) {
                  },
                  [&](const density::CoefInverse& x) {
                    Formulas at{index(x.row), index(x.column)};
+                   // The matrix is symmetric, and the order of its indices an accident of ids.
                    if (text(at[1]) < text(at[0])) std::swap(at[0], at[1]);
                    return Formula{FormulaInverse{{source(x.matrix, x.lead)}, std::move(at)}};
                  },
@@ -205,13 +211,13 @@ Formula FormulaWriter::scaled(const density::Atom& x) {
 
 namespace {
 
-/// log(1 - exp(-x)).
+/// Returns log(1 - exp(-x)).
 Formula log_of_gap(Formula x) {
   Formula minus{FormulaMultiply{{Formula{FormulaNumber{-1}}, std::move(x)}}};
   return {FormulaApply{math::Function::log1m, {Formula{FormulaApply{math::Function::exp, {std::move(minus)}}}}}};
 }
 
-/// The function that is the tangent of a bound at its point.
+/// Returns the function that is the slope of the tangent at a point: digamma for log Gamma.
 math::Function tangent_of(const model::Variable& point) {
   return point.auxiliary->bound == &math::log_gamma_bound() ? math::Function::digamma : math::Function::slope;
 }
@@ -226,6 +232,7 @@ Formulas FormulaWriter::event_of(const density::Atom& x) {
 Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, elements(m_[x.variable].axes, x.axes), {}};
   Formulas event = event_of(x);
+  // The indices of a symmetric statistic are sorted by their text.
   const bool symmetric = x.stat == Stat::entry || x.stat == Stat::inverse_entry || x.stat == Stat::comp2;
   std::vector<std::size_t> order{0, 1};
   if (symmetric && text(event[1]) < text(event[0])) {
@@ -309,6 +316,7 @@ Formula FormulaWriter::guard(const density::Guard& g) {
   const char* sign[] = {"=", "!=", "<", ">="};
   const bool symmetric = g.relation == density::Relation::equal || g.relation == density::Relation::not_equal;
   IndexId left = g.left, right = g.right;
+  // A constant stands on the right side.
   if (symmetric && std::holds_alternative<density::IndexConstant>(a_[left])) std::swap(left, right);
   Formulas sides{index(left), index(right)};
   if (const auto plate = plate_of(left)) count_from(*plate, right, sides[1]);
@@ -318,6 +326,7 @@ Formula FormulaWriter::guard(const density::Guard& g) {
 Formula FormulaWriter::term(const density::Term& t) { return term_with(t, {}); }
 
 Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
+  // The names of the term's own index variables are free again when this copy is gone.
   FormulaWriter inner(*this);  // names of the term's own bounds are free again outside
   FormulaSum sum;
   for (BoundId b : t.bounds)
@@ -325,7 +334,7 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   Formulas outer, factors;
   for (const density::Multiplicity& x : t.multiplicities)
     factors.push_back(inner.coef(x.count));
-  // Numbers and sizes stand before the sum; equal factors become squares.
+  // Numbers and sizes stand before the sum, all other factors inside it.
   CoefId before = a_.number(1), rest = a_.number(1);
   for (CoefId c : a_.factors(t.coef)) {
     const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
@@ -336,6 +345,7 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   outer.push_back(inner.coef(before));
   if (!a_.literal(rest)) factors.push_back(inner.coef(rest));
   std::map<BlockId, std::size_t> of_chain;
+  // Indicators come before other statistics.
   for (bool indicators : {true, false}) {
     for (const density::Atom& x : t.atoms) {
       if ((x.stat == Stat::indicator) != indicators) continue;
@@ -346,7 +356,7 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
         factors.push_back(std::move(f));
         continue;
       }
-      // Elements of one chain are not independent under q: one expectation of them all.
+      // Elements of one chain are dependent under q, so all of them stand in one expectation.
       if (!of_chain.contains(block)) {
         of_chain[block] = factors.size();
         factors.push_back(std::move(f));
@@ -357,8 +367,8 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
     }
   }
   for (const density::Guard& g : t.guards) {
-    // Solved indices ([w[doc, token] = term]) are indicators; what only limits the sum stands with its
-    // bounds.
+    // A guard on the sum's own index variables limits the sum. A solved index, [w[doc, token] = term], is an indicator
+    // and stands as a factor.
     const auto inside = [&](IndexId i) {
       return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(i, b); });
     };
@@ -383,6 +393,7 @@ Formula FormulaWriter::summand(const Summand& s) {
   if (!s.in_range) return term(s.term);
   const auto& moved = std::get<density::IndexBound>(a_[*s.in_range]);
   const density::Bound& b = a_[moved.bound];
+  // The condition t+1 < size(t), with the first element's number added to the size.
   Formula end = extent(b.plate, b.parent);
   if (const std::int64_t from = m_[m_[b.plate].set].from)
     end = {FormulaAdd{{std::move(end), Formula{FormulaNumber{static_cast<double>(from)}}}}};

@@ -1,4 +1,7 @@
-// Solving the indices of atoms for one element, and adding up what does not depend on a sum.
+// Natural parameters in gather form: the indices of each use are solved for one element, and the results are added up.
+//
+// Example for an autoregression, the element x[t] in the term sum(t | t >= 1) a * x[t] * x[t-1]: the use x[t] gives a *
+// x[t-1] where t >= 1, and the use x[t-1] gives a * x[t+1] where t + 1 is in range.
 #include "compiler/conditionals/gather.h"
 
 #include <algorithm>
@@ -15,6 +18,7 @@ using density::BoundId;
 using density::IndexId;
 using density::Term;
 
+/// Returns true if anything in the term mentions the index variable.
 bool mentioned(const Algebra& a, const Term& t, BoundId b) {
   const auto in = [&](const auto& list) {
     return std::any_of(list.begin(), list.end(), [&](auto i) { return a.mentions(i, b); });
@@ -33,31 +37,36 @@ bool mentioned(const Algebra& a, const Term& t, BoundId b) {
                      [&](BoundId o) { return a[o].parent && a.mentions(*a[o].parent, b); });
 }
 
+/// Turns one use into a summand: it solves the indices of the atom for given index variables and removes the atom.
 class Gatherer {
  public:
+  /// Starts with a term and the position of the atom in it.
   Gatherer(Algebra& a, const model::Model& m, Term t, std::size_t atom) : a_(a), m_(m), atom_(atom) {
     summand_.term = std::move(t);
   }
 
+  /// Solves axis x of the atom for `target`.
   void solve_axis(std::size_t x, BoundId target) {
     solve([&]() -> IndexId { return term().atoms[atom_].axes[x]; }, target);
   }
+  /// Solves event index x of the atom for `target`.
   void solve_event(std::size_t x, BoundId target) { solve_event_of(atom_, x, target); }
+  /// Solves event index x of another atom for `target`.
   void solve_event_of(std::size_t atom, std::size_t x, BoundId target) {
     solve([&]() -> IndexId { return term().atoms[atom].event[x]; }, target);
   }
-  /// Leaves another atom out of the summand too.
+  /// Removes another atom from the summand.
   void drop(std::size_t atom) {
     term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom));
     if (atom < atom_) --atom_;
   }
 
-  /// The summand without the atom; sums over bounds that nothing mentions become factors.
+  /// Removes the atom and returns the summand. Sums over index variables that nothing mentions become factors.
   Summand finish() {
     term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom_));
     std::erase_if(term().guards, [&](const density::Guard& g) { return always_true(g); });
     count_unused_bounds(a_, term());
-    // What is free of the sums first, so that mirrored pairs become like terms.
+    // The atoms are sorted, those with fewer summed index variables first, so that mirrored pairs become like terms.
     const auto summed = [&](const density::Atom& x) {
       std::set<BoundId> bounds;
       for (IndexId i : x.axes)
@@ -74,8 +83,11 @@ class Gatherer {
   }
 
  private:
+  /// Returns the term of the summand.
   Term& term() { return summand_.term; }
 
+  /// Solves the index that `entry` returns for `target`: by substitution if it is an index variable of the term over
+  /// the same plate, else by a guard. `entry` is called again after each change of the term.
   template <class Entry>
   void solve(Entry entry, BoundId target) {
     const IndexId wanted = a_.index(target);
@@ -91,6 +103,7 @@ class Gatherer {
     }
   }
 
+  /// Returns true for a guard like t + 1 >= 1.
   bool always_true(const density::Guard& g) const {
     if (g.present || g.relation != density::Relation::greater_equal) return false;
     const auto* l = std::get_if<density::IndexBound>(&a_[g.left]);
@@ -98,12 +111,13 @@ class Gatherer {
     return l && r && l->offset >= r->value;
   }
 
-  Algebra& a_;
-  const model::Model& m_;
-  std::size_t atom_;
-  Summand summand_;
+  Algebra& a_;             // of the term
+  const model::Model& m_;  // for the plates
+  std::size_t atom_;       // the position of the atom
+  Summand summand_;        // the result so far
 };
 
+/// Returns the summand with the two event indices of the element exchanged.
 Summand swapped(Algebra& a, Summand s, const Element& e) {
   const IndexId first = a.index(e.event[0]), second = a.index(e.event[1]);
   const auto swap = [&](IndexId i) -> std::optional<IndexId> {
@@ -127,11 +141,12 @@ Summand swapped(Algebra& a, Summand s, const Element& e) {
   return s;
 }
 
+/// Returns true if the summand is a coefficient alone.
 bool is_constant(const Summand& s) {
   return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() && s.term.multiplicities.empty();
 }
 
-/// Constants added up, like terms merged.
+/// Returns the sum of the summands, with constants added up and like terms merged.
 Affine folded(Algebra& a, const model::Model& m, std::vector<Summand> summands) {
   Affine affine{a.number(0), {}, {}};
   std::map<std::optional<IndexId>, std::vector<Term>> by_range;
@@ -150,7 +165,7 @@ Affine folded(Algebra& a, const model::Model& m, std::vector<Summand> summands) 
   return affine;
 }
 
-/// The atoms of other elements of the chain, and how many steps each is before this one.
+/// Returns the atoms of other elements of the same chain in the term, by how many steps each is before this one.
 std::map<std::int64_t, std::size_t> partners(const Algebra& a, const Term& t, std::size_t atom) {
   std::map<std::int64_t, std::size_t> out;
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
@@ -160,7 +175,7 @@ std::map<std::int64_t, std::size_t> partners(const Algebra& a, const Term& t, st
   return out;
 }
 
-/// The natural parameters that `uses` of the block add up to at the element.
+/// Returns the natural parameter of each statistic that the uses of the block add up to at the element.
 std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                        const std::vector<Use>& uses, const Element& element) {
   std::map<math::Stat, std::vector<Summand>> found;
@@ -175,6 +190,8 @@ std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const 
     for (std::size_t x = 0; x < rank; ++x)
       g.solve_event(x, element.event[x]);
     Summand s = g.finish();
+    // A statistic with two event indices gets the symmetric part of its coefficient, half of each order, unless a guard
+    // makes both indices equal.
     const bool diagonal = rank == 2 && std::any_of(s.term.guards.begin(), s.term.guards.end(), [&](const auto& x) {
                             return !x.present && x.relation == density::Relation::equal &&
                                    x.left == a.index(element.event[0]) && x.right == a.index(element.event[1]);
@@ -217,13 +234,14 @@ Element name_element(Algebra& a, const model::Model& m, const Block& b) {
     out.axes.push_back(a.bound({m[p].name, p, parent, false}));
   }
   std::vector<model::PlateId> event = v.event;
+  // The statistic of a category has the value as its index.
   if (v.value_plate) event = {*v.value_plate};
-  // A vector's statistics have up to two indices over its one axis, those of a chain of categories one for each lag.
+  // A vector's statistics have up to two indices over its one axis; a chain of categories has one more for each lag.
   const std::int64_t more = v.value_plate && b.chain ? b.chain->reach : 1;
   if (event.size() == 1) event.insert(event.end(), static_cast<std::size_t>(more), event[0]);
   for (model::PlateId p : event) {
     std::string name = m[p].name;
-    if (model::is_joint(v)) name = name.substr(0, name.find('('));  // whose it is need not be said of each index
+    if (model::is_joint(v)) name = name.substr(0, name.find('('));  // "coordinate", without the members' names
     out.event.push_back(a.bound({std::move(name), p, std::nullopt, false}));
   }
   return out;
@@ -245,13 +263,14 @@ ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Condit
       alone.push_back(u);
       continue;
     }
-    if (others.begin()->first < 0) continue;  // they are written for the last of them
+    if (others.begin()->first < 0) continue;  // the potential is written once, for the last element
     std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
     const std::size_t rank = t.atoms[u.atom].event.size();
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)
       g.solve_axis(x, element.axes[x]);
     Lags lags;
+    // Atoms are dropped from the back, so that the positions of the others stay right.
     std::set<std::size_t, std::greater<>> dropped;
     if (rank > 0) g.solve_event(0, element.event[0]);
     for (const auto& [lag, atom] : others) {

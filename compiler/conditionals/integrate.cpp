@@ -1,4 +1,7 @@
-// Which auxiliary variables of links are integrated out where a bit, a spin or a category is drawn.
+// Decides which auxiliary variables of links are integrated out where a bit, a spin or a category is drawn.
+//
+// For this the lowering must know, for one element of the drawn block, which elements of the auxiliary share a term
+// with it. Simple cases are described exactly (Integrated::beside); in all others any element may.
 #include "compiler/conditionals/integrate.h"
 
 #include <algorithm>
@@ -17,6 +20,8 @@ using density::IndexBound;
 using density::IndexId;
 using density::Term;
 
+/// Returns true if the block is the auxiliary variable of a link, is drawn, and has a log normaliser to integrate it
+/// out by.
 bool is_auxiliary(const model::Model& m, const Block& b) {
   using Kind = model::Auxiliary::Kind;
   const auto& x = m[b.variable].auxiliary;
@@ -24,14 +29,15 @@ bool is_auxiliary(const model::Model& m, const Block& b) {
          !std::holds_alternative<math::Number>(b.factor->log_normaliser->form);
 }
 
-/// One value after another can be tried.
+/// Returns true if the block is drawn by computing the log odds of each value: a bit, a spin or a category.
 bool is_tried(const model::Model& m, const Block& b) {
   if (!b.drawn) return false;
   const math::Support s = m[b.variable].support;
   return s == math::Support::bit || s == math::Support::spin || (s == math::Support::category && b.factor->softmax);
 }
 
-/// An element by bounds of its own, one an axis.
+/// Returns the index variables that name the element of an atom, if each axis has a different one without an offset;
+/// else nothing.
 std::optional<std::set<BoundId>> own_bounds(const Algebra& a, const Atom& x) {
   std::set<BoundId> out;
   for (const IndexId i : x.axes) {
@@ -41,11 +47,14 @@ std::optional<std::set<BoundId>> own_bounds(const Algebra& a, const Atom& x) {
   return out;
 }
 
-/// Structural equality of elements but for the names of bounds.
+/// Writes lists of indices as text, so that two lists are equal up to the names of index variables if and only if their
+/// texts are. One object numbers the index variables of both lists of a pair.
 class Names {
  public:
+  /// Starts without numbers.
   explicit Names(const Algebra& a) : a_(a) {}
 
+  /// Returns the text of a list of indices.
   std::string of(const std::vector<IndexId>& list) {
     std::string out;
     for (const IndexId i : list)
@@ -54,6 +63,7 @@ class Names {
   }
 
  private:
+  /// Returns the text of one index.
   std::string of(IndexId i) {
     return std::visit(
         Overloaded{[&](const IndexBound& b) {
@@ -72,11 +82,11 @@ class Names {
         a_[i]);
   }
 
-  const Algebra& a_;
-  std::map<BoundId, std::size_t> number_;
+  const Algebra& a_;                       // of the indices
+  std::map<BoundId, std::size_t> number_;  // in order of appearance
 };
 
-/// The two atoms and the bounds of their elements.
+/// Returns a term with the two atoms, without event indices, and with the index variables of `t` that they mention.
 Term pair_of(const density::Density& d, const Term& t, const Atom& auxiliary, const Atom& own) {
   Term out;
   out.origin = t.origin;
@@ -91,9 +101,11 @@ Term pair_of(const density::Density& d, const Term& t, const Atom& auxiliary, co
   return out;
 }
 
-/// How the element of the block follows from that of the auxiliary, or (an axis at a time) has nothing to do with it.
+/// How the element of the block relates to that of the auxiliary: it is a function of it; each axis is a function of it
+/// or a free index variable (plain); or neither.
 enum class Relation { function, plain, other };
 
+/// Returns how the second atom's element relates to the first one's.
 Relation relation_of(const Algebra& a, const Term& pair) {
   const std::set<BoundId> auxiliary = *own_bounds(a, pair.atoms[0]);
   std::set<BoundId> free, mentioned;
@@ -110,11 +122,13 @@ Relation relation_of(const Algebra& a, const Term& pair) {
   return !plain ? Relation::other : free.empty() ? Relation::function : Relation::plain;
 }
 
-/// None where what is known of the auxiliary is no matter of these terms alone.
+/// Describes which elements of the auxiliary share a term with the block. Returns nothing if the auxiliary cannot be
+/// integrated out: its elements have complicated indices, it shares a term with another auxiliary, or the block is a
+/// chain that needs a simple relation.
 std::optional<Integrated> beside(const model::Model& m, const Conditionals& c, const Block& block, BlockId auxiliary) {
   const density::Density& d = c.density;
   Integrated out{auxiliary, {}};
-  std::set<std::string> found;
+  std::set<std::string> found;  // the pairs so far, up to names of index variables
   bool functions = true, plain = true;
   for (const Use& u : c[auxiliary].uses) {
     const Term& t = d.terms[u.term];
@@ -137,6 +151,7 @@ std::optional<Integrated> beside(const model::Model& m, const Conditionals& c, c
   const bool single = out.beside.size() == 1;
   if (block.chain && !(single && functions)) return std::nullopt;
   if (functions || (single && plain)) return out;
+  // No exact description: any element of the auxiliary may share a term.
   Term any = out.beside[0];
   std::set<BoundId> own = *own_bounds(d.algebra, any.atoms[0]);
   any.atoms.pop_back();

@@ -1,4 +1,5 @@
-// Names of a model in LaTeX's math mode.
+// Names of a model in LaTeX's math mode: Greek letters as such, digits at the end as a subscript, primes as such. Other
+// names are set as one word in italics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,18 +11,22 @@
 namespace lehr::conditionals {
 namespace {
 
+/// The Greek letters that LaTeX has a command for.
 constexpr std::array<std::string_view, 33> kGreek{
     "alpha", "beta",  "gamma", "delta",  "epsilon", "zeta",  "eta",   "theta", "iota", "kappa",   "lambda",
     "mu",    "nu",    "xi",    "pi",     "rho",     "sigma", "tau",   "phi",   "chi",  "psi",     "omega",
     "Gamma", "Delta", "Theta", "Lambda", "Xi",      "Pi",    "Sigma", "Phi",   "Psi",  "Upsilon", "Omega"};
 
+/// Returns true for an ASCII letter.
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Code points that pdflatex has no glyph for are named.
+/// Returns a UTF-8 text for pdflatex: Latin letters stay, Greek ones become commands, and other code points, for which
+/// there is no glyph, become U+....
 std::string beyond_ascii(const std::string& s) {
   std::string out;
   for (std::size_t i = 0; i < s.size();) {
     const auto c = static_cast<unsigned char>(s[i]);
+    // The first byte of a UTF-8 sequence has its length; each further byte has six bits.
     const std::size_t length = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     std::uint32_t code = length == 1 ? c : c & (0xFFU >> (length + 1));
     for (std::size_t k = 1; k < length && i + k < s.size(); ++k) {
@@ -46,6 +51,7 @@ std::string beyond_ascii(const std::string& s) {
 }  // namespace
 
 std::string latex_name(const std::string& name) {
+  // alpha12'' is the stem alpha, the subscript 12 and two primes.
   std::string base = name, primes;
   while (!base.empty() && base.back() == '\'') {
     base.pop_back();

@@ -11,6 +11,7 @@
 namespace lehr::conditionals {
 namespace {
 
+/// The Greek letters, by their names.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kGreek{{
     {"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"},   {"epsilon", "ε"}, {"zeta", "ζ"}, {"eta", "η"},
     {"theta", "θ"}, {"iota", "ι"},  {"kappa", "κ"}, {"lambda", "λ"},  {"mu", "μ"},      {"nu", "ν"},   {"xi", "ξ"},
@@ -22,6 +23,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kGreek{{
 }  // namespace
 
 std::string mathml_name(const std::string& name) {
+  // alpha12'' is the stem alpha, the subscript 12 and two primes.
   const std::size_t primes = name.size() - std::min(name.find_last_not_of('\'') + 1, name.size());
   const std::string base = name.substr(0, name.size() - primes);
   const std::size_t digits = std::min(base.find_last_not_of("0123456789") + 1, base.size());

@@ -1,4 +1,4 @@
-// One paragraph a block: family, sequential axes, and each use as `atom <- term`.
+// Prints one paragraph for each block: its axes and family, sequential axes, and each use as `statistic <- line: term`.
 #include "compiler/conditionals/print_conditionals.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
     for (const conditionals::Use& u : b.uses) {
       const density::Term& t = c.density.terms[u.term];
       const density::Atom& atom = t.atoms[u.atom];
-      // Named in the order of the term's own text, so that both say the same.
+      // The index variables are named in the order of the term's own text, so that both texts have the same names.
       density::Names names(m, c.density.algebra);
       for (density::BoundId bound : t.bounds)
         names(bound);

@@ -1,4 +1,5 @@
-// Layout of a derivation as text and as JSON.
+// Lays out a derivation as text and as JSON. In the text, long sums take one line for each summand, and the lines of
+// the model stand in a column on the right.
 #include "compiler/conditionals/print_derivation.h"
 
 #include <fmt/format.h>
@@ -12,9 +13,10 @@
 namespace lehr::conditionals {
 namespace {
 
-constexpr std::size_t kWidth = 100;   // of an equation on one line
-constexpr std::size_t kColumn = 114;  // where the line numbers stand at most
+constexpr std::size_t kWidth = 100;   // characters that an equation on one line may have
+constexpr std::size_t kColumn = 114;  // the last column at which line numbers may begin
 
+/// Returns the sum of the parts as one formula.
 Formula whole(const std::vector<DerivedPart>& parts) {
   FormulaAdd sum;
   for (const DerivedPart& p : parts) {
@@ -28,25 +30,28 @@ Formula whole(const std::vector<DerivedPart>& parts) {
   return {std::move(sum)};
 }
 
-/// The right hand side on one line.
+/// Returns the right side of an equation as one formula.
 Formula right_side(const Equation& q) {
   Formula sum = whole(q.parts);
   if (!q.divisor) return sum;
   return product({std::move(sum), {FormulaApply{math::Function::reciprocal, {*q.divisor}}}});
 }
 
+/// Returns the left side of an equation.
 std::string left_text(const Equation& q) { return (q.inverse ? "inverse " : "") + text(q.left); }
 
-/// One line of text and the lines of the model that stand in a column beside it.
+/// A line of output, with the lines of the model that stand beside it.
 struct Row {
-  std::string left;
-  std::vector<int> lines;
+  std::string left;        // the text
+  std::vector<int> lines;  // the lines of the model
 };
 
+/// Returns the number of characters of a UTF-8 text (bytes that continue a character do not count).
 std::size_t width(const std::string& s) {
   return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Returns the lines of output, with line numbers aligned in one column.
 std::string rows_text(const std::vector<Row>& rows) {
   std::size_t column = 0;
   for (const Row& r : rows)
@@ -64,7 +69,8 @@ std::string rows_text(const std::vector<Row>& rows) {
   return out;
 }
 
-/// `+ part`, or `first` in place of the sign.
+/// Returns a line with one summand: `first`, then its sign (a plus only if it is not the leading summand), then the
+/// summand.
 Row part_row(const DerivedPart& p, const std::string& first, bool leading) {
   Formula f = p.formula;
   const bool minus = take_minus(f);
@@ -76,6 +82,7 @@ Row part_row(const DerivedPart& p, const std::string& first, bool leading) {
           p.lines};
 }
 
+/// Appends an equation, in one line if it is short, else with a line for each summand.
 void add_rows(const Equation& q, std::vector<Row>& out) {
   const std::string left = "    " + left_text(q) + " = ";
   const std::string one_line = left + text(right_side(q));
@@ -90,6 +97,7 @@ void add_rows(const Equation& q, std::vector<Row>& out) {
   if (q.divisor) out.push_back({indent + ") / " + text(*q.divisor), {}});
 }
 
+/// Returns several equations.
 std::string equations_text(const std::vector<Equation>& equations) {
   std::vector<Row> rows;
   for (const Equation& q : equations)
@@ -97,8 +105,10 @@ std::string equations_text(const std::vector<Equation>& equations) {
   return rows_text(rows);
 }
 
+/// Returns the elements as a list.
 std::string names(const Formulas& elements) { return listed(elements, text); }
 
+/// Returns the derivation of one block.
 std::string block_text(const DerivedBlock& b) {
   const std::string v = names(b.elements);
   std::string out;
@@ -116,6 +126,7 @@ std::string block_text(const DerivedBlock& b) {
   return out;
 }
 
+/// Returns the summands as JSON.
 nlohmann::ordered_json json_of(const std::vector<DerivedPart>& parts) {
   auto out = nlohmann::ordered_json::array();
   for (const DerivedPart& p : parts)
@@ -123,6 +134,7 @@ nlohmann::ordered_json json_of(const std::vector<DerivedPart>& parts) {
   return out;
 }
 
+/// Returns the equations as JSON.
 nlohmann::ordered_json json_of(const std::vector<Equation>& equations) {
   auto out = nlohmann::ordered_json::array();
   for (const Equation& q : equations) {

@@ -1,4 +1,4 @@
-// A derivation as a LaTeX document: one align* for each equation, one summand a row where a sum is long.
+// Lays out a derivation as a LaTeX document: one align* for each equation, with one summand a row if a sum is long.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,8 +10,9 @@
 namespace lehr::conditionals {
 namespace {
 
-constexpr std::size_t kRow = 110;  // characters of source, a rough measure of the printed width
+constexpr std::size_t kRow = 110;  // characters of LaTeX in one row at most, a rough measure of its printed width
 
+/// Returns a text with LaTeX's special characters escaped.
 std::string escape(const std::string& s) {
   std::string out;
   for (char c : s) {
@@ -22,12 +23,14 @@ std::string escape(const std::string& s) {
   return out;
 }
 
+/// Returns the line numbers beside an equation.
 std::string lines_latex(const std::vector<int>& lines) {
   if (lines.empty()) return "";
   return fmt::format(" && \\text{{\\footnotesize {} {}}}", lines.size() == 1 ? "line" : "lines",
                      fmt::join(lines, ", "));
 }
 
+/// Returns a row for each summand. `leading`: the first one has no plus sign.
 std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
   std::string out;
   for (const DerivedPart& p : parts) {
@@ -40,10 +43,13 @@ std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
   return out;
 }
 
+/// Returns an align* environment.
 std::string align(const std::string& body) { return "\\begin{align*}\n  " + body + "\n\\end{align*}\n"; }
 
+/// Returns the left side of an equation.
 std::string left_latex(const Equation& q) { return (q.inverse ? "\\text{inverse } " : "") + latex(q.left); }
 
+/// Returns an equation. A divisor is multiplied to the left side.
 std::string equation_latex(const Equation& q) {
   std::string left = left_latex(q);
   if (q.divisor) left = latex(*q.divisor) + " \\cdot " + left;
@@ -58,6 +64,7 @@ std::string equation_latex(const Equation& q) {
   return align(left + " &= " + latex({std::move(sum)}) + lines_latex(all_lines(q.parts)));
 }
 
+/// Returns the derivation of one block.
 std::string block_latex(const DerivedBlock& b) {
   const std::string v = listed(b.elements, latex);
   std::string out = fmt::format("\\subsection*{{$ {} $}}\n", v);

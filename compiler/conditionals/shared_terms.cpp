@@ -1,3 +1,4 @@
+// Whether blocks occur in one term of the log joint. The uses of one block give the terms to look at.
 #include "compiler/conditionals/shared_terms.h"
 
 #include <algorithm>

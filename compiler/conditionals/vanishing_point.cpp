@@ -1,3 +1,8 @@
+// Finds point estimates of variances that would run to 0.
+//
+// An element x with one observation y has a density x^(-1/2) exp(-(y - mu)^2 / (2 x)) or the like. With mu random, (y -
+// mu)^2 can be 0, and then only the prior can keep the density from growing without end. The powers of x are counted by
+// the terms in log x, and whether the mean is random shows in several terms in 1/x with different other variables.
 #include "compiler/conditionals/vanishing_point.h"
 
 #include <fmt/format.h>
@@ -14,14 +19,17 @@ namespace {
 
 using math::Stat;
 
+/// Returns true for 1/x and 1/x^2.
 bool is_inverse(Stat s) { return s == Stat::inverse || s == Stat::inverse_square; }
 
-/// The log x terms of the elements: one for each, in the prior and in one statement.
+/// The terms in log x of an element.
 struct Pull {
-  double power = 0;  // of x, in the density of an element
-  std::optional<model::StatementId> host;
+  double power = 0;                        // the exponent of x in the density
+  std::optional<model::StatementId> host;  // the one other statement with such a term
 };
 
+/// Returns the terms in log x of an element, or nothing if they are not one term of the prior and one of a single other
+/// statement, each with a literal coefficient for each element.
 std::optional<Pull> pull_of(const model::Model& m, const density::Density& d, model::VariableId v,
                             const std::vector<Use>& uses) {
   Pull out;
@@ -40,6 +48,7 @@ std::optional<Pull> pull_of(const model::Model& m, const density::Density& d, mo
   return out;
 }
 
+/// Returns the statistics of `v` in its prior, or in all other statements.
 std::vector<Stat> statistics(const model::Model& m, const density::Density& d, model::VariableId v,
                              const std::vector<Use>& uses, bool of_prior) {
   std::vector<Stat> out;
@@ -50,8 +59,8 @@ std::vector<Stat> statistics(const model::Model& m, const density::Density& d, m
   return out;
 }
 
-/// The prior with a factor x, which outweighs the x^(-1/2) or 1/x of one observation; what else it has stays. Empty: it
-/// has none.
+/// Returns the statement of a prior that is 0 at x = 0: the same as now with a factor x, which outweighs the x^(-1/2)
+/// or 1/x of one observation. Returns an empty text if there is no such family.
 std::string with_density_zero(const model::Model& m, model::VariableId v, std::vector<Stat> own) {
   const model::Statement& s = m[m[v].statement];
   const model::Distribution& prior = model::as_written(s.main);
