@@ -1,3 +1,8 @@
+// Finds the plates of components whose elements could change places, by reading every term of the log joint.
+//
+// A term treats the elements of a plate alike if each index over the plate is a plain index variable, without offset,
+// constant or lookup. Stick-breaking weights have another plate, that of the sticks; comparisons between the two give
+// the elements an order.
 #include "compiler/schedule/exchangeable.h"
 
 #include <algorithm>
@@ -14,11 +19,14 @@ using density::IndexId;
 using density::Relation;
 using model::PlateId;
 
+/// Reads terms for one plate, and records whether they give its elements an order or distinguish them by data.
 class Reader {
  public:
+  /// Starts with no term read.
   Reader(const model::Model& m, const Schedule& s, PlateId plate)
       : m_(m), s_(s), a_(s.conditionals.density.algebra), plate_(plate) {}
 
+  /// Returns the local categories whose values are elements of the plate.
   std::vector<BlockId> categories() const {
     std::vector<BlockId> out;
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
@@ -29,7 +37,7 @@ class Reader {
     return out;
   }
 
-  /// Some block outside the items has a factor for each element.
+  /// Returns true if some global block has an element for each element of the plate.
   bool has_components() const {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const model::Variable& v = m_[s_.conditionals.blocks[k].variable];
@@ -38,7 +46,8 @@ class Reader {
     return false;
   }
 
-  /// Terms treat elements alike, but for their data; sets `ordered` where the sticks of the plate tell their order.
+  /// Returns true if the term treats the elements alike but for data that are indexed by them. It records such data,
+  /// and an order by stick-breaking.
   bool treats_alike(const Term& t) {
     for (BoundId b : a_.bounds_of(t.coef))
       told_apart_ = told_apart_ || is_plate(a_[b].plate);
@@ -46,18 +55,22 @@ class Reader {
            std::ranges::all_of(t.guards, [&](const Guard& g) { return is_alike(g); });
   }
 
+  /// Returns true if stick-breaking weights have given an order.
   bool ordered() const { return ordered_; }
+  /// Returns true if data are indexed by the plate.
   bool told_apart() const { return told_apart_; }
 
  private:
+  /// Returns true if `p` is the plate, also under another name.
   bool is_plate(PlateId p) const { return m_[p].set == m_[plate_].set; }
+  /// Returns true if `p` is the plate of the sticks of this plate.
   bool is_stick(PlateId p) const {
     return std::ranges::any_of(m_.plates, [&](const model::Plate& x) {
       return x.stick && m_[x.set].set == m_[plate_].set && m_[*x.stick].set == m_[p].set;
     });
   }
 
-  /// The index of an axis or event over the plate: a bound of it, or of its sticks.
+  /// Returns true if an index over the plate is a plain index variable over it, or over its sticks.
   bool is_alike(IndexId i) {
     const auto* x = std::get_if<IndexBound>(&a_[i]);
     if (!x || x->offset != 0) return false;
@@ -67,6 +80,7 @@ class Reader {
     return is_stick(of);
   }
 
+  /// Returns true if all indices of the atom that range over the plate are alike.
   bool is_alike(const Atom& x) {
     const model::Variable& v = m_[x.variable];
     for (std::size_t k = 0; k < x.axes.size() && k < v.axes.size(); ++k) {
@@ -81,6 +95,7 @@ class Reader {
     return true;
   }
 
+  /// Returns true if the guard does not order the elements, unless by comparison with their sticks.
   bool is_alike(const Guard& g) {
     if (g.present || g.relation == Relation::equal || g.relation == Relation::not_equal) return true;
     bool here = false, sticks = false;
@@ -94,13 +109,14 @@ class Reader {
     return !here || sticks;
   }
 
-  const model::Model& m_;
-  const Schedule& s_;
-  const density::Algebra& a_;
-  PlateId plate_;
-  bool ordered_ = false, told_apart_ = false;
+  const model::Model& m_;                      // the model
+  const Schedule& s_;                          // its schedule
+  const density::Algebra& a_;                  // of the terms
+  PlateId plate_;                              // the plate
+  bool ordered_ = false, told_apart_ = false;  // what was recorded
 };
 
+/// Returns true if one factor covers whole sequences of the block.
 bool is_chain(const Schedule& s, BlockId b) { return s.conditionals[b].chain.has_value(); }
 
 }  // namespace

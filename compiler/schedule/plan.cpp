@@ -1,4 +1,9 @@
-// The order of updates, and which blocks are updated item by item.
+// Makes the schedule: the order of updates, which blocks are updated item by item, and which auxiliary variables are
+// refreshed when.
+//
+// Blocks are ranked (local discrete variables, other local variables, globals, tangent points) and taken in that order.
+// Neighbours on one item plate whose items are independent given all else share an item stage. In LDA the order is z,
+// theta, beta; z and theta share the stage over documents. regroup() then divides the terms.
 #include <algorithm>
 
 #include "compiler/conditionals/integrate.h"
@@ -14,7 +19,8 @@ using conditionals::Block;
 using conditionals::share_a_term;
 using conditionals::Use;
 
-/// Plates that the data size: axes of observed statements and whatever is nested in them.
+/// Returns, by PlateId, true for plates whose size comes from the data: plates without a size in the model that an
+/// observed or limited variable lies on, or that data have elements of.
 std::vector<bool> data_plates(const model::Model& m) {
   std::vector<bool> out(m.plates.size());
   for (const model::Variable& v : m.variables) {
@@ -23,15 +29,16 @@ std::vector<bool> data_plates(const model::Model& m) {
       if (!m[m[p].set].size) out[m[p].set.index()] = true;
     }
   }
-  // A plate that an index of data ranges over is data-sized too (`node` of src[pair], dst[pair]).
+  // The plate of `node` in src[pair] is sized by the data too.
   for (const model::Given& g : m.givens) {
     if (g.value_plate && !m[m[*g.value_plate].set].size) out[m[*g.value_plate].set.index()] = true;
   }
   return out;
 }
 
-/// 0: latent discrete on a plate sized by data; 1: other variables on an item plate; 2: the rest; 3: the
-/// points where bounds touch, which follow the blocks that move them.
+/// Returns the rank of a variable in the order of updates. 0: latent discrete on a plate that the data size, and
+/// sources of counts. 1: others on an item plate. 2: all else. 3: tangent points of bounds, which follow the blocks
+/// that move them.
 int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
             const std::vector<bool>& item) {
   if (model::is_bound(v)) return 3;
@@ -43,9 +50,10 @@ int rank_of(const model::Model& m, const model::Variable& v, const std::vector<b
   return 2;
 }
 
-/// What draws have integrated out, by BlockId.
+/// The auxiliary variables that the draw of each block integrates out, by BlockId.
 using Integrals = std::vector<std::set<BlockId>>;
 
+/// Returns the auxiliary variables that each draw integrates out; empty sets for variational inference.
 Integrals integrals_of(const model::Model& m, const conditionals::Conditionals& c) {
   Integrals out(c.blocks.size());
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
@@ -55,12 +63,13 @@ Integrals integrals_of(const model::Model& m, const conditionals::Conditionals& 
   return out;
 }
 
-/// Whether some block has `b` integrated out.
+/// Returns true if the draw of some block integrates `b` out.
 bool is_integrated(const Integrals& integrals, BlockId b) {
   return std::ranges::any_of(integrals, [&](const std::set<BlockId>& x) { return x.contains(b); });
 }
 
-/// In the order of updates; with `last`, what integrates others out, then these, come after all else.
+/// Returns all blocks in order of update: those of `guide order`, then the rest by rank. If `last` is set, blocks that
+/// integrate others out come after all others, and these auxiliaries come last.
 std::vector<BlockId> update_order(const model::Model& m, const conditionals::Conditionals& c,
                                   const std::vector<int>& rank, const Integrals* last) {
   std::vector<BlockId> out;
@@ -81,7 +90,8 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   return out;
 }
 
-/// The term's bound that is the item of `atom`, when it is a plain bound over `item`.
+/// Returns the index variable of the term that is the item of `atom`, if its first axis is a plain index variable over
+/// `item`.
 std::optional<density::BoundId> item_bound(const model::Model& m, const density::Density& d, const Term& t,
                                            const density::Atom& atom, model::PlateId item) {
   if (atom.axes.empty()) return std::nullopt;
@@ -92,7 +102,8 @@ std::optional<density::BoundId> item_bound(const model::Model& m, const density:
   return b->bound;
 }
 
-/// Whether the items of these blocks are independent given everything else.
+/// Returns true if the items of these blocks are independent of each other given everything else: in every term, all
+/// their atoms belong to one item.
 bool separable(const model::Model& m, const conditionals::Conditionals& c, const std::vector<BlockId>& blocks,
                model::PlateId item) {
   const density::Density& d = c.density;
@@ -112,16 +123,17 @@ bool separable(const model::Model& m, const conditionals::Conditionals& c, const
   return true;
 }
 
-/// Local categories that need not be stored: uncoupled, and every term that holds one has either no other
-/// local atom or exactly one, of a stored block updated later that does not depend on the category's own
-/// inner indices.
+/// Returns true if the probabilities of a local category need not be stored (fused responsibilities). Its elements must
+/// not be coupled. Every term with it must have no other local atom, or exactly one: of a stored block that is updated
+/// later and does not depend on the category's inner indices. In LDA, z[doc, token] adds to theta[doc] as soon as its
+/// probabilities are formed, and is then forgotten.
 bool can_stream(const model::Model& m, const Schedule& s, const Integrals& integrals, const ItemStage& stage,
                 std::size_t position) {
   const conditionals::Conditionals& c = s.conditionals;
   const Block& z = c[stage.blocks[position]];
   const density::Algebra& a = c.density.algebra;
   if (m[z.variable].support != math::Support::category || z.coupled() || z.point) return false;
-  // Auxiliary variables are integrated out given all that stands beside them.
+  // A draw that integrates an auxiliary out must read all variables that share a term with it, so they are stored.
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
     if (is_integrated(integrals, BlockId(k)) && share_a_term(c, BlockId(k), {stage.blocks[position]})) return false;
   }
@@ -129,7 +141,7 @@ bool can_stream(const model::Model& m, const Schedule& s, const Integrals& integ
   for (const Use& u : z.uses) {
     const Term& t = c.density.terms[u.term];
     const density::Atom& own = t.atoms[u.atom];
-    // The element must be named by bounds of its own, one an axis.
+    // The element must be named by index variables of its own, one for each axis. `inner` are those after the item.
     std::set<density::BoundId> element, inner;
     for (std::size_t x = 0; x < axes; ++x) {
       const auto* b = std::get_if<density::IndexBound>(&a[own.axes[x]]);
@@ -166,12 +178,14 @@ bool can_stream(const model::Model& m, const Schedule& s, const Integrals& integ
   return true;
 }
 
+/// Returns the blocks that a step updates.
 std::vector<BlockId> blocks_of(const Step& step) {
   if (const auto* stage = std::get_if<ItemStage>(&step)) return stage->blocks;
   return {std::get<BlockUpdate>(step).block};
 }
 
-/// Sweeps that follow each other form the step at `home` before another reads what it holds.
+/// Returns true if no step before `home` reads the blocks of that step. The next sweep then updates them before
+/// anything reads them.
 bool is_formed_first(const Schedule& s, std::size_t home) {
   const std::vector<BlockId> formed = blocks_of(s.steps[home]);
   return std::none_of(s.steps.begin(), s.steps.begin() + static_cast<std::ptrdiff_t>(home), [&](const Step& before) {
@@ -179,7 +193,7 @@ bool is_formed_first(const Schedule& s, std::size_t home) {
   });
 }
 
-/// The sources of a stage come before the blocks of it that read them.
+/// Returns true if the auxiliary sources of a step come before all its blocks that read them.
 bool begins_with_sources(const model::Model& m, const Schedule& s, std::size_t home) {
   const std::vector<BlockId> blocks = blocks_of(s.steps[home]);
   for (std::size_t k = 0; k < blocks.size(); ++k) {
@@ -190,12 +204,13 @@ bool begins_with_sources(const model::Model& m, const Schedule& s, std::size_t h
   return true;
 }
 
-/// The steps in order, and before each that reads a stale source, and at the end, a refresh of it.
+/// Returns one sweep: the steps in order, with a refresh of each outdated source before a step that reads it, and at
+/// the end.
 std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
   struct Source {
-    BlockId block;
-    std::size_t home;
-    bool stale = false;
+    BlockId block;       // the source
+    std::size_t home;    // the step that updates it
+    bool stale = false;  // true if a factor that it depends on has changed since
   };
   std::vector<Source> sources;
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
@@ -225,7 +240,8 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
   return out;
 }
 
-/// Steps in the order of updates: blocks on one item plate whose items are independent share a stage.
+/// Forms the steps in the order of updates. A local block joins the item stage before it if the items of both together
+/// are independent. A tangent point also joins an earlier stage with which it shares terms.
 void form_steps(const model::Model& m, const std::vector<int>& rank, const std::vector<bool>& item,
                 const Integrals* last, Schedule& s) {
   const conditionals::Conditionals& c = s.conditionals;
@@ -235,7 +251,7 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
     const model::Variable& v = m[c[b].variable];
     const bool local = rank[b.index()] != 2 && !v.axes.empty() && item[m[v.axes[0]].set.index()] && !c[b].mean;
     const model::PlateId plate = v.axes.empty() ? model::PlateId() : m[v.axes[0]].set;
-    // Next to the blocks of the step before, or of any step that it shares terms with.
+    // Whether the block can join step k: the last one, or for a tangent point any that it shares terms with.
     const auto joins = [&](std::size_t k) {
       const auto* stage = std::get_if<ItemStage>(&s.steps[k]);
       if (!local || !stage || stage->item != plate) return false;
@@ -260,7 +276,8 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
   }
 }
 
-/// Whether nothing reads a block between a draw that has it integrated out and its own.
+/// Returns true if nothing reads an auxiliary variable between a draw that integrates it out and its own draw. In
+/// between its value belongs to the old draw.
 bool is_read_fresh(const Schedule& s, const Integrals& integrals) {
   const conditionals::Conditionals& c = s.conditionals;
   std::vector<BlockId> order;
@@ -277,9 +294,9 @@ bool is_read_fresh(const Schedule& s, const Integrals& integrals) {
   return true;
 }
 
-/// A term may hold atoms of one item stage only: blocks of a second stage that share a term with the first are updated
-/// one after another instead. So are those of a stage that does not hold what they integrate out: without that, items
-/// are independent no more.
+/// Replaces item stages by single updates where they are not allowed. A term may have atoms of one stage only, so the
+/// second of two stages that share a term is broken up. So is a stage with a block that integrates out an auxiliary of
+/// another step, because its items are then no longer independent.
 void break_stages(Schedule& s, const Integrals& integrals) {
   for (std::size_t k = 0; k < integrals.size(); ++k) {
     for (const BlockId auxiliary : integrals[k]) {
@@ -301,7 +318,7 @@ void break_stages(Schedule& s, const Integrals& integrals) {
     }
   }
   std::vector<Step> steps;
-  std::vector<std::optional<std::size_t>> moved(s.steps.size());
+  std::vector<std::optional<std::size_t>> moved(s.steps.size());  // the new index of each step
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     auto* stage = std::get_if<ItemStage>(&s.steps[k]);
     if (stage && !s.stage_of[stage->blocks[0].index()]) {
@@ -318,12 +335,13 @@ void break_stages(Schedule& s, const Integrals& integrals) {
   }
 }
 
-/// How the stage, step `k`, goes over an item: what it streams (where all that a stream adds to is tempered), repeats
-/// and refreshes.
+/// Decides how the stage, step `k`, visits an item: which categories it does not store (only if `streams`), and whether
+/// it iterates and refreshes sources.
 void complete_stage(const model::Model& m, const Integrals& integrals, std::size_t k, bool streams, Schedule& s) {
   auto& stage = std::get<ItemStage>(s.steps[k]);
   const conditionals::Conditionals& c = s.conditionals;
-  // A consumer that is updated before the stage needs the statistics of stored factors at the start.
+  // A block that is updated before the stage reads statistics of stored factors at the start, so only the first step
+  // can do without storage.
   const bool first = k == 0 && streams;
   for (std::size_t p = stage.blocks.size(); p-- > 0;) {
     if (first && can_stream(m, s, integrals, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
@@ -336,6 +354,7 @@ void complete_stage(const model::Model& m, const Integrals& integrals, std::size
       const BlockId b = c.block_of[a.variable.index()];
       if (s.stage_of[b.index()] == k) locals.insert(b);
     }
+    // Blocks of one item that share a term depend on each other, so they are updated until they converge.
     if (locals.size() > 1 && m.guide.order.empty()) stage.iterate = true;
   }
 }
@@ -362,6 +381,7 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   s.storage.assign(blocks.size(), Storage::stored);
   const Integrals integrals = integrals_of(m, s.conditionals);
   form_steps(m, rank, item, nullptr, s);
+  // The plain order is tried first, since it has the larger stages.
   if (!is_read_fresh(s, integrals)) form_steps(m, rank, item, &integrals, s);
   break_stages(s, integrals);
   for (std::size_t k = 0; k < s.steps.size(); ++k) {

@@ -1,4 +1,5 @@
-// One line a step, a statistic, a term.
+// Prints the schedule: a line for each step, refresh, statistic, residual form and outer term. S is a statistic, G its
+// table, R a residual form.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,9 +1,12 @@
-// Splitting each term into an inner part (summed over items) and an outer part.
+// Divides each term into an inner part, which is summed over items, and an outer part (schedule.h).
 //
-// A factor of the term is inner when it mentions the item or something nested in it, or is an atom of a local
-// block. Index expressions of the outer part that depend on the item (`beta[z[d,n]].log(w[d,n])`: the value
-// of w) become axes of the statistic, as do the bounds that both parts mention. Where no stage is in the term, the
-// inner part is of data alone, or else of the atoms that mention the items: a sum that is kept.
+// A factor of the term is inner if it mentions the item or something nested in it, or is an atom of a local block. An
+// index of the outer part that depends on the item becomes an axis of the statistic, as do index variables that both
+// parts mention. Example, LDA:
+//     sum(d, n) count[d, n] * [z[d, n] = k] * log beta[k][w[d, n]]
+//       ->   sum(k, v) S[k, v] * log beta[k][v],   S[k, v] = sum(d, n | w[d, n] = v) count[d, n] * [z[d, n] = k]
+// Without an item stage in the term, the inner part is of data alone, or of the atoms that mention the items: a cached
+// sum.
 #include "compiler/schedule/regroup.h"
 
 #include <algorithm>
@@ -31,15 +34,17 @@ using density::CoefId;
 using density::Guard;
 using density::IndexId;
 
-/// A model of more terms than this is large.
+/// The number of terms above which sums of constants become factors, so that fewer loops are compiled.
 constexpr Threshold<std::size_t> kLargeModel("regroup.large_model", 250);
 
+/// Divides the terms of one schedule and registers the statistics.
 class Splitter {
  public:
+  /// Starts with no statistics. `sizes` are those of the plates, or empty.
   Splitter(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s)
       : m_(m), sizes_(sizes), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
-  /// Sums of products of two entries are formed for one order of them.
+  /// Restricts symmetric sums (of x_i x_j) to one order of their two axes. Called after all terms are divided.
   void halve() {
     for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
       Statistic& x = s_.statistics[k];
@@ -54,6 +59,8 @@ class Splitter {
     }
   }
 
+  /// Divides one term: at its item stage if it has local atoms, else at the items that only data mention. It stays
+  /// whole if it cannot be divided.
   void term(const Term& t) {
     std::optional<std::size_t> stage;
     std::optional<BoundId> item;
@@ -71,9 +78,9 @@ class Splitter {
     if (items.empty() || !split(t, items, std::nullopt, BoundId())) s_.outer.push_back({t, std::nullopt, {}});
   }
 
-  /// Of a term that stayed whole, the data are summed by all that they name, where that is no more than there are
-  /// items. Otherwise the factors that the items name are summed over them with the data; the others read the sum,
-  /// which is no longer than their axes along plates that the items are not on.
+  /// Makes a cached sum of a term that stayed whole, unless its data can be summed once into a table. The atoms that
+  /// mention the items are summed with the data; the other atoms read the sum. The sum must have no axes over plates of
+  /// items, so it stays short. Example: in sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2 the sum over n is cached for tau.
   void keep(OuterTerm& t) {
     if (t.statistic || t.residual) return;
     const std::set<BoundId> items = data_items(t.term);
@@ -89,6 +96,7 @@ class Splitter {
   }
 
  private:
+  /// Returns two axes of the statistic along which its sums are symmetric, or nothing.
   std::optional<std::pair<std::size_t, std::size_t>> symmetric_axes(const Statistic& x) {
     const auto bound = [&](std::size_t axis) -> std::optional<BoundId> {
       const auto* b = std::get_if<density::IndexBound>(&a_[x.at[axis]]);
@@ -106,7 +114,8 @@ class Splitter {
     return std::nullopt;
   }
 
-  /// Whether a term stays as it is when two bounds change places; matrices of statistics are symmetric themselves.
+  /// Returns true if the term stays as it is when the two index variables change places. Statistics with two event
+  /// indices are symmetric themselves.
   bool is_symmetric(const Term& t, BoundId a, BoundId b) {
     const auto swap = [&](IndexId i) -> std::optional<IndexId> {
       const auto* x = std::get_if<density::IndexBound>(&a_[i]);
@@ -136,11 +145,13 @@ class Splitter {
     return std::ranges::none_of(t.bounds, [&](BoundId x) { return a_[x].parent && mentions_any(*a_[x].parent, a, b); });
   }
 
+  /// Returns true if the index mentions `a` or `b`.
   bool mentions_any(IndexId i, BoundId a, BoundId b) const { return a_.mentions(i, a) || a_.mentions(i, b); }
 
+  /// Returns true if an item stage updates the atom's block.
   bool is_local(const Atom& a) const { return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value(); }
 
-  /// The bound and all bounds nested in it.
+  /// Returns the index variables `roots` and all of the term that are nested in them.
   std::set<BoundId> closure(const Term& t, std::set<BoundId> roots) const {
     bool grew = true;
     while (grew) {
@@ -157,7 +168,8 @@ class Splitter {
     return roots;
   }
 
-  /// Bounds that no atom mentions, though the data do: a sum of data alone may take them.
+  /// Returns the index variables of the term that no atom has as an index itself, though the data depend on them. Data
+  /// can be summed over these. It is empty if the term reads no data.
   std::set<BoundId> data_items(const Term& t) const {
     std::set<BoundId> mentioned;
     for (const Atom& x : t.atoms) {
@@ -194,7 +206,7 @@ class Splitter {
     return reads_data ? out : std::set<BoundId>{};
   }
 
-  /// Bounds that stand as an index themselves (not inside a lookup).
+  /// Adds the index variables that are an index themselves, outside lookups.
   void direct(IndexId i, std::set<BoundId>& out) const {
     if (const auto* b = std::get_if<density::IndexBound>(&a_[i])) out.insert(b->bound);
     const auto* coordinate = std::get_if<density::IndexCoordinate>(&a_[i]);
@@ -202,6 +214,8 @@ class Splitter {
       direct(coordinate->indices[k], out);
   }
 
+  /// Divides a term with local atoms at the item of its stage. A term that cannot be divided becomes a local and an
+  /// outer term, and its local factors are then stored.
   void local(const Term& t, std::size_t stage, BoundId item) {
     auto& step = std::get<ItemStage>(s_.steps[stage]);
     const bool alone = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
@@ -214,16 +228,16 @@ class Splitter {
       s_.storage[c_.block_of[x.variable.index()].index()] = Storage::stored;
   }
 
-  /// A term taken apart.
+  /// A term that is being divided.
   struct Cut {
-    std::set<BoundId> inside;  // bounds that are summed in the inner part: the items and what is nested in them
-    Term inner, outer;
-    Statistic stat;
-    std::vector<IndexId> outer_at;  // index of the outer part into the statistic, one an axis
+    std::set<BoundId> inside;       // the items and what is nested in them: summed in the inner part
+    Term inner, outer;              // the two parts
+    Statistic stat;                 // the axes of the statistic, and where the inner part is added
+    std::vector<IndexId> outer_at;  // the entry of the statistic that the outer part reads, one index for each axis
   };
 
-  /// `t` cut at `items`, what they name in the outer part as axes; nothing when there are more lookups than `most`, or
-  /// nothing is summed.
+  /// Returns `t` divided at `items`, with axes for all that the items name in the outer part. `is_inside` says which
+  /// atoms are inner. Returns nothing if more than `most` axes are lookups, or if nothing is summed.
   std::optional<Cut> named(const Term& t, std::set<BoundId> items, const std::function<bool(const Atom&)>& is_inside,
                            std::size_t most) {
     Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
@@ -232,7 +246,8 @@ class Splitter {
     return cut;
   }
 
-  /// The split of `t` at `items`; false when it does not pay (too many data-indexed axes, or nothing summed).
+  /// Divides `t` at `items` and registers the result. Returns false if that does not pay: more than one axis is a
+  /// lookup, or nothing is summed.
   bool split(const Term& t, std::set<BoundId> items, std::optional<std::size_t> stage, BoundId item) {
     std::optional<Cut> cut = named(
         t, std::move(items), [&](const Atom& x) { return stage && is_local(x); }, 1);
@@ -241,14 +256,15 @@ class Splitter {
     return true;
   }
 
-  /// The sum of the data as a table of what they name.
+  /// Replaces the term by a table of its data, summed by all that they name, if the table is no longer than the loop
+  /// over the items. Returns false if not.
   bool tabulate(OuterTerm& t, const std::set<BoundId>& items) {
     if (sizes_.empty()) return false;
     std::optional<Cut> cut = named(
         t.term, items, [](const Atom&) { return false; }, std::numeric_limits<std::size_t>::max());
     if (!cut) return false;
-    double cells = 1;
-    std::int64_t visited = 0;
+    double cells = 1;          // the length of the table
+    std::int64_t visited = 0;  // the length of the longest loop that it saves
     for (const model::PlateId p : cut->stat.axes)
       cells *= static_cast<double>(sizes_[p.index()]);
     for (const BoundId b : cut->inner.bounds)
@@ -258,12 +274,14 @@ class Splitter {
     return true;
   }
 
+  /// Returns true if an index of the atom depends on the items.
   bool mentions(const Atom& x, const Cut& cut) const {
     const auto inside = [&](IndexId i) { return depends(i, cut); };
     return std::ranges::any_of(x.axes, inside) || std::ranges::any_of(x.event, inside);
   }
 
-  /// Both parts have factors, of different blocks, and no chains; copies are counted the same for all in the rest.
+  /// Returns true if the inner part can be a cached sum: both parts have atoms, of different blocks, none local or of a
+  /// chain, and no outer variable owns a multiplicity.
   bool can_keep(const Term& t, const Cut& cut) const {
     if (cut.inner.atoms.empty() || cut.outer.atoms.empty()) return false;
     const auto block = [&](const Atom& x) { return c_.block_of[x.variable.index()]; };
@@ -274,7 +292,7 @@ class Splitter {
     });
   }
 
-  /// Whether a coefficient, an index or a guard mentions a bound that is summed in the inner part.
+  /// Returns true if a coefficient, index or guard mentions an index variable that is summed in the inner part.
   template <class Part>
   bool depends(const Part& part, const Cut& cut) const {
     std::set<BoundId> mentioned;
@@ -283,9 +301,9 @@ class Splitter {
     return std::any_of(mentioned.begin(), mentioned.end(), [&](BoundId b) { return cut.inside.contains(b); });
   }
 
-  /// Coefficients, guards, atoms and multiplicities of the two parts. The inner part is one number for all who read it,
-  /// so that a multiplicity that does not count for one of the outer variables is in the outer part; false where it
-  /// mentions what the inner part sums over.
+  /// Distributes coefficients, guards, atoms and multiplicities to the two parts. The inner part is one number for
+  /// everyone who reads it, so a multiplicity that an outer variable owns goes to the outer part. Returns false if that
+  /// multiplicity depends on the items.
   bool divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, Cut& cut) {
     cut.inner.origin = cut.outer.origin = t.origin;
     cut.inner.coef = cut.outer.coef = a_.number(1);
@@ -316,7 +334,8 @@ class Splitter {
     return true;
   }
 
-  /// Whether two elements of a chain, one of them of an item, are in the outer part: they have one expectation.
+  /// Returns true if the outer part has two elements of a chain, one of which depends on the item. They have one
+  /// expectation together, which no table has.
   bool pairs_in_chain(const Cut& cut) const {
     const std::vector<Atom>& atoms = cut.outer.atoms;
     return std::any_of(atoms.begin(), atoms.end(), [&](const Atom& x) {
@@ -325,7 +344,8 @@ class Splitter {
     });
   }
 
-  /// Item-dependent index expressions of the outer atoms become axes; false when there are more than `most` lookups.
+  /// Makes an axis of each item-dependent index of the outer atoms. Returns false if more than `most` of them are
+  /// lookups, or an axis would be over a nested plate.
   bool name_axes(Cut& cut, std::size_t most) {
     std::size_t lookups = 0;
     const auto axis_for = [&](IndexId i, model::PlateId plate) {
@@ -354,8 +374,8 @@ class Splitter {
     return lookups <= most;
   }
 
-  /// Bounds inside are summed in the inner part; the others go where they are mentioned, and are axes when both parts
-  /// do. False when that cannot be, or nothing is summed.
+  /// Distributes the index variables: those inside are summed in the inner part, the others in the part that mentions
+  /// them, and one that both parts mention becomes an axis. Returns false if that is impossible or nothing is summed.
   bool place_bounds(const Term& t, Cut& cut) {
     std::set<BoundId> in_inner, in_outer;
     collect(cut.inner, in_inner);
@@ -365,7 +385,7 @@ class Splitter {
     const auto inner_only = [&](BoundId b) {
       return cut.inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
     };
-    // A nested bound that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
+    // A nested index variable that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
     for (bool grew = true; grew;) {
       const std::size_t before = in_inner.size();
       for (BoundId b : t.bounds) {
@@ -397,7 +417,8 @@ class Splitter {
     return summed;
   }
 
-  /// Where a lag leads out of its plate no part may be read: such guards are those of both parts.
+  /// Copies guards that keep a lag inside its plate from the outer part to the inner one, because neither may read
+  /// outside.
   void guard_lags(Term& inner, const Term& outer) const {
     std::set<BoundId> in_inner;
     collect(inner, in_inner);
@@ -410,6 +431,7 @@ class Splitter {
     }
   }
 
+  /// Returns the plates of the atom's event indices.
   std::vector<model::PlateId> event_plates(const Atom& x) const {
     const model::Variable& var = m_[x.variable];
     if (var.value_plate) return {*var.value_plate};
@@ -418,6 +440,7 @@ class Splitter {
     return out;
   }
 
+  /// Adds all index variables that the term mentions to `out`.
   void collect(const Term& t, std::set<BoundId>& out) const {
     a_.collect(t.coef, out);
     for (const density::Multiplicity& x : t.multiplicities)
@@ -428,14 +451,14 @@ class Splitter {
       density::collect(a_, x, out);
   }
 
-  /// Registers the split; statistics with the same inner part are one. The term with what the statistic is multiplied
-  /// by.
+  /// Registers a divided term and returns its outer part. Inner parts that are equal up to names of index variables and
+  /// order of axes share one statistic.
   OuterTerm add(Cut cut, std::optional<std::size_t> stage, BoundId item) {
     auto& [inside, inner, outer, stat, outer_at] = cut;
     std::vector<std::size_t>& alike = alike_[{stage, stat.axes.size(), signature(inner)}];
     for (std::size_t k : alike) {
       const Statistic& known = s_.statistics[k];
-      // Two inner parts are one when they become one like term; the renaming carries the axes along.
+      // The axes of the outer part follow the order of the statistic that is there.
       if (auto order = same(known, inner, stat)) {
         std::vector<IndexId> at(outer_at.size());
         for (std::size_t x = 0; x < at.size(); ++x)
@@ -447,8 +470,7 @@ class Splitter {
     stat.sums = ArrayId(s_.arrays++);
     stat.table = ArrayId(s_.arrays++);
     stat.inner = std::move(inner);
-    // The axis that is the value of a local category is contiguous in memory: the innermost loops run along
-    // it.
+    // The axis of a local category's value is contiguous, because the innermost loops run along it.
     stat.contiguous = stat.axes.empty() ? 0 : stat.axes.size() - 1;
     for (std::size_t x = 0; x < stat.at.size(); ++x) {
       for (const Atom& atom : stat.inner.atoms) {
@@ -464,7 +486,7 @@ class Splitter {
     return {std::move(outer), s_.statistics.size() - 1, std::move(outer_at)};
   }
 
-  /// Kinds of the factors and summands, and the data among them.
+  /// Appends a number for each node of a coefficient: its kind, and the data array if it reads one.
   void add_sources(CoefId c, std::vector<std::int64_t>& out) const {
     const auto all = [&](const std::vector<CoefId>& parts) {
       for (const CoefId part : parts)
@@ -480,8 +502,8 @@ class Splitter {
         a_[c]);
   }
 
-  /// What two inner parts have in common that are one but for the names of their bounds: the data and the
-  /// local statistics in them.
+  /// Returns what inner parts have in common if they are equal up to names of index variables: the data and the local
+  /// statistics in them. It limits the pairs that same() compares.
   std::vector<std::int64_t> signature(const Term& inner) const {
     std::vector<std::int64_t> out;
     add_sources(inner.coef, out);
@@ -491,12 +513,13 @@ class Splitter {
     return out;
   }
 
-  /// The permutation of axes under which `inner` (with axes of `stat`) is the inner part of `known`.
+  /// Returns the permutation of axes under which `inner`, with the axes of `stat`, is the inner part of `known`;
+  /// nothing if they are different.
   std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner, const Statistic& stat) {
     if (known.inner.bounds.size() != inner.bounds.size() || known.inner.atoms.size() != inner.atoms.size()) {
       return std::nullopt;
     }
-    // Match the bounds plate by plate; few bounds, so all assignments can be tried.
+    // Index variables are matched over equal plates. There are few, so all assignments are tried, up to 120.
     std::vector<std::size_t> image(inner.bounds.size());
     for (std::size_t k = 0; k < image.size(); ++k)
       image[k] = k;
@@ -535,6 +558,7 @@ class Splitter {
     return std::nullopt;
   }
 
+  /// Returns true if guards, multiplicities and atoms of `x` are those of `y` after renaming, in the same order.
   bool equal_parts(const Term& x, const Term& y, const Algebra::Substitution& rename) {
     if (x.guards.size() != y.guards.size() || x.multiplicities.size() != y.multiplicities.size()) return false;
     for (std::size_t k = 0; k < x.multiplicities.size(); ++k) {
@@ -561,12 +585,12 @@ class Splitter {
     return true;
   }
 
-  const model::Model& m_;
-  const std::vector<std::int64_t>& sizes_;
-  Schedule& s_;
-  const Conditionals& c_;
-  Algebra& a_;
-  /// Statistics by item stage, number of axes and signature, in order.
+  const model::Model& m_;                   // the model
+  const std::vector<std::int64_t>& sizes_;  // of the plates, or empty
+  Schedule& s_;                             // the result
+  const Conditionals& c_;                   // the blocks
+  Algebra& a_;                              // of the terms
+  /// The statistics by item stage, number of axes and signature, in order.
   std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>, std::vector<std::size_t>>
       alike_;
 };
@@ -577,8 +601,8 @@ void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Sche
   Splitter splitter(m, sizes, s);
   std::vector<Term> terms = s.conditionals.density.terms;
   for (Term& t : terms) {
-    // Thousands of loops that add up a constant are slow to compile: in a large model it is multiplied
-    // instead.
+    // Thousands of loops that add up a constant compile slowly, so in a large model the constant is multiplied by the
+    // size.
     if (terms.size() > kLargeModel) conditionals::count_unused_bounds(s.conditionals.density.algebra, t);
     splitter.term(t);
   }

@@ -1,6 +1,7 @@
-// Recognition of  sum(e, r, r' | r != r') c(e) * A(e, r) * A(e, r')  in the normal form: what mentions r is
-// what mentions r' after r and r' have changed places. The square of `sum(r) U[user[e], r] * V[item[e], r]`
-// expands to such a term.
+// Finds the residual form (Residual in schedule.h) of terms
+//     sum(e, r, r' | r != r') c(e) * A(e, r) * A(e, r').
+// The factors that mention r must be those that mention r' after r and r' have changed places. The square of sum(r)
+// U[user[e], r] * V[item[e], r] expands to such a term and to squares.
 #include "compiler/schedule/residual.h"
 
 #include <algorithm>
@@ -18,10 +19,13 @@ using density::CoefId;
 using density::Guard;
 using density::IndexId;
 
+/// Recognises the pairs of a sum in a term.
 class Matcher {
  public:
+  /// Reads the blocks of `s`, and adds index expressions to its algebra.
   Matcher(const model::Model& m, Schedule& s) : m_(m), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
+  /// Returns the residual form of the term by the first guard r != r' that gives one, or nothing.
   std::optional<Residual> match(const Term& t) {
     for (const Guard& g : t.guards) {
       const std::optional<BoundId> l = plain(g.left), r = plain(g.right);
@@ -32,19 +36,23 @@ class Matcher {
   }
 
  private:
+  /// Returns the block of the atom.
   BlockId block(const Atom& a) const { return c_.block_of[a.variable.index()]; }
 
+  /// Returns true if the term has an atom of the block.
   bool has(const Term& t, BlockId b) const {
     return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return block(a) == b; });
   }
 
+  /// Returns the index variable that `i` is, if it has no offset; else nothing.
   std::optional<BoundId> plain(IndexId i) const {
     if (!i.valid()) return std::nullopt;
     const auto* b = std::get_if<density::IndexBound>(&a_[i]);
     return b && b->offset == 0 ? std::optional(b->bound) : std::nullopt;
   }
 
-  /// `t` as the pairs over `r` and `other`, which `distinct` keeps apart.
+  /// Returns the term as pairs over `r` and `other`, which the guard `distinct` keeps different; nothing if it has
+  /// another form.
   std::optional<Residual> match(const Term& t, const Guard& distinct, BoundId r, BoundId other) {
     if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent) return std::nullopt;
     for (BoundId b : t.bounds) {
@@ -59,6 +67,8 @@ class Matcher {
     common.multiplicities = t.multiplicities;
     CoefId mirrored = a_.number(1);
     std::vector<Atom> mirrored_atoms;
+    // Which of the two index variables are mentioned: 0 none (c), 1 r (A at r), 2 the other (A at r'), 3 both, which no
+    // pair has.
     const auto side = [&](const std::set<BoundId>& mentioned) {
       return (mentioned.contains(r) ? 1 : 0) + (mentioned.contains(other) ? 2 : 0);
     };
@@ -105,7 +115,7 @@ class Matcher {
     return out;
   }
 
-  /// Whether `summand` becomes the given factors when `r` and `other` change places.
+  /// Returns true if `summand` becomes the given coefficient and atoms when `r` and `other` change places.
   bool mirror(const Term& summand, CoefId coef, std::vector<Atom> atoms, BoundId r, BoundId other) {
     const auto swap = [&](IndexId i) -> std::optional<IndexId> {
       const auto* b = std::get_if<density::IndexBound>(&a_[i]);
@@ -125,7 +135,8 @@ class Matcher {
     return true;
   }
 
-  /// Bounds, guards and array of S; false when the sum has no place as a packed array.
+  /// Sets the axes of S, and the index variables and guards of A. Returns false if S cannot be a packed array because
+  /// the row of a nested index variable is no axis.
   bool place(Residual& x) {
     Term& summand = x.summand;
     std::set<BoundId> needed;
@@ -154,9 +165,8 @@ class Matcher {
     return true;
   }
 
-  /// Whether S can follow the update of the block of `own`, a factor of the summand: its elements at
-  /// different r one after another, its other elements side by side, and no second element of it in a
-  /// summand.
+  /// Returns true if S can be kept up to date while the block of `own`, a factor of A, is updated. Its elements at
+  /// different r must be updated in sequence and its other elements independently, and A must have one element of it.
   bool runs(const Residual& x, const Atom& own) const {
     const auto same_block = [&](const Atom& y) { return block(y) == block(own); };
     if (std::count_if(x.summand.atoms.begin(), x.summand.atoms.end(), same_block) != 1) return false;
@@ -172,10 +182,10 @@ class Matcher {
     return bounds.contains(x.along);
   }
 
-  const model::Model& m_;
-  Schedule& s_;
-  const conditionals::Conditionals& c_;
-  Algebra& a_;
+  const model::Model& m_;                // the model
+  Schedule& s_;                          // its schedule
+  const conditionals::Conditionals& c_;  // the blocks
+  Algebra& a_;                           // of the terms
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Multiplies the tempered terms by 1 / T of their item. Each such term must be summed over exactly one index variable
+// of the item plate, which then indexes the array 1 / T.
 #include "compiler/schedule/temper_items.h"
 
 #include <fmt/format.h>
@@ -7,7 +9,7 @@ namespace {
 
 using namespace model;
 
-/// The plate of the tempered statements' first axes, or why there is none.
+/// Returns the plate of the items, the first axis of all tempered statements, or why there is none.
 std::variant<PlateId, std::string> item_of(const Model& m, const density::Density& d,
                                            const std::vector<bool>& tempered) {
   std::optional<PlateId> item;
@@ -31,7 +33,7 @@ std::variant<TemperedItems, std::string> temper_items(const Model& model,
   const auto found = item_of(model, conditionals.density, tempered);
   if (const auto* why = std::get_if<std::string>(&found)) return *why;
   TemperedItems out{model, conditionals, GivenId(model.givens.size()), std::get<PlateId>(found)};
-  // Not a name of the language.
+  // The name cannot occur in a model.
   out.model.givens.push_back({"1/T", {}, {out.item}, {}, GivenType::real, std::nullopt, false});
   density::Algebra& a = out.conditionals.density.algebra;
   for (density::Term& t : out.conditionals.density.terms) {

@@ -1,3 +1,6 @@
+// Which terms a temperature divides. The tempered density of the data must be one that local variables can be
+// integrated out of, so the prior of a local variable is tempered with the data unless the integral depends on it
+// (tempered.h).
 #include "compiler/schedule/tempered.h"
 
 #include <algorithm>
@@ -10,7 +13,7 @@ namespace {
 
 using namespace model;
 
-/// The latent continuous variables that the value of a parameter depends on.
+/// Appends the latent continuous variables that the expression mentions to `out`.
 void collect_continuous(const Model& m, ExprId value, std::vector<VariableId>& out) {
   for (ExprId id : nodes_under(m, {value})) {
     const auto* v = std::get_if<VariableRef>(&m[id].node);
@@ -18,7 +21,8 @@ void collect_continuous(const Model& m, ExprId value, std::vector<VariableId>& o
   }
 }
 
-/// By variable: whether its prior is one of other variables, and not part of the density of the data.
+/// Returns, by VariableId, true for variables that a density on the items depends on other than by its location, and
+/// true for all that such variables depend on. Their priors are not part of the density of the data.
 std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_item) {
   std::vector<bool> out(m.variables.size());
   for (bool changed = true; changed;) {
@@ -29,6 +33,7 @@ std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_it
       const auto visit = [&](const Distribution& d) {
         for (const Parameter& p : d.parameters) {
           const auto& location = d.family->location;
+          // A location only shifts the density, and the integral of its power stays.
           const bool shifts = std::find(location.begin(), location.end(), p.spelling->canonical) != location.end();
           if (!shifts || out[s.variable.index()]) collect_continuous(m, p.value, parents);
         }
