@@ -1,3 +1,5 @@
+// Runs a built object's code as an instance. The model is lowered again with the settings of the object. If the program
+// has the identity that the object carries, its functions are those of the program.
 #include "compiler/instance/built.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 namespace lehr {
 namespace {
 
-/// The sizes of the data, by slot, of a program that was lowered without data.
+/// Sets the sizes of the data in a program that was lowered without data.
 void put_sizes(const model::Model& m, const BoundData& data, loops::Lowered& lowered) {
   const auto put = [&](loops::SizeId size, std::int64_t value) {
     const loops::Size& s = lowered.program[size];
@@ -27,7 +29,7 @@ void put_sizes(const model::Model& m, const BoundData& data, loops::Lowered& low
   }
 }
 
-/// Nothing where it is not that of the object.
+/// Returns the program of the object with the sizes of the data, or nothing if the object has another program.
 std::optional<loops::Lowered> lowered_as_built(const machine::Model& object, const Settings& settings,
                                                const Analysed& analysed, const BoundData& data,
                                                const loops::LowerOptions& options) {
@@ -48,6 +50,7 @@ Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object
                                                     const Analysed& analysed, const BoundData& data,
                                                     const loops::LowerOptions& options) {
   std::optional<loops::Lowered> lowered;
+  // The options of the build are unknown, so all are tried. A program that stores more than is needed is right too.
   for (const bool save_locals : {true, false}) {  // one that keeps more will do
     for (const bool single : {false, true}) {
       if (lowered || (options.save_locals && !save_locals)) continue;
@@ -55,7 +58,7 @@ Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object
                                  {.save_locals = save_locals, .new_items = true, .single = single});
     }
   }
-  // Whatever the code is, items have one start, as those of objects have.
+  // Built objects have one start for each item, and so has the interpreted program, for equal results.
   loops::LowerOptions interpreted = options;
   interpreted.item_starts = false;
   Result<std::unique_ptr<Instance>> out =

@@ -1,3 +1,5 @@
+// Makes the functions of a program executable. Functions that are counted are called through a hook, which adds up
+// their time or operations in atomic counters.
 #include "compiler/instance/functions.h"
 
 #include <chrono>

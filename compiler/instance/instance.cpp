@@ -1,4 +1,8 @@
-// From a lowered program and bound data to an engine, and from the engine's buffers to the posterior.
+// From a lowered program and bound data to an engine, and from the engine's buffers to arrays with names.
+//
+// Every array of the posterior is a ParameterSlot of the program's interface, which names its buffer, variable and
+// parameter. Joint variables are translated to their members on the way out and back on the way in (members.h).
+// Reference values are added and subtracted at the same places.
 #include "compiler/instance/instance.h"
 
 #include <fmt/format.h>
@@ -27,9 +31,10 @@ namespace {
 
 using loops::ParameterSlot;
 
+/// Returns the position of a buffer in the program, by which the engine knows it.
 std::int64_t position(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
 
-/// A start forms the items' factors from the global ones.
+/// Returns the options with functions that form the items' factors from the global ones, which every start needs.
 loops::LowerOptions with_new_items(loops::LowerOptions options) {
   options.new_items = true;
   return options;
@@ -38,6 +43,7 @@ loops::LowerOptions with_new_items(loops::LowerOptions options) {
 }  // namespace
 
 struct Instance::Compiled {
+  /// Makes the functions, the machine's tables and the engine, in the order of the fields. Throws NoRoom.
   Compiled(const Tables& tables, const loops::Lowered& l, const CodeSource& code, std::int64_t window,
            Supplied supplied)
       : functions(l.program, code),
@@ -45,6 +51,7 @@ struct Instance::Compiled {
         model(completed(model_of(tables))),
         engine(model, l.size_values, window, functions.code(), std::move(supplied)) {}
 
+  /// Returns a C string for each text; the texts must outlive them.
   static std::vector<const char*> pointers_to(const std::vector<std::string>& texts) {
     std::vector<const char*> out;
     for (const std::string& t : texts)
@@ -52,16 +59,17 @@ struct Instance::Compiled {
     return out;
   }
 
+  /// Returns the tables with the addresses of the functions and the names of components.
   machine::Model completed(machine::Model m) const {
     m.functions = functions.compiled();
     m.component_names = names.data();
     return m;
   }
 
-  Functions functions;
-  std::vector<const char*> names;
-  machine::Model model;
-  Engine engine;
+  Functions functions;             // the executable functions
+  std::vector<const char*> names;  // the names of components
+  machine::Model model;            // the tables, which point to both
+  Engine engine;                   // the memory, and the sweep over it
 };
 
 std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
@@ -69,6 +77,7 @@ std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, cons
   try {
     return std::make_unique<Compiled>(tables, lowered, code, window, std::move(supplied));
   } catch (NoRoom& e) {
+    // The engine knows lengths alone; the message needs the names.
     for (const loops::Buffer& b : lowered.program.buffers)
       e.names.push_back(b.name);
     throw;
@@ -95,7 +104,7 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
     if (const std::optional<native::Refusal> no = native::refusal_of_processor())
       return Error{ExitCode::usage, "LEHR_CPU", no->text, {no->note}};
   }
-  std::vector<SizedArray> arrays;
+  std::vector<SizedArray> arrays;  // what does not fit into memory
   try {
     return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window, std::move(source));
   } catch (const NoRoom& e) {
@@ -140,6 +149,7 @@ const Engine& Instance::engine() const { return compiled_->engine; }
 std::vector<std::int64_t> Instance::sizes_for(const std::vector<std::int64_t>& plates) const {
   using machine::SizeRule;
   std::vector<std::int64_t> out = lowered_.size_values;
+  // Plates of items and plates nested in them have new sizes; row offsets have one entry more.
   for (std::size_t slot = 0; slot < out.size(); ++slot) {
     const SizeRule rule = tables_.sizes[slot].rule;
     if (rule == SizeRule::items || rule == SizeRule::nested) out[slot] = plates[tables_.size_plates[slot].index()];
@@ -155,10 +165,12 @@ Supplied Instance::supplied() {
   if (!source_.read) return {};
   return {source_.items,
           [this](std::span<const ItemRange> runs) {
+            // These items are in memory already.
             const auto same = [](ItemRange a, ItemRange b) { return a.begin == b.begin && a.end == b.end; };
             if (!runs.empty() && std::ranges::equal(runs, brought_, same)) return;
             brought_.assign(runs.begin(), runs.end());
             if (runs.empty()) {
+              // No items: the plates of the items and all that is nested in them have size 0.
               std::vector<std::int64_t> none = plate_sizes_;
               for (std::size_t k = 0; k < none.size(); ++k) {
                 model::PlateId at = model_.plates[k].set;
@@ -211,6 +223,7 @@ std::optional<Error> Instance::asymmetric_matrix() const {
     const auto n = static_cast<std::size_t>(plate_sizes_[model_[model::matrix_axes(g).side].set.index()]);
     const std::span<double> x = engine().reals(position(lowered_.data.givens[id.index()]));
     for (std::size_t i = 0; n > 0 && i < x.size(); ++i) {
+      // The entry [row, column] is compared with [column, row] of the same matrix.
       const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
       const double other = x[matrix + column * n + row];
       if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
@@ -256,6 +269,7 @@ Result<bool> Instance::replace(const BoundData& data) {
 
 Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) {
   engine().forget_parts();
+  // Draws of members go through the factor of their joint variable.
   std::vector<NamedArray> of_members;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const model::Variable& v = model_.variables[k];
@@ -267,6 +281,7 @@ Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) 
     const std::vector<double>& from = values[slot.variable.index()];
     if (v.auxiliary || from.empty()) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
+    // The draw of a category is stored as an indicator for each value.
     const std::size_t width = v.value_plate ? static_cast<std::size_t>(shape(slot).back()) : 1;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double value = from[i / width];
@@ -280,6 +295,7 @@ Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) 
 Result<Instance::Started> Instance::start(std::uint64_t seed, std::uint64_t restart, StartKind kind) {
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
+  // The random numbers depend on seed and restart alone, so all methods begin at the same start.
   const Placed placed = any_start(engine(), kind, Rng(seed, restart));
   if (!placed.kind) return failed(placed.failed);
   restart_at(engine(), *placed.kind);
@@ -308,6 +324,7 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
     const auto v = std::ranges::find(model_.variables, a.name.substr(0, a.name.rfind('.')), &model::Variable::name);
     return v == model_.variables.end() ? nullptr : &*v;
   };
+  // The arrays of members, by joint variable; `whole` are the variables that have arrays.
   std::map<model::VariableId, std::vector<NamedArray>> of_members;
   std::set<const model::Variable*> whole;
   for (const NamedArray& a : arrays) {
@@ -322,7 +339,8 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
     const std::vector<NamedArray> known = marginals(model_, joint, factor, plate_sizes_);
     for (const NamedArray& a : given) {
       const auto like = std::ranges::find(known, a.name, &NamedArray::name);
-      // A value of a member, or what is 1 at it, though the factor is not at a draw, or is.
+      // Arrays of a posterior may start a sampler, and draws a posterior. The names then differ, and the lengths
+      // decide.
       const auto other = std::ranges::find_if(known, [&](const NamedArray& k) {
         return k.name.substr(0, k.name.rfind('.')) == a.name.substr(0, a.name.rfind('.'));
       });
@@ -356,7 +374,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
       if (s.name == a.name) slot = &s;
     }
     if (!slot) {
-      // probabilities of a category that is formed where it is used: nothing reads a start value
+      // Probabilities of a fused category: they are written before they are read, so a start value has no effect.
       const std::size_t dot = a.name.find('.');
       bool overwritten = false;
       for (const model::Variable& v : model_.variables) {
@@ -390,7 +408,8 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
 }
 
 std::vector<std::string> Instance::equal_components() const {
-  constexpr double kAlike = 1e-3;  // runs end some way from where they go
+  constexpr double kAlike = 1e-3;  // relative; runs stop before they have converged fully
+  // Whether a latent category has the elements of the plate as its values.
   const auto is_value = [&](model::PlateId p) {
     return std::any_of(model_.variables.begin(), model_.variables.end(), [&](const model::Variable& v) {
       return is_latent(v) && v.value_plate && model_[*v.value_plate].set == model_[p].set;
@@ -403,12 +422,13 @@ std::vector<std::string> Instance::equal_components() const {
     const std::span<double> x = engine().reals(position(slot.buffer));
     const auto n = static_cast<std::size_t>(shape(slot)[0]);
     bool same = n > 1;
+    // Each element of the first axis is compared with element 0.
     for (std::size_t i = 0; i < x.size() && same; ++i)
       same = std::abs(x[i] - x[i % (x.size() / n)]) <= kAlike * std::abs(x[i]) + 1e-12;
     const bool before = equal.try_emplace(v.name, true).first->second;
     equal[v.name] = before && same;
   }
-  // One of them may well be the same for all values; all of them are in a symmetric solution.
+  // In a symmetric solution all variables are equal for all values. One alone may well be.
   std::vector<std::string> out;
   for (const auto& [name, same] : equal) {
     if (!same) return {};
@@ -419,7 +439,8 @@ std::vector<std::string> Instance::equal_components() const {
 
 namespace {
 
-/// The array that takes the next draw of a variable. Throws OtherRun where draws of a checkpoint are others.
+/// Returns the array that receives the next draw of a variable, with one draw more in its shape. Throws OtherRun if the
+/// draws of a checkpoint belong to another model.
 NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std::string& name, std::size_t numbers) {
   if (at >= draws.size() || draws[at].name != name || draws[at].shape.empty()) throw OtherRun();
   NamedArray& out = draws[at++];
@@ -433,6 +454,7 @@ NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std
 void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
+  // Copies of a category are drawn as counts; the key chooses one copy at random for the output.
   const std::int64_t* const key = engine().machine().view().random_key();
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];

@@ -1,3 +1,8 @@
+// Marginals of the members of a joint variable, and the way back from marginals to the joint factor.
+//
+// For Normal members the marginal of some coordinates has their part of the mean, and as precision the inverse of their
+// block of the covariance (Bishop 2006, section 2.3.2). The way back sets precisions as diagonal blocks, without
+// correlations between members.
 #include "compiler/instance/members.h"
 
 #include <Eigen/Dense>
@@ -12,8 +17,10 @@
 namespace lehr {
 namespace {
 
+/// A row-major matrix, as arrays are.
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// Returns the product of the extents.
 std::size_t product(const std::vector<std::int64_t>& extents) {
   std::size_t out = 1;
   for (const std::int64_t n : extents)
@@ -21,20 +28,22 @@ std::size_t product(const std::vector<std::int64_t>& extents) {
   return out;
 }
 
+/// Returns true if the joint variable is a category with the number that it switches.
 bool is_switched(const model::Model& m, model::VariableId joint) { return m[joint].support == math::Support::switched; }
 
-/// The array of that parameter, or null.
+/// Returns the array `variable.name`, or null if there is none or `name` is empty.
 template <class Arrays>
 auto* parameter(Arrays& arrays, const std::string& variable, const std::string& name) {
   const auto found = std::ranges::find(arrays, variable + "." + name, &NamedArray::name);
   return name.empty() || found == arrays.end() ? nullptr : &*found;
 }
 
-/// The parameters of the factor of a joint variable or of a member alone, where they are.
+/// The parameters of a factor by their roles, of a joint variable or of a member alone; null where there is none.
 template <class Array>
 struct JointArrays {
-  Array *location, *precision, *probabilities, *value, *number;
+  Array *location, *precision, *probabilities, *value, *number;  // see math::RoleNames
 
+  /// Finds the parameters of `joint`, whose factor is of that family, among the arrays.
   template <class Named, class Arrays>
   JointArrays(const Named& joint, const math::FamilyRow& family, Arrays& from) {
     const math::RoleNames names = math::role_names(family);
@@ -46,17 +55,21 @@ struct JointArrays {
   }
 };
 
+/// Returns the family of a member's marginal.
 const math::FamilyRow& family_of(const MemberNumbers& x) { return math::member_family(x.support, x.joint); }
+/// Returns the names of that family's parameters.
 math::RoleNames names_of(const MemberNumbers& x) { return math::role_names(family_of(x)); }
 
+/// Returns the number as an index of Eigen.
 Eigen::Index index(std::size_t k) { return static_cast<Eigen::Index>(k); }
 
-/// The coordinates of the k-th element of a member, all of one element of the joint variable.
+/// The position of an element of a member in the joint variable: all its numbers are coordinates of one element.
 struct Place {
-  std::size_t element;
-  std::vector<std::size_t> coordinates;
+  std::size_t element;                   // of the joint variable
+  std::vector<std::size_t> coordinates;  // one for each number of the member's element
 };
 
+/// Returns the position of the k-th element of a member. `extent` is that of the joint variable's event axis.
 Place place_of(const MemberNumbers& x, std::size_t k, std::size_t extent) {
   const std::size_t coordinates = coordinates_of(x.joint, extent);
   Place out{x.at[k * x.width] / coordinates, {}};
@@ -65,7 +78,7 @@ Place place_of(const MemberNumbers& x, std::size_t k, std::size_t extent) {
   return out;
 }
 
-/// Precision of some coordinates alone: the inverse of their covariance.
+/// Returns the precision of some coordinates alone: the inverse of their block of the covariance.
 Matrix marginal_precision(const Matrix& covariance, const std::vector<std::size_t>& coordinates) {
   const std::size_t n = coordinates.size();
   Matrix own(index(n), index(n));
@@ -75,6 +88,7 @@ Matrix marginal_precision(const Matrix& covariance, const std::vector<std::size_
   return own.inverse();
 }
 
+/// Returns the mean and precision of each member of a Normal vector.
 std::vector<NamedArray> normal_marginals(const std::vector<MemberNumbers>& members, const NamedArray& mean,
                                          const NamedArray& precision) {
   const auto n = static_cast<std::size_t>(mean.shape.back());
@@ -99,7 +113,8 @@ std::vector<NamedArray> normal_marginals(const std::vector<MemberNumbers>& membe
   return out;
 }
 
-/// The number that is switched has the moments of a mixture.
+/// Returns the probabilities of the category, and the mean and precision of the number: those of its mixture of
+/// Normals.
 std::vector<NamedArray> switched_marginals(const std::vector<MemberNumbers>& members, const NamedArray& probs,
                                            const NamedArray& mean, const NamedArray& precision) {
   const auto values = static_cast<std::size_t>(probs.shape.back());
@@ -128,13 +143,13 @@ std::vector<NamedArray> switched_marginals(const std::vector<MemberNumbers>& mem
   return {std::move(q), std::move(location), std::move(own)};
 }
 
-/// Student's t for the numbers of the vector, the Gamma for their precision.
+/// Returns Student's t for the members of a scaled vector, and the Gamma of their precision.
 std::vector<NamedArray> scaled_marginals(const std::vector<MemberNumbers>& members, const std::string& joint,
                                          const std::vector<NamedArray>& factor, const NamedArray& mean) {
   const NamedArray &scale = *parameter(factor, joint, math::kScaledNames.scale),
                    &shape = *parameter(factor, joint, math::kScaledNames.shape),
                    &rate = *parameter(factor, joint, math::kScaledNames.rate);
-  // Of the numbers of the vector, in units of 1 / tau.
+  // The Normal marginals, in units of 1 / tau.
   std::vector<NamedArray> out =
       normal_marginals(std::vector<MemberNumbers>(members.begin(), members.end() - 1), mean, scale);
   const auto n = static_cast<std::size_t>(mean.shape.back());
@@ -165,9 +180,10 @@ std::vector<NamedArray> scaled_marginals(const std::vector<MemberNumbers>& membe
   return out;
 }
 
+/// The suffix of arrays of draws.
 constexpr const char* kDrawn = ".value";
 
-/// Values of the members from those of a drawn factor.
+/// Returns the values of the members from the arrays of a sample factor.
 std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<MemberNumbers>& members,
                                        const NamedArray& value, const NamedArray* number) {
   std::vector<NamedArray> out;
@@ -192,6 +208,7 @@ std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<Me
   return out;
 }
 
+/// Writes the mean, draw and precision of one member into the joint factor.
 void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, const JointArrays<NamedArray>& to) {
   const JointArrays<const NamedArray> own_arrays(x, family_of(x), given);
   NamedArray& numbers = to.number ? *to.number : to.value ? *to.value : *to.location;
@@ -208,6 +225,7 @@ void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, co
   for (std::size_t k = 0; k < x.at.size() / x.width; ++k) {
     const Place p = place_of(x, k, n);
     for (std::size_t i = 0; i < x.width; ++i) {
+      // Correlations with all other coordinates are removed: the rows and columns become 0.
       double* row = precision->values.data() + (p.element * n + p.coordinates[i]) * n;
       for (std::size_t j = 0; j < n; ++j)
         row[j] = precision->values[(p.element * n + j) * n + p.coordinates[i]] = 0;
@@ -219,7 +237,8 @@ void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, co
   }
 }
 
-/// A value of the precision becomes its mean; precisions of the vector's numbers are put in its units.
+/// Writes arrays of members into the factor of a scaled vector. A draw of the precision becomes its mean, and
+/// precisions of the vector's numbers are converted to units of tau.
 void put_scaled(const std::vector<MemberNumbers>& members, const std::string& joint, std::vector<NamedArray> given,
                 JointArrays<NamedArray> to, std::vector<NamedArray>& factor) {
   const MemberNumbers& precision = members.back();
@@ -251,7 +270,8 @@ void put_scaled(const std::vector<MemberNumbers>& members, const std::string& jo
   }
 }
 
-/// Every value of the category takes the number's mean and precision.
+/// Writes arrays of members into the factor of a switched pair. The number gets the same mean and precision for every
+/// value of the category.
 void put_switched(const std::vector<MemberNumbers>& members, const std::vector<NamedArray>& given,
                   const JointArrays<NamedArray>& to) {
   NamedArray& probs = to.value ? *to.value : *to.probabilities;
@@ -289,7 +309,7 @@ MemberNumbers member_numbers(std::string name, math::Support support, const Join
                              const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
                              std::size_t first) {
   MemberNumbers out{std::move(name), support, joint.support, {}, product(event), {}};
-  std::vector<std::optional<std::size_t>> shared(axes.size());  // the axis of the joint variable
+  std::vector<std::optional<std::size_t>> shared(axes.size());  // the axis of the joint variable over the same plate
   for (std::size_t k = 0; k < joint.axes.size(); ++k) {
     std::size_t x = 0;
     while (x < axes.size() && (shared[x] || axes[x].plate != joint.axes[k].plate))
@@ -302,6 +322,7 @@ MemberNumbers member_numbers(std::string name, math::Support support, const Join
   for (std::size_t e = 0; e < elements; ++e) {
     const std::vector<std::size_t> at = unravel(out.shape, e);
     std::vector<std::size_t> element(joint.axes.size());
+    // The shared axes give the element of the joint variable, and the others the coordinate.
     std::size_t own = 0, of_joint = 0;
     for (std::size_t x = 0; x < axes.size(); ++x) {
       if (shared[x]) element[*shared[x]] = at[x];
@@ -371,7 +392,7 @@ std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint
 
 std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw) {
   if (!switched) return draw;
-  // The number, then 1 at the value.
+  // The draw has the number first, then an indicator for each value of the category.
   return {static_cast<double>(std::max_element(draw.begin() + 1, draw.end()) - draw.begin() - 1), draw[0]};
 }
 

@@ -1,3 +1,5 @@
+// Adds up the cost of the functions of each step. A function's outlined parallel regions count for its step. What
+// belongs to no step is listed last.
 #include "compiler/instance/step_times.h"
 
 #include <fmt/format.h>
@@ -11,8 +13,8 @@ namespace lehr {
 std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered,
                                  const Functions& functions) {
   std::vector<StepTime> out;
-  std::set<std::size_t> seen;
-  /// The first of the functions is called once a turn.
+  std::set<std::size_t> seen;  // functions that belong to a step so far
+  // Appends a step. The first of its functions is called once each time the step is taken, so its calls are the step's.
   const auto add = [&](std::string step, const std::vector<std::size_t>& parts) {
     StepTime row{std::move(step), functions.account(parts[0]).calls, 0, {}};
     const auto take = [&](std::size_t f) {
@@ -28,7 +30,7 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
     }
     out.push_back(row);
   };
-  std::set<std::size_t> sums;
+  std::set<std::size_t> sums;  // functions that form cached sums, on behalf of several steps
   for (const loops::Function& f : lowered.program.functions)
     for (const loops::Kept& kept : f.kept)
       sums.insert(kept.function);

@@ -10,7 +10,8 @@ namespace lehr {
 
 /// The cost of one step in all sweeps together.
 struct StepTime {
-  /// What the step does: the variables that it updates, "sums of factors", "ELBO", or "starts and data" for all else.
+  /// What the step does: the variables that it updates, "sums over" an item plate, "sums of factors" (cached sums),
+  /// "ELBO", or "starts and data" for all else.
   std::string step;
   /// How many times the step was taken.
   std::int64_t turns = 0;
