@@ -1,7 +1,7 @@
 // The derivation of a model as formulas for people (`lehr derive`).
 //
-// For every block it has the complete conditional and the mean-field update, in the ordinary parameters of its family,
-// and then the terms of the ELBO. Every summand has the lines of the model that it comes from.
+// For every block it has the complete conditional and the mean-field update, in the ordinary parameters of its family.
+// The terms of the ELBO follow. Every summand has the lines of the model that it comes from.
 #pragma once
 #include <optional>
 #include <string>

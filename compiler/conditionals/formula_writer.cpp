@@ -183,14 +183,12 @@ Formula FormulaWriter::switched(const density::Atom& x) {
   return {FormulaMultiply{{std::move(chosen), std::move(number)}}};
 }
 
-/// Of a mean and its precision.
 Formula FormulaWriter::weighted(const density::Atom& x, const FormulaSymbol& precision, const Formulas& event) {
   const model::VariableId mean = *c_[c_.block_of[x.variable.index()]].mean;
   return {FormulaQuadratic{
       {{precision}}, {{FormulaSymbol{m_[mean].name, precision.axes, {}}}}, event, x.stat == Stat::weighted_square}};
 }
 
-/// Of a vector and its precision: products of the members that they are.
 Formula FormulaWriter::scaled(const density::Atom& x) {
   const model::Member& precision = m_[x.variable].auxiliary->members.back();
   FormulaSymbol scale{m_[precision.variable].name, Formulas(x.axes.size()), {}};
@@ -327,7 +325,7 @@ Formula FormulaWriter::term(const density::Term& t) { return term_with(t, {}); }
 
 Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   // The names of the term's own index variables are free again when this copy is gone.
-  FormulaWriter inner(*this);  // names of the term's own bounds are free again outside
+  FormulaWriter inner(*this);
   FormulaSum sum;
   for (BoundId b : t.bounds)
     sum.bounds.push_back(inner.bound(b).bound);

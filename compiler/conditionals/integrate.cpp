@@ -47,8 +47,8 @@ std::optional<std::set<BoundId>> own_bounds(const Algebra& a, const Atom& x) {
   return out;
 }
 
-/// Writes lists of indices as text, so that two lists are equal up to the names of index variables if and only if their
-/// texts are. One object numbers the index variables of both lists of a pair.
+/// Writes lists of indices as text. Two lists have equal texts if and only if they are equal up to the names of index
+/// variables. One object numbers the index variables of both lists of a pair.
 class Names {
  public:
   /// Starts without numbers.

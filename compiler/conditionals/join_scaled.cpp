@@ -1,8 +1,8 @@
 // Normal variables and the precision that scales them, in one factor (a multivariate NormalGamma).
 //
-// The numbers of the Normal variables are laid end to end in one vector, and every term with one of them must be a
-// multiple of the precision tau. Example: b[j] ~ Normal(0, precision = c * tau), y[n] ~ Normal(sum(j) b[j] * x[n, j],
-// precision = tau).
+// The numbers of the Normal variables are laid end to end in one vector. Every term with one of them must be a multiple
+// of the precision tau. Example: b[j] ~ Normal(0, precision = c * tau), y[n] ~ Normal(sum(j) b[j] * x[n, j], precision
+// = tau).
 #include <fmt/format.h>
 
 #include <algorithm>

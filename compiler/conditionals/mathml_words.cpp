@@ -32,7 +32,7 @@ std::string mathml_name(const std::string& name) {
   std::string out = fmt::format("<mi>{}</mi>", greek == kGreek.end() ? std::string_view(stem) : greek->second);
   if (!number.empty()) out = fmt::format("<msub>{}<mn>{}</mn></msub>", out, number);
   for (std::size_t k = 0; k < primes; ++k)
-    out = fmt::format("<mrow>{}<mtext>′</mtext></mrow>", out);  // as large as the name: a superscript cannot be read
+    out = fmt::format("<mrow>{}<mtext>′</mtext></mrow>", out);  // full size: a superscript would be too small to read
   return out;
 }
 

@@ -28,8 +28,8 @@ struct Pull {
   std::optional<model::StatementId> host;  // the one other statement with such a term
 };
 
-/// Returns the terms in log x of an element, or nothing if they are not one term of the prior and one of a single other
-/// statement, each with a literal coefficient for each element.
+/// Returns the terms in log x of an element. There must be one term of the prior and one of a single other statement,
+/// each with a literal coefficient; else it returns nothing.
 std::optional<Pull> pull_of(const model::Model& m, const density::Density& d, model::VariableId v,
                             const std::vector<Use>& uses) {
   Pull out;
@@ -88,7 +88,7 @@ std::optional<model::StatementId> drives_to_zero(const model::Model& m, const de
                                                  const std::vector<Use>& uses) {
   const std::optional<Pull> pull = pull_of(m, d, v, uses);
   if (!pull || !pull->host || pull->power >= 0 || !m[m[*pull->host].variable].observed) return std::nullopt;
-  // The square of the distance from a random mean is several terms, whose other variables differ.
+  // The square (y - mu)^2 of a random mean expands to several terms, whose other variables differ.
   std::set<std::multiset<model::VariableId>> squares;
   for (const Use& u : uses) {
     const density::Term& t = d.terms[u.term];

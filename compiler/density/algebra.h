@@ -83,6 +83,7 @@ struct IndexCoordinate {
 /// An index expression.
 using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup, IndexCoordinate>;
 
+/// A function of one real number: log, exp, reciprocal, lgamma and others.
 using math::Function;
 
 /// The coefficient that is a literal number.
@@ -216,8 +217,8 @@ class Algebra {
   CoefId multiply(const std::vector<CoefId>& factors);
   /// Returns a * b, simplified.
   CoefId multiply(CoefId a, CoefId b) { return multiply({a, b}); }
-  /// Returns f(a). It evaluates f at a literal number if the result is finite, cancels inverse functions (log of exp,
-  /// reciprocal of reciprocal) and takes the reciprocal of a product factor by factor.
+  /// Returns f(a). It evaluates f at a literal number if the result is finite, and cancels inverse functions (log of
+  /// exp, reciprocal of reciprocal). The reciprocal of a product is taken factor by factor.
   CoefId apply(Function f, CoefId a);
 
   /// Returns the index variable of that id.

@@ -20,10 +20,9 @@ namespace {
 using math::Stat;
 using Kind = model::Auxiliary::Kind;
 
-/// The name, or with a number where a distribution and its `start` need one each.
-template <class List>
 /// Returns the name, with a number behind it if the list has it already: a distribution and the `start` of a chain may
 /// need one each.
+template <class List>
 std::string unused_name(const List& list, const std::string& name) {
   const auto used = std::count_if(list.begin(), list.end(), [&](const auto& x) { return x.name.starts_with(name); });
   return used == 0 ? name : name + std::to_string(used + 1);

@@ -65,8 +65,9 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, const st
               return it->second.spelling ? argument(it->second, std::move(idx))
                                          : component(it->second.value, std::move(idx));
             }
+            // In the formula of a family, x is the value of the statement's variable.
             if (s.name == "x") return value(std::move(idx));
-            // An optional parameter that was left out: Multinomial's n is the observed sum.
+            // A parameter that was left out: the n of a Multinomial is the sum of the observed counts.
             return sum_over(plate(), [&](IndexId j) { return value({j}); });
           },
           [&](const math::AtValue&) { return fail("a probability vector at a value must stand below a logarithm"); },
@@ -138,6 +139,7 @@ Poly Expander::distribution(const model::Distribution& d, const math::Expr& form
   for (const model::Parameter& p : d.parameters)
     arguments[p.spelling->canonical] = {p.spelling, p.value};
   Poly never = within_total(arguments);
+  // A local bound needs a tangent point for each value of the bits in its argument.
   const std::vector<Element> bits = !draws_ && has_bound(d, formula) ? bits_of(d) : std::vector<Element>{};
   return add(for_each_value(bits, [&] { return density(formula, arguments, {}); }), never);
 }
@@ -196,6 +198,7 @@ void Expander::finish(Poly p, const Origin& origin) {
       total += weight(t);
       terms.push_back(std::move(t));
     }
+    // Splitting may have made more terms than the statement had before.
     if (total > kMaxTerms) too_many_terms(std::nullopt);
     if (too_large_) return;
   }
@@ -208,6 +211,7 @@ std::optional<model::VariableId> Expander::told_by(model::VariableId v) const {
     return m_[x].observed && x.index() < options_.may_be_missing.size() && options_.may_be_missing[x.index()];
   };
   if (has_gaps(v)) return v;
+  // The variable that chooses the part of a mixture matters only where the mixture has a value.
   for (const model::Statement& s : m_.statements) {
     const auto* ref = s.part ? std::get_if<model::VariableRef>(&m_[*s.part].node) : nullptr;
     if (ref && ref->variable == v && has_gaps(s.variable)) return s.variable;
@@ -263,6 +267,7 @@ void Expander::statement(model::StatementId id) {
   too_large_ = false;
   largest_ = {};
   span_ = s.span;
+  // The number of first elements of a chain that `start` draws.
   const std::int64_t lag = model::lag_of(m_, s);
   // The terms of one distribution. A chain has two: `start` for its first elements and the main one for the rest.
   const auto part = [&](const model::Distribution& d, bool first_only, bool rest_only) {

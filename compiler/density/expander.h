@@ -82,8 +82,8 @@ class Expander {
 
   // product.cpp: products with a limit on their size
 
-  /// Returns p * q. Unless the product is small, like terms of p and of q are merged first, and all terms that depend
-  /// on data alone become one coefficient, which is not multiplied out. `of` is the expression of the model that is
+  /// Returns p * q. Unless the product is small, like terms of p and of q are merged first. All terms that depend on
+  /// data alone then become one coefficient, which is not multiplied out. `of` is the expression of the model that is
   /// this product; none for a product in a family's formula. A product above kMaxTerms is reported.
   Poly product(const Poly& p, const Poly& q, std::optional<model::ExprId> of = std::nullopt);
   /// Reports that a product is too large, at the expression `of` or else at the largest parameter of the statement. The
@@ -203,7 +203,8 @@ class Expander {
   /// Returns the log density of a censored observation: its density within the limits, the log probability of the tail
   /// beyond them. A Normal one gets an auxiliary variable in place of its value, which censored_value() limits.
   Poly censored(const model::Distribution& d, const model::Limits& limits);
-  /// Returns the terms that limit that auxiliary variable: to the observed value where it is known, else to the tail.
+  /// Returns the terms that limit that auxiliary variable: to the observed value within the limits, to the tail beyond
+  /// them.
   Poly censored_value(const model::Limits& limits);
   /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
   /// chooses the part.
@@ -238,8 +239,9 @@ class Expander {
   /// Adds a tangent point with one element for each value of the index variables that p depends on. `bound` is the
   /// family row of the point.
   Touching touching(const math::FamilyRow& bound, const Poly& p);
-  /// Returns the statement's tangent point: with an element for each element of the statement, for each element of the
-  /// plate of `at` (if given), and for each value of the selectors in p. `values` is the plate of its components.
+  /// Returns the statement's tangent point. It has an element for each element of the statement and each value of the
+  /// selectors in p. If `at` is given, it also has one for each element of that plate. `values` is the plate of its
+  /// components.
   Touching own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at = std::nullopt,
                      std::optional<model::PlateId> values = std::nullopt);
   /// Returns a statistic of a tangent point.

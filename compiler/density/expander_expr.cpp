@@ -123,6 +123,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
                             [&](IndexId j) { return product(component(d.left, {j}), component(d.right, {j}), id); });
           },
           [&](const model::SumOver& s) {
+            // A sum is a scope: selectors that mention its index variables are summed inside it.
             scopes_.emplace_back();
             std::vector<BoundId> opened;
             for (model::BoundId b : s.bounds)
@@ -147,6 +148,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
                 "Multinomial");
           },
           [&](const model::Cumulative& c) {
+            // The sum of the steps before this element.
             return sum_over(m_[c.steps].shape[0], [&](IndexId i) {
               return with_guard(component(c.steps, {i}), {Relation::less, i, at[0], std::nullopt, {}});
             });
@@ -167,7 +169,8 @@ Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
     return log_ordered(model::OrderedLogistic(*ordered), at[0]);
   const auto* stick = std::get_if<model::StickBreaking>(&m_[id].node);
   if (!stick) return family_log(component(id, std::move(at)));
-  // log p[k] = [k < S] log v[k] + sum_s [s < k] log(1 - v[s])
+  // With fractions v of a stick of length 1: log p[k] = log v[k] + sum_s [s < k] log(1 - v[s]). The last k has no v[k],
+  // which the guard s = k leaves out.
   const model::PlateId plate = m_[stick->fractions].shape[0];
   Poly last =
       sum_over(plate, [&](IndexId k) { return with_guard(log(component(stick->fractions, {k})), equal(k, at[0])); });
@@ -179,6 +182,7 @@ Poly Expander::log_component(model::ExprId id, std::vector<IndexId> at) {
 
 Poly Expander::logdet(model::ExprId id) {
   const model::Expr& e = m_[id];
+  // The determinant of c times a D x D matrix has the factor c^D.
   const auto times_extent = [&](const Poly& log_scale, model::PlateId plate) {
     return scale(a_, a_.coef(CoefExtent{plate, std::nullopt}), log_scale);
   };
@@ -237,6 +241,7 @@ Poly Expander::matrix_inverse(model::ExprId id, IndexId row, IndexId column) {
     return inverse_entry(v->variable, indices(v->indices), row, column);
   }
   if (const auto* b = std::get_if<model::Binary>(&e.node)) {
+    // The inverse of c * M is M's inverse divided by c.
     if (b->op == model::BinaryOp::multiply && m_[b->left].shape.empty()) {
       return product(reciprocal(scalar(b->left)), matrix_inverse(b->right, row, column), id);
     }

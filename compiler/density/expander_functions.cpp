@@ -33,7 +33,7 @@ void make_opaque(Atom& x, Function f, std::string text) {
 std::string Expander::text(const Poly& p) const { return print_poly(m_, out_, p); }
 
 Poly Expander::fail(std::string why, std::vector<std::string> notes) {
-  if (too_large_) return {};  // what is left of the statement means nothing
+  if (too_large_) return {};  // the statement is cut short, so further errors would mislead
   Diagnostic& d = diagnostics_.add(DiagnosticKind::no_closed_form, span_, why);
   for (std::string& n : notes)
     d.note(std::move(n));
@@ -150,7 +150,7 @@ Poly Expander::apply(Function f, const Poly& p) {
 
 Poly Expander::opaque(Function f, const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(f, *c));
-  // lgamma(1 + x) = log x + lgamma x: what is left often cancels, as in the density of Beta(1, x)
+  // lgamma(1 + x) = log x + lgamma x, whose last part often cancels: the density of Beta(1, x) also has -lgamma(x).
   for (std::size_t k = 0; f == Function::lgamma && p.size() == 2 && k < 2; ++k) {
     const Term &one = p[k], &x = p[1 - k];
     if (is_plain(one) && one.atoms.empty() && a_.literal(one.coef) == 1.0 && is_plain(x) && !x.atoms.empty())

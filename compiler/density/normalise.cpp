@@ -156,7 +156,7 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
     bool ok = can_replace(a, m, t, g.left, g.right, b);
     BoundId other;
     const bool swapped = can_replace(a, m, t, g.right, g.left, other);
-    // Prefer to drop a selector or an event index: the statement's own plates stay.
+    // A selector is replaced rather than an index variable of the statement, whose own plates stay.
     if (swapped && (!ok || (!a[b].selector && a[other].selector))) {
       ok = true;
       b = other;

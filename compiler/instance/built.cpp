@@ -51,7 +51,7 @@ Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object
                                                     const loops::LowerOptions& options) {
   std::optional<loops::Lowered> lowered;
   // The options of the build are unknown, so all are tried. A program that stores more than is needed is right too.
-  for (const bool save_locals : {true, false}) {  // one that keeps more will do
+  for (const bool save_locals : {true, false}) {
     for (const bool single : {false, true}) {
       if (lowered || (options.save_locals && !save_locals)) continue;
       lowered = lowered_as_built(object, settings, analysed, data,

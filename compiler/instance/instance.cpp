@@ -127,6 +127,7 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lower
       lowered_(std::move(lowered)),
       tables_(tables_of(model_, schedule_, lowered_)),
       compiled_(compile(tables_, lowered_, code, window, supplied())) {
+  // Statuses are described in the words of the model.
   engine().describe = [this](std::int32_t status) {
     const std::string* const text = describe_status(tables_, status);
     if (!text) throw OtherRun();  // a status that was read from a checkpoint
@@ -196,6 +197,7 @@ void Instance::place_data(const BoundData& data) {
     if (lowered_.program[b].element == loops::Type::i64) {
       const auto to = engine().integers(position(b));
       for (std::size_t i = 0; i < values.size(); ++i)
+        // A missing category or count is -1 in the code.
         to[i] = std::isnan(values[i]) ? -1 : static_cast<std::int64_t>(values[i]);
     } else {
       std::ranges::copy(values, engine().reals(position(b)).begin());
@@ -212,6 +214,7 @@ void Instance::place_data(const BoundData& data) {
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const loops::BufferId b = lowered_.data.offsets[k];
     if (!b.valid() || model_.plates[k].set != model::PlateId(k)) continue;
+    // Row offsets of out-of-core items are there only while items are in memory.
     if (!engine().is_elsewhere(position(b)) || !brought_.empty())
       std::ranges::copy(data.offsets[k], engine().integers(position(b)).begin());
   }
@@ -245,6 +248,7 @@ std::vector<std::int64_t> Instance::shape(const ParameterSlot& slot) const {
 }
 
 const std::vector<double>* Instance::reference(const ParameterSlot& slot) const {
+  // Only locations move with the data; scales and probabilities do not.
   const auto moves = [&](const math::FactorParameter& p) {
     return p.name == slot.parameter &&
            (p.role == math::ParameterRole::location || p.role == math::ParameterRole::value);
@@ -401,6 +405,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
     if (const auto* from = reference(*slot)) add_reference(x, *from, -1);
   }
   const machine::Machine& m = engine().machine();
+  // Expected statistics follow from the parameters, and tangent points from both.
   std::int32_t failed = machine::call_on_kept(m, m.model->expectations);
   if (!failed) failed = machine::touch(m);
   if (failed) return Error{ExitCode::data, source, engine().describe(failed), {}};
@@ -473,6 +478,7 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
     if (v.auxiliary || (slot.local && !locals)) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     std::vector<std::int64_t> extents = shape(slot);
+    // A draw of a category is stored as an indicator for each value and written as the number of the value.
     const std::size_t values = v.value_plate ? static_cast<std::size_t>(extents.back()) : 1;
     if (v.value_plate) extents.pop_back();
     if (first) {
@@ -495,7 +501,9 @@ std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
   if (locals) engine().gather();
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
+    // Factors of items that a window or file holds are not in memory as a whole.
     if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;
+    // The sources of counts follow from the other factors.
     if (model::is_source(model_[slot.variable])) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});

@@ -41,8 +41,8 @@ struct ItemSource {
 /// it.
 class Instance {
  public:
-  /// Lowers and compiles the model for the data. It returns an Error if the arrays do not fit into memory, or if the
-  /// model needs all items at once and the source reads some at a time.
+  /// Lowers and compiles the model for the data. It returns an Error if the arrays do not fit into memory. So it does
+  /// if the source reads some items at a time and the model needs all at once.
   ///
   /// `window` limits memory for stochastic inference with minibatches of SviOptions::batch items: factors of that many
   /// items are in memory at a time. 0 means all, and so does any number if the model does not take minibatches

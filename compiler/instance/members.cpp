@@ -1,6 +1,6 @@
 // Marginals of the members of a joint variable, and the way back from marginals to the joint factor.
 //
-// For Normal members the marginal of some coordinates has their part of the mean, and as precision the inverse of their
+// For Normal members the marginal of some coordinates has their part of the mean. Its precision is the inverse of their
 // block of the covariance (Bishop 2006, section 2.3.2). The way back sets precisions as diagonal blocks, without
 // correlations between members.
 #include "compiler/instance/members.h"

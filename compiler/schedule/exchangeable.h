@@ -22,7 +22,7 @@ struct Exchangeable {
 };
 
 /// Finds the plates of components, from the terms of the log joint. A plate is left out if a term names one of its
-/// elements, by a constant or by data, or a neighbour, or if no global block has an element for each of its own. A
+/// elements (by a constant, by data or as a neighbour). So is one for whose elements no global block has elements. A
 /// plate that data distinguish is left out unless all its categories are chains and it has no stick-breaking weights.
 std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Schedule& s);
 

@@ -182,7 +182,7 @@ class Splitter {
     for (BoundId b : t.bounds) {
       if (!mentioned.contains(b) && !a_[b].selector) out.insert(b);
     }
-    // A nested bound is summed together with its parent or not at all.
+    // A nested index variable is summed together with its parent or not at all.
     for (BoundId b : t.bounds) {
       if (!a_[b].parent || out.contains(b)) continue;
       std::set<BoundId> parents;
@@ -190,7 +190,7 @@ class Splitter {
       for (BoundId p : parents)
         out.erase(p);
     }
-    // Nothing but numbers: no data to visit.
+    // A sum of numbers alone visits no data, so there is nothing to save.
     bool reads_data = !t.multiplicities.empty();
     for (const Guard& g : t.guards)
       reads_data = reads_data || g.present.has_value();
@@ -256,8 +256,8 @@ class Splitter {
     return true;
   }
 
-  /// Replaces the term by a table of its data, summed by all that they name, if the table is no longer than the loop
-  /// over the items. Returns false if not.
+  /// Replaces the term by a table of its data, summed by the elements that they name. The table must be no longer than
+  /// the loop over the items. Returns false if not.
   bool tabulate(OuterTerm& t, const std::set<BoundId>& items) {
     if (sizes_.empty()) return false;
     std::optional<Cut> cut = named(

@@ -1,8 +1,8 @@
 // Schedule: the order of the updates in a sweep, which blocks are updated item by item, and which sums over items are
 // formed once and reused.
 //
-// The log joint is regrouped. For an item stage with local blocks (theta[doc], z[doc, token]), each term is divided
-// into an inner part (data and local atoms) and an outer part (the other atoms). Then
+// The log joint is regrouped. An item stage has local blocks (theta[doc], z[doc, token]). Each of their terms is
+// divided into an inner part (data and local atoms) and an outer part (the other atoms). Then
 //     log joint = sum over statistics s, over its axes: S_s[axes] * G_s[axes]   + local terms + outer terms,
 //     S_s[axes] = sum over items of the inner part: expected sufficient statistics (Hoffman et al. 2013),
 //     G_s[axes] = the outer part under q: a table of expected natural parameters.
@@ -13,7 +13,8 @@
 // A term that visits items without an item stage (factors that the data name, as in matrix factorisation) is divided as
 // well: into the sum of what depends on the item, and the rest. Updates in the rest and the ELBO read the sum, which is
 // cached until a factor in it changes; the factors in the sum read the whole term. If the data name no more elements
-// than there are items, the data are instead summed once into a table of these elements, and no sweep visits the items.
+// than there are items, the data are instead summed once into a table of these elements. No sweep then visits the
+// items.
 #pragma once
 #include <variant>
 #include <vector>
@@ -47,7 +48,7 @@ struct Statistic {
   /// The entry of S that each value is added to, one index for each axis.
   std::vector<density::IndexId> at;
   /// Two axes along which the sums are symmetric, as positions in `axes`. The inner part is then formed only where the
-  /// index of the first is not below that of the second (a guard says so), and the entry serves for both orders.
+  /// index of the first is not below that of the second; a guard says so. The entry serves for both orders.
   std::optional<std::pair<std::size_t, std::size_t>> symmetric = {};
 
   /// Returns true if this is a sum of data alone, computed once.
@@ -158,8 +159,8 @@ struct Schedule {
   conditionals::Conditionals conditionals;
   /// Where each factor is stored, by BlockId.
   std::vector<Storage> storage;
-  /// By BlockId: true if the block lives on the items of the data, is discrete on a plate that the data size, or is the
-  /// tangent point of a local bound.
+  /// By BlockId: true if the block lives on the items of the data, or is discrete on a plate that the data size. True
+  /// also for every tangent point of a local bound.
   std::vector<bool> local;
   /// By origin: true if a temperature divides its terms.
   std::vector<bool> tempered;

@@ -1,6 +1,5 @@
-// Which terms a temperature divides. The tempered density of the data must be one that local variables can be
-// integrated out of, so the prior of a local variable is tempered with the data unless the integral depends on it
-// (tempered.h).
+// Which terms a temperature divides. Local variables must be such that they can be integrated out of the tempered
+// density. So the prior of a local variable is tempered with the data, unless the integral depends on it (tempered.h).
 #include "compiler/schedule/tempered.h"
 
 #include <algorithm>
@@ -21,8 +20,8 @@ void collect_continuous(const Model& m, ExprId value, std::vector<VariableId>& o
   }
 }
 
-/// Returns, by VariableId, true for variables that a density on the items depends on other than by its location, and
-/// true for all that such variables depend on. Their priors are not part of the density of the data.
+/// Returns, by VariableId, true for variables that a density on the items depends on other than by its location. What
+/// such variables depend on is true as well. Their priors are not part of the density of the data.
 std::vector<bool> parents_of_data(const Model& m, const std::vector<bool>& on_item) {
   std::vector<bool> out(m.variables.size());
   for (bool changed = true; changed;) {
