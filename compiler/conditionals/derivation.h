@@ -28,11 +28,11 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 struct Equation {
   /// True if the left side is the inverse of the matrix `left`.
   bool inverse = false;
-  /// The left side.
+  /// The left side of the equation.
   Formula left;
   /// The summands of the right side; none means 0.
   std::vector<DerivedPart> parts;
-  /// What the sum is divided by; none means 1.
+  /// What the sum on the right side is divided by; none means 1.
   std::optional<Formula> divisor;
 };
 

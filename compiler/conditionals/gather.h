@@ -34,11 +34,11 @@ struct Summand {
 
 /// A natural parameter as a constant plus summands.
 struct Affine {
-  /// The part that mentions neither other variables nor index variables of a sum.
+  /// The constant part: what mentions neither other variables nor index variables of a sum.
   density::CoefId constant;
-  /// The origins of that part, as indices into Density::origins.
+  /// The statements that the constant comes from, as indices into Density::origins.
   std::vector<std::size_t> constant_origins;
-  /// The other summands, like terms merged.
+  /// The part that depends on other variables or is summed, with like terms merged.
   std::vector<Summand> summands;
 };
 

@@ -10,8 +10,8 @@
 
 namespace lehr::conditionals {
 
-/// Returns the members with their axes divided: those over plates that every member has (in the order of the first
-/// member), and those that number coordinates of the member.
+/// Returns the members of a joint variable, each with its axes divided in two. Shared axes are over plates that every
+/// member has, in the order of the first member; the others number coordinates of the member.
 std::vector<model::Member> laid_out(const model::Model& m, const std::vector<model::VariableId>& members);
 
 /// Adds the joint variable of the members to the model, on their shared axes, and returns it. The caller sets its event

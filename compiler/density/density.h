@@ -60,7 +60,7 @@ enum class Relation { equal, not_equal, less, greater_equal };
 struct Guard {
   /// The relation between `left` and `right`. It is ignored if `present` is set.
   Relation relation = Relation::equal;
-  /// The two indices that are compared. They are invalid if `present` is set.
+  /// The two indices that are compared; invalid if `present` is set.
   IndexId left, right;
   /// The observed variable whose element must have a value in the data.
   std::optional<model::VariableId> present;
@@ -101,7 +101,7 @@ struct Origin {
 
 /// One summand of the log joint: coef * product(multiplicities) * product(atoms), summed over `bounds`.
 struct Term {
-  /// The factor that is a number once data and sizes are given.
+  /// The coefficient: the factor that is a number once data and sizes are given.
   CoefId coef;
   /// The factors that count copies.
   std::vector<Multiplicity> multiplicities;
@@ -109,7 +109,7 @@ struct Term {
   std::vector<Atom> atoms;
   /// The index variables that the term is summed over. A parent precedes the index variables nested in it.
   std::vector<BoundId> bounds;
-  /// The conditions under which an assignment of the index variables takes part in the sum; all must be true.
+  /// The conditions on the index variables. An assignment of them counts in the sum only if all conditions are true.
   std::vector<Guard> guards;
   /// The index into Density::origins of the statement or potential that the term comes from.
   std::size_t origin = 0;

@@ -26,9 +26,9 @@ class Expander {
   Expander(model::Model& m, Density& out, const ExpandOptions& options, bool draws, Diagnostics& diagnostics)
       : m_(m), out_(out), a_(out.algebra), options_(options), draws_(draws), diagnostics_(diagnostics) {}
 
-  /// Appends the log density of one statement, summed over its elements.
+  /// Appends the log density of one statement of the model, summed over its elements, to the density.
   void statement(model::StatementId id);
-  /// Appends one potential, by its index into Model::potentials.
+  /// Appends one potential of the model, by its index into Model::potentials, to the density.
   void potential(std::size_t index);
 
  private:
@@ -64,14 +64,16 @@ class Expander {
 
   /// Adds an index variable for the one of the model to the algebra and to the innermost scope, and returns it.
   BoundId open_bound(model::BoundId b);
-  /// Returns the index expression of an index of the model. A latent category becomes a selector.
+  /// Returns the index expression for an index of the model file, such as n, t-1 or z[n]. A latent category becomes the
+  /// index variable that replaces it (a selector).
   IndexId index(const model::Index& i);
-  /// Returns the index expressions of several indices.
+  /// Returns the index expressions for several indices of the model file.
   std::vector<IndexId> indices(const std::vector<model::Index>& list);
-  /// Returns the selector of the element `axes` of the latent category `v`; it is added where there is none in scope.
+  /// Returns the index variable that replaces the latent index v[axes] (its selector). A new one is added if none is in
+  /// scope.
   IndexId selector(model::VariableId v, std::vector<IndexId> axes);
-  /// Ends the innermost scope. Returns `p` with the indicator of each of the scope's selectors as a factor, summed over
-  /// the selectors.
+  /// Ends the innermost scope. For each latent index z[n] that the scope has replaced by an index variable k, it
+  /// multiplies `p` by the indicator [z[n] = k] and sums over k. Returns the result.
   Poly close_scope(Poly p);
   /// Returns the sum of body(index) over a new index variable of the plate.
   template <class Body>
@@ -92,47 +94,50 @@ class Expander {
 
   // expander_expr.cpp: expressions of the model
 
-  /// Returns the value of a scalar expression.
+  /// Returns the value of a scalar expression of the model as a polynomial in statistics.
   Poly scalar(model::ExprId e) { return component(e, {}); }
-  /// Returns the component `at` of an expression: no index for a scalar, one for a vector, two for a matrix. A scalar
-  /// stands for a vector of equal components, or for a multiple of the identity matrix.
+  /// Returns the component `at` of an expression of the model as a polynomial: no index for a scalar, one for a vector,
+  /// two for a matrix. A scalar counts as a vector of equal components, or as a multiple of the identity matrix.
   Poly component(model::ExprId e, std::vector<IndexId> at);
-  /// Returns the component `at` of a sum, difference, product or quotient.
+  /// Returns the component `at` of an expression that is a sum, difference, product or quotient.
   Poly binary(model::ExprId e, const std::vector<IndexId>& at);
   /// Returns the log determinant of a matrix expression; of a scalar, that of its multiple of the identity.
   Poly logdet(model::ExprId e);
   /// Returns the logarithm of a component of a probability vector or rate, also of stick_breaking, softmax and
   /// ordered_logistic.
   Poly log_component(model::ExprId e, std::vector<IndexId> at);
-  /// Returns one entry of the inverse of a matrix expression.
+  /// Returns the entry [row, column] of the inverse of a matrix expression.
   Poly matrix_inverse(model::ExprId e, IndexId row, IndexId column);
-  /// Returns one entry of the inverse of a matrix variable at the element `lead`.
+  /// Returns the entry [row, column] of the inverse of a matrix variable, at its element `lead`.
   Poly inverse_entry(model::VariableId v, std::vector<IndexId> lead, IndexId row, IndexId column);
   /// Returns the value of a variable: its data if it is observed, else an atom. `all` indexes its axes, then its event
   /// axes. A bit whose value for_each_value() has fixed is that number.
   Poly variable(model::VariableId v, std::vector<IndexId> all);
-  /// Returns the entry `all` of a given.
+  /// Returns an entry of a data array of the model (a given). `all` indexes its axes, then its event axes.
   Poly given(model::GivenId g, std::vector<IndexId> all);
 
   // expander_functions.cpp: functions of polynomials
 
-  /// Returns f(p), exact where statistics allow it, else as an opaque atom or an error.
+  /// Returns the function f of a polynomial. It is exact where statistics allow it; otherwise an opaque atom, or an
+  /// error.
   Poly apply(Function f, const Poly& p);
-  /// Returns log p: of data, of one product of atoms, or of 1 - x.
+  /// Returns the logarithm of a polynomial that is data, one product of statistics, or 1 - x. Any other sum is an
+  /// error.
   Poly log(const Poly& p);
   /// Returns the log that a family's formula takes of a parameter. In a prior with a literal 0 (Gamma(0, 0), precision
   /// = 0) it is 0: the constant is infinite, so it is dropped and the prior marked as improper.
   Poly prior_log(const Poly& p);
   /// Returns true, and marks the statement as improper, if p is the literal 0 and the statement a prior.
   bool is_improper_zero(const Poly& p);
-  /// Returns log(1 - p).
+  /// Returns log(1 - p) for a polynomial p that is data, one statistic, or 1 - x. Anything else is an error.
   Poly log1m(const Poly& p);
-  /// Returns 1 / p for data or one product of atoms; a sum is an error.
+  /// Returns 1 / p for a polynomial p that is data or one product of statistics. A sum is an error.
   Poly reciprocal(const Poly& p);
-  /// Returns f(p) for any other function: of data a coefficient, of lgamma of points a statistic or tangent, else an
-  /// atom of the first variable in p that carries the function as Opaque. 0 if p has no atoms.
+  /// Returns any other function f of a polynomial p. Of data it is a coefficient; lgamma of points is a statistic or a
+  /// tangent. Otherwise it is an atom of the first variable in p that carries the function as Opaque, or 0 if p has no
+  /// atoms.
   Poly opaque(Function f, const Poly& p);
-  /// Returns the text of a polynomial, for messages.
+  /// Returns a polynomial as text, for error messages.
   std::string text(const Poly& p) const;
 
   // impossible.cpp: values with probability 0
@@ -169,14 +174,15 @@ class Expander {
   Poly log_logistic(const Poly& eta, double sign, std::optional<IndexId> at = std::nullopt);
   /// Returns the log probability that a logistic variable lies between the cuts of `category`.
   Poly log_ordered(const model::OrderedLogistic& ordered, IndexId category);
-  /// Returns log(1 - exp(-p)) for p data or one positive variable.
+  /// Returns log(1 - exp(-p)) for a polynomial p that is data or one positive variable. Anything else is an error.
   Poly log_gap(const Poly& p);
   /// Returns log probit(sign * argument). It adds a Normal variable about the argument that is above 0 for sign > 0,
   /// else below (Albert & Chib 1993).
   Poly log_probit(model::ExprId argument, double sign);
   /// Returns the quadratic lower bound of log softmax(scores) at the component `at` (Boehning 1992).
   Poly log_softmax(model::ExprId scores, IndexId at);
-  /// Returns a statistic of an auxiliary variable at the statement's own element.
+  /// Returns one statistic of an auxiliary variable, at the element of the statement that is being expanded, as a
+  /// polynomial.
   Poly own_statistic(model::VariableId auxiliary, math::Stat stat, std::vector<IndexId> event = {});
   /// Returns a lower bound of log Phi(sign * eta), Phi the Normal distribution function, that is quadratic in eta and
   /// touches at a point. It is log_probit with the added Normal variable at the maximum of its factor.
@@ -211,7 +217,8 @@ class Expander {
   Poly of_part(model::ExprId part, std::size_t k, Poly p);
   /// Returns the log density of a mixture; `density` gives that of each part.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
-  /// Returns the terms that limit a latent Normal variable with `above` or `below`.
+  /// Returns the terms that keep a latent Normal variable above or below its limits (`above low below high` in the
+  /// model).
   Poly within_limits(const model::Limits& limits);
   /// Returns the statement's auxiliary variable of that kind, axes and values, which is added if there is none. Tangent
   /// points are separate for each part of a mixture and for each setting of the bits that is being expanded.
@@ -229,11 +236,12 @@ class Expander {
 
   // bound.cpp: local bounds of functions of one number
 
-  /// The point where a local bound touches its function: a new variable, and its element that the term reads.
+  /// The point where a local bound touches its function (a tangent point), as a variable and the element of it that the
+  /// term reads.
   struct Touching {
     /// The auxiliary variable.
     model::VariableId variable;
-    /// The element, one index for each axis.
+    /// The element of the point, one index for each axis.
     std::vector<IndexId> element;
   };
   /// Adds a tangent point with one element for each value of the index variables that p depends on. `bound` is the
@@ -244,9 +252,10 @@ class Expander {
   /// components.
   Touching own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at = std::nullopt,
                      std::optional<model::PlateId> values = std::nullopt);
-  /// Returns a statistic of a tangent point.
+  /// Returns one statistic of a tangent point as a polynomial.
   Poly statistic(const Touching& at, math::Stat s, std::vector<IndexId> event = {});
-  /// Returns |p|: exact for data, else the upper bound (p^2 / xi + xi) / 2, which touches at xi = |p|.
+  /// Returns |p| of a polynomial: exact for data, else the upper bound (p^2 / xi + xi) / 2, which touches at xi = |p|.
+  /// The point xi is a new variable.
   Poly absolute(const Poly& p);
   /// Returns true if every term of p is data times at most one positive variable that the guide makes a point.
   bool is_sum_of_points(const Poly& p) const;
@@ -285,7 +294,8 @@ class Expander {
   Poly argument(const Argument& a, std::vector<IndexId> at);
   /// Returns the log determinant of a matrix parameter, in its canonical form.
   Poly argument_logdet(const Argument& a);
-  /// Returns the component `at` of the value of the statement's variable, or what stands in place of it.
+  /// Returns the component `at` of the value of the statement's variable as a polynomial. If another polynomial
+  /// replaces the value, it returns that.
   Poly value(std::vector<IndexId> at);
   /// Returns the log density of a distribution.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
@@ -298,7 +308,8 @@ class Expander {
   /// part and the value is missing, all parts become equally probable: the weights learn nothing there, and with the
   /// entropy of `v` the ELBO gains nothing.
   Poly with_gaps(Poly p, model::VariableId v, model::VariableId teller);
-  /// Multiplies the terms of the statement of `v` by its mask (1 or 0). Only the factor of `v` sees them without it.
+  /// Multiplies the terms of the statement of `v` by its mask, a data array of 1 and 0. Elements with 0 then affect no
+  /// factor but that of `v`.
   Poly masked(Poly p, model::VariableId v, model::GivenId mask);
   /// Returns the log density of an MvNormal with independent entries as a sum over the entries, each with its entry of
   /// the mask.

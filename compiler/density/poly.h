@@ -12,7 +12,7 @@ namespace lehr::density {
 /// A sum of terms. Their origins are set when the statement is finished.
 using Poly = std::vector<Term>;
 
-/// Returns the polynomial of one term without atoms, whose coefficient is `c`.
+/// Returns the polynomial of one term without statistics, whose coefficient is `c`.
 Poly constant(CoefId c);
 /// Returns the polynomial that is the number `v`; for 0 the empty sum.
 Poly constant(Algebra& a, double v);
@@ -23,13 +23,13 @@ Poly scale(Algebra& a, CoefId c, Poly p);
 /// Returns p * q, a term for each pair of terms. Index variables of `q` that also stand in `p` are renamed first, so
 /// (sum(k) x[k]) * (sum(k) x[k]) becomes a sum over two independent index variables.
 Poly multiply(Algebra& a, const Poly& p, const Poly& q);
-/// Returns p with every term summed over the index variable `b` as well.
+/// Returns the polynomial with every term summed over the index variable `b` as well.
 Poly with_bound(Poly p, BoundId b);
-/// Returns p with the condition `g` added to every term.
+/// Returns the polynomial with the condition `g` added to the sum of every term.
 Poly with_guard(Poly p, const Guard& g);
 
-/// Returns the term with `by` in place of the index variable `b`, which is removed from the sum. Index variables nested
-/// in `b` get a new parent.
+/// Returns the term with the index expression `by` in place of the index variable `b`, which is removed from the sum.
+/// Index variables nested in `b` get a new parent.
 Term substitute(Algebra& a, Term t, BoundId b, IndexId by);
 /// Returns the term with new index variables in place of all that it sums over.
 Term rename_bounds(Algebra& a, Term t);

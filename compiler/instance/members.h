@@ -31,7 +31,7 @@ struct MemberNumbers {
   math::Support support = math::Support::real;
   /// The support of the joint variable.
   math::Support joint = math::Support::vector;
-  /// The extents of the member: its axes, then its event axes.
+  /// The extents of the member's array: its axes, then its event axes.
   std::vector<std::int64_t> shape;
   /// The number of numbers in one element of the member.
   std::size_t width = 1;
@@ -46,7 +46,7 @@ std::size_t coordinates_of(math::Support joint, std::size_t extent);
 struct JointShape {
   /// Its support.
   math::Support support = math::Support::vector;
-  /// Its axes.
+  /// The axes of the joint variable.
   std::vector<PackedAxis> axes;
   /// The number of coordinates of one element.
   std::size_t coordinates = 1;

@@ -37,13 +37,14 @@ enum class Storage {
 struct Statistic {
   /// The array S of the sums and the array G of the table. Both have the same axes.
   ArrayId sums, table;
-  /// The axes, in logical order.
+  /// The plates that S and G are indexed by, in logical order.
   std::vector<model::PlateId> axes;
   /// The position in `axes` of the axis that is contiguous in memory.
   std::size_t contiguous = 0;
   /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_kept().
   std::optional<std::size_t> stage;
-  /// What is summed. Its atoms are of the stage's blocks only; its index variables include those of the axes.
+  /// The term that is summed over the items to form S. Its atoms are of the stage's blocks only; its index variables
+  /// include those of the axes.
   Term inner;
   /// The entry of S that each value is added to, one index for each axis.
   std::vector<density::IndexId> at;
@@ -81,21 +82,21 @@ struct OuterTerm {
 ///     (sum(r) U[user[e], r] * V[item[e], r])^2 has the pairs A(e, r) A(e, r') with A(e, r) = U[user[e], r] V[item[e],
 ///     r].
 struct Residual {
-  /// c: what depends on e alone.
+  /// The factor c(e) of the pairs c(e) * A(e, r) * A(e, r'): what depends on e alone.
   Term common;
-  /// A: one summand of the sum. Its index variables are those of S, then r.
+  /// A(e, r), one summand of the sum S(e). Its index variables are those of S, then r.
   Term summand;
-  /// 2 c A, whose atoms give the coefficients above.
+  /// The term 2 c(e) A(e, r), from which the coefficients of single factors are taken.
   Term gradient;
-  /// r, the index variable of the sum.
+  /// The index variable r of the sum S(e) = sum_r E A(e, r).
   density::BoundId along;
-  /// The array S.
+  /// The array that has S(e) = sum_r E A(e, r).
   ArrayId sums;
-  /// The axes of S.
+  /// The plates that the array S is indexed by.
   std::vector<model::PlateId> axes;
   /// The entry of S that belongs to e, one index for each axis.
   std::vector<density::IndexId> at;
-  /// The blocks in A whose update keeps S up to date as it goes along r. Other blocks in A read the pairs.
+  /// The blocks in A whose update keeps S up to date while it goes along r. Other blocks in A read the pairs.
   std::vector<BlockId> running;
 };
 
@@ -104,7 +105,7 @@ struct Residual {
 struct ItemStage {
   /// The plate of the items.
   model::PlateId item;
-  /// The local blocks, in order of update.
+  /// The blocks that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
   /// True if the blocks of an item are updated repeatedly until they converge (--local-tol) or --local-iters is
   /// reached.
@@ -113,7 +114,7 @@ struct ItemStage {
   bool refresh = false;
   /// A term that the updates of the stage read: an inner part times its table, or a term with local atoms alone.
   struct LocalTerm {
-    /// The term without the table. Its index variables include the item.
+    /// The term, without the table that it is multiplied by. Its index variables include the item.
     Term term;
     /// The statistic whose table the term is multiplied by, as an index into Schedule::statistics.
     std::optional<std::size_t> statistic;
@@ -139,7 +140,7 @@ using Step = std::variant<ItemStage, BlockUpdate>;
 /// One entry of a sweep: a step, or a refresh of the auxiliary sources in a step. A refresh recomputes them after
 /// factors that they depend on have changed, so no update reads an outdated source.
 struct Turn {
-  /// The step, as an index into Schedule::steps.
+  /// The step that is taken or refreshed, as an index into Schedule::steps.
   std::size_t step = 0;
   /// True for a refresh of the auxiliary sources of that step.
   bool refresh = false;
@@ -166,7 +167,7 @@ struct Schedule {
   std::vector<bool> tempered;
   /// By BlockId: the item stage that updates the block, as an index into `steps`; none for a BlockUpdate.
   std::vector<std::optional<std::size_t>> stage_of;
-  /// The steps, in the order in which a sweep first takes them.
+  /// The item stages and single updates, in the order in which a sweep first takes them.
   std::vector<Step> steps;
   /// One sweep: steps and refreshes in order. All auxiliary sources are up to date at its end.
   std::vector<Turn> sweep;
