@@ -17,14 +17,14 @@
 
 namespace lehr::conditionals {
 
-/// Names a block of Conditionals::blocks.
+/// The id of a block (latent variables that are updated together), an index into Conditionals::blocks.
 using BlockId = Id<struct BlockTag>;
 
 /// One occurrence of a block's variable in the density: the atom density.terms[term].atoms[atom].
 struct Use {
-  /// The index into Density::terms.
+  /// The term of the density in which the variable occurs, as an index into Density::terms.
   std::size_t term = 0;
-  /// The index into Term::atoms.
+  /// The statistic in that term, as an index into Term::atoms.
   std::size_t atom = 0;
 };
 
@@ -39,11 +39,11 @@ using Lags = std::vector<std::int64_t>;
 
 /// Says that a block has one factor for each whole sequence, along its last axis, and what the factor couples.
 struct Chain {
-  /// The algorithm that computes the factor.
+  /// The exact algorithm that computes the factor of a sequence.
   ChainFactor factor;
   /// The groups of elements that occur together in one term, by their lags.
   std::set<Lags> together;
-  /// The largest lag.
+  /// The largest lag: how many steps back an element depends on others.
   std::int64_t reach = 0;
 };
 
@@ -53,17 +53,17 @@ struct Block {
   model::VariableId variable;
   /// The mean of a joint block (NormalGamma, NormalWishart); none for other blocks.
   std::optional<model::VariableId> mean;
-  /// The family of the factor.
+  /// The family of the block's variational factor; null while it is unknown.
   const math::FamilyRow* family = nullptr;
   /// The formulas of the factor: the family's own, or those of its point or sample factor.
   const math::Factor* factor = nullptr;
-  /// True if `factor` has all mass at the mode (MAP).
+  /// True if the block is a point estimate: `factor` has all mass at the mode (MAP).
   bool point = false;
-  /// True if `factor` has all mass at a random draw (Gibbs).
+  /// True if the block is sampled: `factor` has all mass at a random draw (Gibbs).
   bool drawn = false;
   /// Set if one factor covers each sequence along the last, ordered axis.
   std::optional<Chain> chain;
-  /// The occurrences of the variable in the density.
+  /// The occurrences of the block's variable in the terms of the density.
   std::vector<Use> uses;
   /// By axis: true if elements that differ there share a term and so must be updated one after another.
   std::vector<bool> sequential;
@@ -75,14 +75,14 @@ struct Block {
 
 /// The blocks of a model, and the density that their uses refer to.
 struct Conditionals {
-  /// The density, with joint blocks contracted (contract_joint).
+  /// The log joint as terms, in which products of a mean and its precision are contracted (contract_joint).
   density::Density density;
   /// The blocks, in the order in which their variables are declared.
   std::vector<Block> blocks;
   /// By VariableId: the block of the variable; of a member the block of its joint variable. Invalid if observed.
   std::vector<BlockId> block_of;
 
-  /// Returns the block of that id.
+  /// Returns the block with the given id.
   const Block& operator[](BlockId id) const { return blocks[id.index()]; }
 };
 

@@ -12,15 +12,15 @@
 
 namespace lehr::conditionals {
 
-/// One summand of an equation or of the ELBO.
+/// One summand of an equation or of the ELBO, with the lines of the model that it comes from.
 struct DerivedPart {
-  /// The summand.
+  /// The summand as a formula.
   Formula formula;
   /// The lines of the model file that it comes from, counted from 1, ascending.
   std::vector<int> lines;
 };
 
-/// Returns the lines of all parts, ascending, each once.
+/// Returns the lines of the model that the parts come from, ascending, each once.
 std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 
 /// The equation left = (sum of the parts) / divisor. The left side is a parameter of the factor, or a quantity that is
@@ -28,19 +28,19 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts);
 struct Equation {
   /// True if the left side is the inverse of the matrix `left`.
   bool inverse = false;
-  /// The left side of the equation.
+  /// The left side of the equation: a parameter, or a quantity that is linear in the natural parameters.
   Formula left;
-  /// The summands of the right side; none means 0.
+  /// The summands on the right side of the equation; none means 0.
   std::vector<DerivedPart> parts;
   /// What the sum on the right side is divided by; none means 1.
   std::optional<Formula> divisor;
 };
 
-/// The derivation of one block.
+/// The derivation of one block: its complete conditional and its mean-field update.
 struct DerivedBlock {
   /// The element that the equations are for: theta[doc]. A joint block has two, the mean and the precision.
   Formulas elements;
-  /// The name of the family.
+  /// The name of the family of the block's factor, such as Gamma.
   std::string family;
   /// True if the update takes the mode of the family (MAP).
   bool point = false;
@@ -50,23 +50,23 @@ struct DerivedBlock {
   Formulas chains;
   /// The name of the algorithm that computes it: "forward-backward" or "Kalman smoothing".
   std::string algorithm;
-  /// The plates whose elements are updated one after another.
+  /// The names of the plates whose elements are updated one after another.
   std::vector<std::string> sequential;
   /// The equations of the complete conditional (empty for the tangent point of a bound) and of the mean-field update.
   std::vector<Equation> conditional, update;
 };
 
-/// The derivation of a model.
+/// The derivation of a whole model: the updates of all blocks, and the ELBO.
 struct Derivation {
   /// The names of the model and of its file.
   std::string model, file;
-  /// The blocks, in order of declaration.
+  /// The derivations of the blocks, in order of declaration.
   std::vector<DerivedBlock> blocks;
-  /// The summands of E_q[log joint].
+  /// The summands of the expected log joint under q, the first part of the ELBO.
   std::vector<DerivedPart> elbo;
-  /// The entropies of the blocks that are not points; with `elbo` they make the ELBO.
+  /// The entropies of the blocks that are not points, the second part of the ELBO.
   std::vector<DerivedPart> entropies;
-  /// The remarks of density::caveats.
+  /// Remarks on how the ELBO differs from a true one (density::caveats).
   std::vector<std::string> caveats;
 };
 

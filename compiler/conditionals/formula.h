@@ -14,60 +14,60 @@
 namespace lehr::conditionals {
 
 struct Formula;
-/// A list of formulas.
+/// A list of formulas, also the children of a node.
 using Formulas = std::vector<Formula>;
 
-/// A number.
+/// A node that is a number.
 struct FormulaNumber {
   double value = 0;  // the number
 };
 /// A name of the model or of a family with indices: `theta[doc][topic]`.
 struct FormulaSymbol {
-  /// The name.
+  /// The name of a variable, data array, constant or parameter.
   std::string name;
-  /// The indices over plates, and the indices over the axes of a vector or matrix value.
+  /// The indices over plates, then those over the axes of a vector or matrix value.
   Formulas axes, event;
 };
-/// An index variable plus an offset: `t`, `t-1`.
+/// A node that is an index variable plus an offset: `t`, `t-1`.
 struct FormulaIndex {
-  /// The name of the index variable.
+  /// The name of the index variable, such as t.
   std::string bound;
-  /// The number that is added to it.
+  /// The number that is added to the index variable, -1 in t-1.
   std::int64_t offset = 0;
 };
-/// A sum of any number of parts; without parts it is 0.
+/// A node that is a sum of any number of parts; without parts it is 0.
 struct FormulaAdd {
   Formulas parts;  // the summands
 };
-/// A product. Factors that are reciprocals are printed in the denominator.
+/// A node that is a product. Factors that are reciprocals are printed in the denominator.
 struct FormulaMultiply {
   Formulas factors;  // the factors
 };
-/// A function of one argument.
+/// A node that is a function of one argument, such as log x.
 struct FormulaApply {
-  /// The function.
+  /// The function that is applied.
   math::Function function;
-  /// Its argument: one formula.
+  /// The argument of the function: one formula.
   Formulas argument;
 };
-/// A square.
+/// A node that is the square of a formula.
 struct FormulaSquare {
   Formulas base;  // what is squared: one formula
 };
 /// The sum of the body over all values of the index variables for which all conditions are true.
 struct FormulaSum {
-  /// The names of the index variables.
+  /// The names of the index variables that are summed over.
   std::vector<std::string> bounds;
-  /// The conditions.
+  /// The conditions that limit the values of the index variables.
   Formulas conditions;
   /// What is added up: one formula. A sum of several parts is printed in brackets.
   Formulas body;
 };
 /// A relation of two formulas. As a factor it is 1 where it is true and 0 elsewhere (an Iverson bracket).
 struct FormulaRelation {
-  /// The left and the right side: two formulas.
+  /// The left and the right side of the relation: two formulas.
   Formulas sides;
-  /// The sign between them: "=", "!=", "<" or ">=".
+  /// The sign between the two sides: "=", "!=", "<" or ">=".
   std::string sign;
 };
 /// The condition present(x[n]). As a factor it is 1 where the value was observed and 0 elsewhere.
@@ -78,35 +78,35 @@ struct FormulaPresent {
 struct FormulaExpectation {
   Formulas body;  // the factors
 };
-/// The entropy of a factor, H[q(...)].
+/// A node that is the entropy of a variational factor, H[q(...)].
 struct FormulaEntropy {
   Formulas elements;  // the elements that the factor covers
 };
-/// The number of elements of a plate.
+/// A node that is the number of elements of a plate.
 struct FormulaSize {
-  /// The name of the plate.
+  /// The name of the plate whose elements are counted.
   std::string plate;
   /// For a nested plate the element of its parent, one formula; else empty.
   Formulas row;
 };
-/// An entry of the inverse of a matrix.
+/// A node that is one entry of the inverse of a matrix.
 struct FormulaInverse {
-  /// The matrix: one formula.
+  /// The matrix that is inverted: one formula.
   Formulas matrix;
-  /// The row and the column: two formulas.
+  /// The row and the column of the entry: two formulas.
   Formulas indices;
 };
 /// A product of a joint block's precision and mean: mean' * precision * mean, or (precision * mean)[event].
 struct FormulaQuadratic {
-  /// The precision and the mean, one formula each, and the indices of the entry.
+  /// The precision and the mean, one formula each, and the indices of the entry of their product.
   Formulas precision, mean, event;
-  /// True for mean' * precision * mean.
+  /// True for mean' * precision * mean, false for an entry of precision * mean.
   bool square = false;
 };
 
-/// A node of the tree.
+/// A formula: a node of the tree that `lehr derive` prints.
 struct Formula {
-  /// What the node is, with its children.
+  /// The kind of the node, with its children.
   std::variant<FormulaNumber, FormulaSymbol, FormulaIndex, FormulaAdd, FormulaMultiply, FormulaApply, FormulaSquare,
                FormulaSum, FormulaRelation, FormulaPresent, FormulaExpectation, FormulaEntropy, FormulaSize,
                FormulaInverse, FormulaQuadratic>
@@ -131,9 +131,9 @@ std::string text(const Formula& f);
 std::string latex(const Formula& f);
 /// Returns a formula as presentation MathML, without the enclosing `math` element.
 std::string mathml(const Formula& f);
-/// Returns a name as LaTeX for math mode.
+/// Returns a name of the model as LaTeX for math mode: Greek letters as such, digits at the end as a subscript.
 std::string latex_name(const std::string& name);
-/// Returns a name as MathML.
+/// Returns a name of the model as MathML: Greek letters as such, digits at the end as a subscript.
 std::string mathml_name(const std::string& name);
 /// Returns a function in MathML, as a format string with the place holders of math::FunctionRow.
 std::string_view mathml_of(math::Function f);

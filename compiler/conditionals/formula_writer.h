@@ -20,13 +20,13 @@ class FormulaWriter {
 
   /// Returns an index variable. The first call for it chooses its name.
   FormulaIndex bound(density::BoundId b) { return {names_(b), 0}; }
-  /// Returns an index expression.
+  /// Translates an index expression, such as t-1 or user[e], to a formula.
   Formula index(density::IndexId i);
-  /// Returns a coefficient.
+  /// Translates a coefficient (a number that depends on data and sizes) to a formula.
   Formula coef(density::CoefId c);
-  /// Returns a statistic of one element, as an expectation in Mode::expected.
+  /// Translates a statistic of one element to a formula; in Mode::expected it is an expectation.
   Formula atom(const density::Atom& x);
-  /// Returns a condition.
+  /// Translates a condition of a sum, such as t >= 1, to a formula.
   Formula guard(const density::Guard& g);
   /// Returns a whole term: number * sum(index variables | conditions) product. The names of its own index variables are
   /// free again afterwards.
@@ -35,7 +35,7 @@ class FormulaWriter {
   Formula summand(const Summand& s);
 
  private:
-  /// Returns several index expressions.
+  /// Translates several index expressions to formulas.
   Formulas indices(const std::vector<density::IndexId>& list);
   /// Returns the indices over the given plates. Constant elements are shown with the numbers that the model gives them.
   Formulas elements(const std::vector<model::PlateId>& plates, const std::vector<density::IndexId>& list);
@@ -54,22 +54,22 @@ class FormulaWriter {
   Formula scaled(const density::Atom& x);
   /// Returns precision * mean or mean' * precision * mean of a joint block.
   Formula weighted(const density::Atom& x, const FormulaSymbol& precision, const Formulas& event);
-  /// Returns an entry of data.
+  /// Translates an entry of a data array to a formula.
   Formula source(const density::DataSource& s, const std::vector<density::IndexId>& list);
   /// Returns the number of elements of a plate, or of one row of a nested plate.
   Formula extent(model::PlateId plate, std::optional<density::IndexId> row);
-  /// Returns a whole term with further factors inside its sum.
+  /// Translates a whole term to a formula, with further factors inside its sum.
   Formula term_with(const density::Term& t, Formulas extra);
 
-  /// The model, for names.
+  /// The model, from which names are read.
   const model::Model& m_;
-  /// The blocks, for joint blocks and chains.
+  /// The blocks, which say what is joint and what is a chain.
   const Conditionals& c_;
-  /// The algebra of the expressions.
+  /// The algebra that stores the expressions.
   density::Algebra& a_;
-  /// How other variables are shown.
+  /// Whether other variables are shown as values or as expectations.
   Mode mode_;
-  /// The names of index variables.
+  /// The names of index variables that were chosen so far.
   density::Names names_;
 };
 

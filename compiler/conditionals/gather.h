@@ -16,23 +16,23 @@ namespace lehr::conditionals {
 
 /// The element that a block's natural parameters are written for, by index variables.
 struct Element {
-  /// One index variable for each axis of the block.
+  /// The index variables that name the element, one for each axis of the block.
   std::vector<density::BoundId> axes;
   /// The index variables of the statistics: none for scalars; else two, of which a category uses the first. A chain of
   /// categories has one for the element and one for each step that it reaches back.
   std::vector<density::BoundId> event;
 };
 
-/// One summand of a natural parameter.
+/// One summand of a natural parameter of a block.
 struct Summand {
-  /// The summand, as a term without the block's own atom.
+  /// The summand: a term of the density without the statistic of the block itself.
   density::Term term;
   /// An index t+1 that must not exceed the end of its plate; elsewhere the summand is 0. None if there is no such
   /// index.
   std::optional<density::IndexId> in_range;
 };
 
-/// A natural parameter as a constant plus summands.
+/// A natural parameter of a block as a constant plus summands that depend on other variables.
 struct Affine {
   /// The constant part: what mentions neither other variables nor index variables of a sum.
   density::CoefId constant;
@@ -63,7 +63,7 @@ struct ChainPotentials {
 };
 /// Returns the position in Element::event of the index of the element `lag` steps back.
 std::size_t event_of_lag(const Block& b, std::int64_t lag);
-/// Returns the log potentials of the chain `b` at `element`.
+/// Returns the log potentials of the chain `b` (a block with one factor for each sequence) at `element`.
 ChainPotentials chain_potentials(density::Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element);
 

@@ -13,7 +13,7 @@ namespace lehr::conditionals {
 /// An auxiliary variable that is integrated out where a block is drawn. The logarithm of the integral is the
 /// Factor::log_normaliser of the auxiliary's sample factor, over its natural parameters.
 struct Integrated {
-  /// The block of the auxiliary variable.
+  /// The block of the auxiliary variable that is integrated out.
   BlockId auxiliary;
   /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms, one of
   /// the auxiliary and one of the block, and no coefficient. An entry with the first atom alone means that any element

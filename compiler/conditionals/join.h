@@ -21,7 +21,7 @@ model::VariableId add_joint(model::Model& m, math::Support support, std::vector<
 /// Adds a plate of `size` elements to the model and returns it.
 model::PlateId add_plate(model::Model& m, const std::string& name, Span span, model::ExprId size);
 
-/// Adds a scalar expression to the model and returns it.
+/// Adds a scalar expression, given by its root node, to the model and returns its id.
 template <class Node>
 model::ExprId add_expr(model::Model& m, Node node, Span span) {
   m.exprs.push_back({std::move(node), {}, std::nullopt, span});

@@ -19,11 +19,11 @@
 
 namespace lehr::density {
 
-/// Names an index expression of an Algebra.
+/// The id of an index expression: an element of a plate, such as n, t-1 or user[e], stored in an Algebra.
 using IndexId = Id<struct IndexTag>;
-/// Names a coefficient of an Algebra.
+/// The id of a coefficient: a real number that depends on data and sizes alone, stored in an Algebra.
 using CoefId = Id<struct CoefTag>;
-/// Names an index variable of an Algebra.
+/// The id of an index variable of a sum, stored in an Algebra.
 using BoundId = Id<struct DensityBoundTag>;
 /// Names an array that the schedule derives: a statistic, a table, or the sums of a residual form. A density that
 /// expand() returns has none.
@@ -31,7 +31,7 @@ using ArrayId = Id<struct ArrayTag>;
 
 /// An index variable of a sum. Two index variables with the same name are different.
 struct Bound {
-  /// The name, for printing only.
+  /// The name of the index variable, for printing only.
   std::string name;
   /// The plate that the variable ranges over, with aliases resolved. Nested plates keep their own id.
   model::PlateId plate;
@@ -46,147 +46,152 @@ using DataSource = std::variant<model::GivenId, model::VariableId>;
 
 /// The index expression "index variable plus offset": `n`, `t-1`.
 struct IndexBound {
-  /// The index variable.
+  /// The index variable that the offset is added to.
   BoundId bound;
-  /// The number that is added to it.
+  /// The number that is added to the index variable.
   std::int64_t offset = 0;
-  /// Orders and compares by all fields.
+  /// Compares two IndexBound nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const IndexBound&) const = default;
 };
 /// The index expression that is a fixed element, counted from 0.
 struct IndexConstant {
-  /// The element.
+  /// The number of the element in its plate, counted from 0.
   std::int64_t value;
-  /// Orders and compares by value.
+  /// Compares two IndexConstant nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const IndexConstant&) const = default;
 };
 /// The index expression that is read from data: `user[e]`.
 struct IndexLookup {
-  /// The data array, whose values are elements of a plate.
+  /// The data array that is read; its values are elements of a plate.
   DataSource source;
   /// The entry of the array that is read, one index for each axis.
   std::vector<IndexId> indices;
-  /// Orders and compares by all fields.
+  /// Compares two IndexLookup nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const IndexLookup&) const = default;
 };
 /// The position of a number of a member variable in the vector of its joint variable (model::Auxiliary::joint).
 struct IndexCoordinate {
-  /// The joint variable.
+  /// The joint variable in whose vector the position is.
   model::VariableId joint;
-  /// The index of the member in Auxiliary::members.
+  /// Which member variable the number belongs to, as an index into Auxiliary::members.
   std::size_t member;
   /// The number within the member: indices over the member's own axes (Member::own), then over its event axes.
   std::vector<IndexId> indices;
-  /// Orders and compares by all fields.
+  /// Compares two IndexCoordinate nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const IndexCoordinate&) const = default;
 };
-/// An index expression.
+/// An index expression: an index variable with an offset, a constant, a lookup in data, or a coordinate.
 using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup, IndexCoordinate>;
 
 /// A function of one real number: log, exp, reciprocal, lgamma and others.
 using math::Function;
 
-/// The coefficient that is a literal number.
+/// A coefficient (a real number that depends on data and sizes alone) that is a literal number.
 struct CoefNumber {
-  /// The number.
+  /// The literal number that the coefficient is.
   double value;
-  /// Orders and compares by value.
+  /// Compares two CoefNumber nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefNumber&) const = default;
 };
-/// The coefficient that is a named constant of the model, which --set may change.
+/// A coefficient (a real number that depends on data and sizes alone) that is a named constant of the model, which
+/// --set may change.
 struct CoefConstant {
-  /// The constant.
+  /// The named constant of the model that the coefficient is.
   model::ConstantId constant;
-  /// Orders and compares by id.
+  /// Compares two CoefConstant nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefConstant&) const = default;
 };
-/// The coefficient that is one entry of a data array.
+/// A coefficient (a real number that depends on data and sizes alone) that is one entry of a data array.
 struct CoefData {
-  /// The data array.
+  /// The data array that is read.
   DataSource source;
-  /// The entry: indices over the plate axes, then over the event axes.
+  /// The entry of the data array that is read: indices over the plate axes, then over the event axes.
   std::vector<IndexId> indices;
-  /// Orders and compares by all fields.
+  /// Compares two CoefData nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefData&) const = default;
 };
-/// The coefficient that is one entry of a derived array of the schedule.
+/// A coefficient (a real number that depends on data and sizes alone) that is one entry of an array that the schedule
+/// derives from data.
 struct CoefArray {
-  /// The array.
+  /// The derived array of the schedule that is read.
   ArrayId array;
-  /// The entry, one index for each axis.
+  /// The entry of the array that is read, one index for each axis.
   std::vector<IndexId> indices;
-  /// Orders and compares by all fields.
+  /// Compares two CoefArray nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefArray&) const = default;
 };
-/// The coefficient that is the number of elements of a plate.
+/// A coefficient (a real number that depends on data and sizes alone) that is the number of elements of a plate.
 struct CoefExtent {
-  /// The plate.
+  /// The plate whose elements are counted.
   model::PlateId plate;
   /// For a nested plate, the element of the parent plate whose row is counted.
   std::optional<IndexId> row;
-  /// Orders and compares by all fields.
+  /// Compares two CoefExtent nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefExtent&) const = default;
 };
-/// The coefficient that is an index as a number.
+/// A coefficient (a real number that depends on data and sizes alone) that is the value of an index as a number: t in
+/// `a * t`.
 struct CoefIndexValue {
-  /// The index.
+  /// The index whose value is the coefficient.
   IndexId index;
-  /// Orders and compares by id.
+  /// Compares two CoefIndexValue nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefIndexValue&) const = default;
 };
-/// The coefficient that is a sum.
+/// A coefficient (a real number that depends on data and sizes alone) that is a sum of coefficients.
 struct CoefAdd {
-  /// The summands, ascending by id, at least two.
+  /// The summands of the sum, ascending by id, at least two.
   std::vector<CoefId> parts;
-  /// Orders and compares by all summands.
+  /// Compares two CoefAdd nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefAdd&) const = default;
 };
-/// The coefficient that is a product.
+/// A coefficient (a real number that depends on data and sizes alone) that is a product of coefficients.
 struct CoefMultiply {
-  /// The factors: at most one literal number, which stands first, then the others ascending by id.
+  /// The factors of the product: at most one literal number, which stands first, then the others ascending by id.
   std::vector<CoefId> parts;
-  /// Orders and compares by all factors.
+  /// Compares two CoefMultiply nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefMultiply&) const = default;
 };
-/// The coefficient that is a function of another one.
+/// A coefficient (a real number that depends on data and sizes alone) that is a function of another coefficient.
 struct CoefApply {
-  /// The function.
+  /// The function that is applied, such as log.
   Function function;
-  /// Its argument.
+  /// The coefficient that the function is applied to.
   CoefId argument;
-  /// Orders and compares by all fields.
+  /// Compares two CoefApply nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefApply&) const = default;
 };
-/// The coefficient that is the sum of `body` over all values of an index variable.
+/// A coefficient (a real number that depends on data and sizes alone) that is the sum of another one over all values of
+/// an index variable.
 struct CoefSum {
-  /// The index variable.
+  /// The index variable that is summed over.
   BoundId bound;
-  /// What is added up; it may mention `bound`.
+  /// The coefficient that is added up for each value of the index variable.
   CoefId body;
-  /// Orders and compares by all fields.
+  /// Compares two CoefSum nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefSum&) const = default;
 };
-/// The coefficient that is one entry of the inverse of a symmetric data matrix.
+/// A coefficient (a real number that depends on data and sizes alone) that is one entry of the inverse of a symmetric
+/// data matrix.
 struct CoefInverse {
-  /// The data: one matrix, or an array of matrices.
+  /// The data that are inverted: one matrix, or an array of matrices.
   DataSource matrix;
-  /// The indices that choose one matrix of the array.
+  /// The indices that choose one matrix of the array; none for a single matrix.
   std::vector<IndexId> lead;
-  /// The entry of the inverse; Algebra::coef sorts the two, since the matrix is symmetric.
+  /// The row and the column of the entry. Algebra::coef sorts the two, since the matrix is symmetric.
   IndexId row, column;
-  /// Orders and compares by all fields.
+  /// Compares two CoefInverse nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefInverse&) const = default;
 };
-/// The coefficient that is the log determinant of a data matrix.
+/// A coefficient (a real number that depends on data and sizes alone) that is the log determinant of a data matrix.
 struct CoefLogDet {
-  /// The data: one matrix, or an array of matrices.
+  /// The data whose log determinant is taken: one matrix, or an array of matrices.
   DataSource matrix;
-  /// The indices that choose one matrix of the array.
+  /// The indices that choose one matrix of the array; none for a single matrix.
   std::vector<IndexId> lead;
-  /// Orders and compares by all fields.
+  /// Compares two CoefLogDet nodes, field by field, for the maps that find equal nodes.
   auto operator<=>(const CoefLogDet&) const = default;
 };
-/// A coefficient.
+/// A coefficient: a real number that depends on data and sizes alone, as a node whose children are ids.
 using CoefNode = std::variant<CoefNumber, CoefConstant, CoefData, CoefArray, CoefExtent, CoefIndexValue, CoefAdd,
                               CoefMultiply, CoefApply, CoefSum, CoefInverse, CoefLogDet>;
 
@@ -211,21 +216,21 @@ class Algebra {
   CoefId number(double v) { return coef(CoefNumber{v}); }
   /// Returns the sum of the summands. It flattens nested sums and collects equal summands: 2*x + x is 3*x, x - x is 0.
   CoefId add(const std::vector<CoefId>& summands);
-  /// Returns a + b, simplified.
+  /// Returns the sum of two coefficients, simplified.
   CoefId add(CoefId a, CoefId b) { return add({a, b}); }
   /// Returns the product of the factors. It flattens nested products and multiplies the literal numbers.
   CoefId multiply(const std::vector<CoefId>& factors);
-  /// Returns a * b, simplified.
+  /// Returns the product of two coefficients, simplified.
   CoefId multiply(CoefId a, CoefId b) { return multiply({a, b}); }
   /// Returns f(a). It evaluates f at a literal number if the result is finite, and cancels inverse functions (log of
   /// exp, reciprocal of reciprocal). The reciprocal of a product is taken factor by factor.
   CoefId apply(Function f, CoefId a);
 
-  /// Returns the index variable of that id.
+  /// Returns the index variable with the given id.
   const Bound& operator[](BoundId id) const { return bounds_[id.index()]; }
-  /// Returns the index expression of that id.
+  /// Returns the index expression with the given id.
   const IndexNode& operator[](IndexId id) const { return indices_[id.index()]; }
-  /// Returns the coefficient of that id.
+  /// Returns the coefficient with the given id.
   const CoefNode& operator[](CoefId id) const { return coefs_[id.index()]; }
 
   /// Returns the value of a coefficient that is a literal number, and nothing for any other coefficient.
@@ -264,17 +269,17 @@ class Algebra {
   /// Returns the free index variables of a coefficient, from those of its parts.
   std::vector<BoundId> find_bounds(const CoefNode& node) const;
 
-  /// The index variables, by BoundId.
+  /// All index variables of the arena, by BoundId.
   std::vector<Bound> bounds_;
-  /// The index expressions, by IndexId.
+  /// All index expressions of the arena, by IndexId.
   std::vector<IndexNode> indices_;
-  /// The coefficients, by CoefId.
+  /// All coefficients of the arena, by CoefId.
   std::vector<CoefNode> coefs_;
   /// The free index variables of each index expression and of each coefficient, by id.
   std::vector<std::vector<BoundId>> index_bounds_, coef_bounds_;
-  /// The ids of all index expressions.
+  /// The id of each index expression by its contents, so that equal ones get one id.
   std::map<IndexNode, IndexId> index_ids_;
-  /// The ids of all coefficients.
+  /// The id of each coefficient by its contents, so that equal ones get one id.
   std::map<CoefNode, CoefId> coef_ids_;
 };
 

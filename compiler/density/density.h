@@ -31,34 +31,34 @@ struct Opaque {
   /// The functions that are applied to the power or product, outermost first: {log, exp} for log(exp(...)).
   std::vector<Function> functions;
 
-  /// Returns true if there is no opaque function.
+  /// Returns true if there is no such function, so that the atom is an ordinary statistic of its family.
   bool empty() const { return text.empty(); }
-  /// Compares all fields.
+  /// Returns true if all fields of the two functions are equal.
   bool operator==(const Opaque&) const = default;
 };
 
 /// A statistic of one element of a latent variable: `comp` j of mu[k], or the indicator [z[n] = k]. If `opaque` is not
 /// empty, the conditional distribution of the variable has no closed form.
 struct Atom {
-  /// The variable. After joint blocks are contracted, an atom of a mean and its precision names the precision.
+  /// The latent variable. After joint blocks are contracted, an atom of a mean and its precision names the precision.
   model::VariableId variable;
-  /// The element: one index for each axis of the variable.
+  /// The element of the variable that the statistic is of: one index for each axis.
   std::vector<IndexId> axes;
-  /// The statistic of that element.
+  /// Which sufficient statistic of the element it is: its value, square, logarithm, indicator and so on.
   math::Stat stat = math::Stat::value;
   /// The indices that the statistic itself has, math::event_rank(stat) of them: j and l of x_j x_l, k of [z = k].
   std::vector<IndexId> event;
   /// The function that stands in place of `stat`, if the term has no statistic of a family here.
   Opaque opaque;
-  /// Compares all fields.
+  /// Returns true if two atoms are the same statistic of the same element.
   bool operator==(const Atom&) const = default;
 };
 
-/// How a guard compares its two indices.
+/// How a guard (a condition on the index variables of a sum) compares its two indices.
 enum class Relation { equal, not_equal, less, greater_equal };
 /// A condition that limits the sum of a term: either a relation of two indices, or "this observed element has a value".
 struct Guard {
-  /// The relation between `left` and `right`. It is ignored if `present` is set.
+  /// The relation that must be true of `left` and `right`. It is ignored if `present` is set.
   Relation relation = Relation::equal;
   /// The two indices that are compared; invalid if `present` is set.
   IndexId left, right;
@@ -66,7 +66,7 @@ struct Guard {
   std::optional<model::VariableId> present;
   /// The element of `present`, one index for each of its axes.
   std::vector<IndexId> element;
-  /// Compares all fields.
+  /// Returns true if two guards are the same condition.
   bool operator==(const Guard&) const = default;
 };
 
@@ -78,22 +78,22 @@ struct Multiplicity {
   /// the auxiliary source of each count, a variable with a mask (model::mask_of), or a category with an impossible
   /// choice, for which the count is 0.
   std::variant<model::PlateId, model::VariableId> owner;
-  /// The number of copies.
+  /// How many copies the element stands for, a coefficient.
   CoefId count;
-  /// Compares all fields.
+  /// Returns true if owner and count are equal.
   bool operator==(const Multiplicity&) const = default;
 };
 
 /// Where terms come from: one statement or one potential of the model. Messages show it, and annealing decides by it
 /// which terms a temperature divides.
 struct Origin {
-  /// The statement; none for a potential.
+  /// The statement of the model that the terms come from; none for a potential.
   std::optional<model::StatementId> statement;
-  /// The index into Model::potentials; none for a statement.
+  /// The potential that the terms come from, as an index into Model::potentials; none for a statement.
   std::optional<std::size_t> potential;
   /// The text of the statement or potential in the model file.
   Span span;
-  /// True for statements of observed variables, and for potentials.
+  /// True if the terms are of an observed variable's statement or of a potential, and not of a prior.
   bool observed = false;
   /// True for a prior without a normaliser; its constant was dropped, so the ELBO is known up to a constant.
   bool improper = false;
@@ -103,7 +103,7 @@ struct Origin {
 struct Term {
   /// The coefficient: the factor that is a number once data and sizes are given.
   CoefId coef;
-  /// The factors that count copies.
+  /// The factors of the term that count copies of elements.
   std::vector<Multiplicity> multiplicities;
   /// The statistics of latent elements; the term is their product. Two atoms never belong to the same element.
   std::vector<Atom> atoms;
@@ -119,7 +119,7 @@ struct Term {
 struct Density {
   /// The arena that holds all index variables, index expressions and coefficients of the terms.
   Algebra algebra;
-  /// The statements and potentials that the terms come from.
+  /// The statements and potentials of the model that the terms come from; Term::origin is an index into it.
   std::vector<Origin> origins;
   /// The terms, in normal form. Like terms of one origin are merged.
   std::vector<Term> terms;
@@ -131,7 +131,7 @@ struct ExpandOptions {
   std::vector<bool> may_be_missing;
   /// By VariableId: true if the variable becomes latent at its missing values (model::Variable::clamped).
   std::vector<bool> clamped;
-  /// By GivenId: true for concentrations of which some are 0.
+  /// By GivenId: true if the data array is a concentration of which some entries are 0.
   std::vector<bool> with_zeros;
 
   /// Returns true if any of the options is set, so that the density differs from that of the model without data.

@@ -32,32 +32,32 @@ class Expander {
   void potential(std::size_t index);
 
  private:
-  /// The index variable that replaces a latent index.
+  /// The index variable k that replaces a latent index z[n]; the sum over k of [z[n] = k] stands around its scope.
   struct Selector {
-    /// The latent category.
+    /// The latent category z whose value was the index.
     model::VariableId variable;
-    /// The element of the category.
+    /// The element of the latent category: n of z[n].
     std::vector<IndexId> axes;
     /// The index variable, which ranges over the values of the category.
     BoundId bound;
   };
   /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
   struct Scope {
-    /// The index variables that the scope has introduced.
+    /// The index variables that the statement or sum(...) has introduced.
     std::set<BoundId> bounds;
-    /// The selectors whose sums stand around this scope.
+    /// The selectors (index variables in place of latent indices) whose sums stand around this scope.
     std::vector<Selector> selectors;
   };
-  /// A parameter of the distribution that is being expanded.
+  /// A parameter of the distribution that is being expanded, as the user gave it.
   struct Argument {
     /// The name under which the user gave the parameter (sd or precision); null for a parameter inside a conversion.
     const math::Spelling* spelling = nullptr;
-    /// The expression that the user gave.
+    /// The expression that the user gave for the parameter.
     model::ExprId value;
     /// A polynomial that is read instead of `value`, if there is one.
     std::optional<Poly> instead = {};
   };
-  /// The parameters of a distribution, by their canonical names.
+  /// The parameters of the distribution that is being expanded, by their canonical names.
   using Arguments = std::map<std::string, Argument>;
 
   // expander_index.cpp: index variables, indices, scopes
@@ -142,9 +142,9 @@ class Expander {
 
   // impossible.cpp: values with probability 0
 
-  /// Returns log of a coefficient; of the literal 0, never(1).
+  /// Returns the logarithm of a coefficient as a polynomial. The literal 0 becomes the log odds of never().
   Poly log_of_data(CoefId c);
-  /// Returns log(1 - c) of a coefficient; of the literal 1, never(1).
+  /// Returns log(1 - c) of a coefficient as a polynomial. The literal 1 becomes the log odds of never().
   Poly log1m_of_data(CoefId c);
   /// Returns log odds of -1e15 where the coefficient `where` is 1, and 0 where it is 0. The latent choices that the
   /// coefficient depends on then have no probability there. If one variable alone chooses, the term counts for its
@@ -194,17 +194,17 @@ class Expander {
   struct Censoring {
     /// `known` is 1 where the observed value lies within all limits, else 0; `value` is the observed value.
     CoefId known, value;
-    /// One limit of the statement.
+    /// One limit of a censored statement, with the elements that lie beyond it.
     struct Side {
       /// 1 for an upper end (values above it are censored), -1 for a lower end.
       double sign;
       /// `limit` is the limit; `beyond` is 1 where the observed value is beyond it, else 0.
       CoefId limit, beyond;
     };
-    /// The limits of the statement, one or two.
+    /// The limits of the censored statement, one or two.
     std::vector<Side> sides;
   };
-  /// Returns the coefficients for the limits of an observed statement.
+  /// Returns, for an observed statement with limits, the coefficients that say which elements are censored.
   Censoring censoring(const model::Limits& limits);
   /// Returns the log density of a censored observation: its density within the limits, the log probability of the tail
   /// beyond them. A Normal one gets an auxiliary variable in place of its value, which censored_value() limits.
@@ -239,9 +239,9 @@ class Expander {
   /// The point where a local bound touches its function (a tangent point), as a variable and the element of it that the
   /// term reads.
   struct Touching {
-    /// The auxiliary variable.
+    /// The auxiliary variable that is the tangent point.
     model::VariableId variable;
-    /// The element of the point, one index for each axis.
+    /// The element of the tangent point's variable, one index for each axis.
     std::vector<IndexId> element;
   };
   /// Adds a tangent point with one element for each value of the index variables that p depends on. `bound` is the
@@ -266,7 +266,7 @@ class Expander {
 
   // switches.cpp: a tangent point for each value of a switch
 
-  /// One element of a variable.
+  /// One element of a variable: the variable, and one index for each of its axes.
   using Element = std::pair<model::VariableId, std::vector<IndexId>>;
   /// Returns the selectors that occur free in p, as indices; none for a sampler.
   std::vector<IndexId> selectors_of(const Poly& p) const;
@@ -297,7 +297,7 @@ class Expander {
   /// Returns the component `at` of the value of the statement's variable as a polynomial. If another polynomial
   /// replaces the value, it returns that.
   Poly value(std::vector<IndexId> at);
-  /// Returns the log density of a distribution.
+  /// Returns the log density of a distribution at the statement's value, as a polynomial in statistics.
   Poly distribution(const model::Distribution& d) { return distribution(d, d.family->log_density); }
   /// Returns the given formula of the distribution's family: its log density, or the log probability of a tail.
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
@@ -324,26 +324,26 @@ class Expander {
   /// Reports that a censored variable is used as a number. Returns 0.
   Poly fail_of_limits(model::VariableId v);
 
-  /// The model, which grows by auxiliary variables.
+  /// The model that is expanded; it grows by auxiliary variables.
   model::Model& m_;
-  /// The density that receives the terms.
+  /// The density that receives the terms of all statements.
   Density& out_;
-  /// The algebra of that density.
+  /// The algebra of that density, which stores indices and coefficients.
   Algebra& a_;
-  /// Properties of the data.
+  /// Properties of the data that change the terms.
   const ExpandOptions& options_;
-  /// True for the expansion of a sampler, see expand_for_draws().
+  /// True if the density is for a sampler, see expand_for_draws().
   const bool draws_;
-  /// Receives the errors.
+  /// Receives the errors of the expansion.
   Diagnostics& diagnostics_;
 
   /// The index variables of the model that are in scope, as indices of the algebra.
   std::map<model::BoundId, IndexId> bound_;
-  /// The open scopes, the statement first.
+  /// The scopes that are open: the statement first, then enclosing sums.
   std::vector<Scope> scopes_;
   /// The text that messages point to: the statement, or the distribution that is being expanded.
   Span span_;
-  /// The statement; none while a potential is expanded.
+  /// The statement that is being expanded; none for a potential.
   std::optional<model::StatementId> statement_;
   /// The element of the statement's variable: one index for each axis.
   std::vector<IndexId> own_;
@@ -352,19 +352,19 @@ class Expander {
   std::vector<IndexId> log_element_;
   /// A polynomial that stands in place of the value of the statement's variable.
   std::optional<Poly> in_place_of_value_;
-  /// The bits that for_each_value() has fixed, with their values.
+  /// The latent bits and spins that for_each_value() has fixed, with their values.
   std::map<Element, double> known_bits_;
   /// The same values as flags (true: 1, or spin +1), in the order of the bits.
   std::vector<bool> setting_;
-  /// The part of a mixture that is being expanded.
+  /// The part of a mixture that is being expanded; none outside mixtures.
   std::optional<std::size_t> part_;
   /// What identifies an auxiliary: host, kind, axes, values, family row of a bound, setting of bits, mixture part.
   using AuxiliaryKey =
       std::tuple<model::VariableId, model::Auxiliary::Kind, std::vector<model::PlateId>, std::optional<model::PlateId>,
                  const math::FamilyRow*, std::vector<bool>, std::optional<std::size_t>>;
-  /// The auxiliary variables that auxiliary() has added.
+  /// The auxiliary variables that auxiliary() has added so far, so that equal requests share one.
   std::map<AuxiliaryKey, model::VariableId> auxiliaries_;
-  /// True if the statement's density has no normaliser.
+  /// True if the density of the statement that is being expanded has no normaliser.
   bool improper_ = false;
   /// True once the statement was reported as too large: the rest of it is not expanded.
   bool too_large_ = false;

@@ -19,23 +19,23 @@ class Names {
 
   /// The model that names of variables, data and plates are read from.
   const model::Model& model;
-  /// The algebra of the expressions that are printed.
+  /// The algebra that stores the expressions to be printed.
   const Algebra& algebra;
 
  private:
-  /// The names that were chosen.
+  /// The names of index variables that were chosen so far.
   std::map<BoundId, std::string> given_;
-  /// How many index variables have each name without its primes.
+  /// How many index variables have each name, its primes left out.
   std::map<std::string, int> used_;
 };
 
-/// Returns the text of an index expression: `t-1`, `user[e]`.
+/// Returns the text of an index expression, such as `t-1` or `user[e]`.
 std::string print(Names& names, IndexId i);
-/// Returns the text of a coefficient.
+/// Returns the text of a coefficient (a number that depends on data and sizes), such as `alpha + count[d]`.
 std::string print(Names& names, CoefId c);
 /// Returns the text of a statistic of one element: `log theta[doc][topic]`.
 std::string print(Names& names, const Atom& atom);
-/// Returns the text of a condition: `t >= 1`, `present(x[n])`.
+/// Returns the text of a condition on a sum, such as `t >= 1` or `present(x[n])`.
 std::string print(Names& names, const Guard& g);
 /// Returns the text of a statistic with the variable's name and without its plate indices: "log theta[k]", "mu^2",
 /// "lgamma(shape)".

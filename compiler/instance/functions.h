@@ -29,9 +29,9 @@ class Functions {
  public:
   /// Compiles the program, takes its compiled functions over, or prepares to interpret it.
   Functions(const loops::Program& program, const CodeSource& source);
-  /// Copies are not allowed: code() points into the object.
+  /// Not copyable: code() points into the object.
   Functions(const Functions&) = delete;
-  /// Copies are not allowed: code() points into the object.
+  /// Not assignable: code() points into the object.
   Functions& operator=(const Functions&) = delete;
 
   /// Returns the hook through which all functions must be called (timed, interpreter), or null if they are called by
@@ -40,11 +40,11 @@ class Functions {
   /// Returns the addresses of the functions, in the order of the program. There are none for the interpreter.
   const lehr_function* compiled() const { return compiled_.data(); }
 
-  /// What one function has cost since the start.
+  /// What one function of the program has cost since the start.
   struct Account {
     /// The number of calls, and the time in them (timed only).
     std::int64_t calls = 0, nanoseconds = 0;
-    /// The operations that were counted (interpreter only).
+    /// The operations that the function did (interpreter only).
     loops::Work work;
   };
   /// Returns what the function has cost so far. Its index is that in the program. Throws for Backend::native and for
@@ -52,16 +52,16 @@ class Functions {
   Account account(std::size_t function) const;
 
  private:
-  /// The counts of one function; see Account and loops::Work.
+  /// The running counts of one function, which threads may add to; see Account and loops::Work.
   struct Counters {
     std::atomic<std::int64_t> calls = 0, nanoseconds = 0, operations = 0, functions = 0, bytes = 0;
   };
 
-  /// The program.
+  /// The program whose functions these are.
   const loops::Program& program_;
   /// Owns the machine code that was compiled here; null otherwise.
   std::unique_ptr<native::Jit> jit_;
-  /// The addresses of the functions, by position in the program.
+  /// The addresses of the compiled functions, by position in the program.
   std::vector<lehr_function> compiled_;
   /// The counts of each function, by position in the program; empty if nothing is counted.
   std::vector<Counters> counters_;

@@ -19,7 +19,7 @@
 
 namespace lehr {
 
-/// The origin from which locations in arrays are measured.
+/// What the locations in arrays of a posterior are measured from.
 enum class Origin {
   zero,      // zero, as the user's data are
   reference  // the reference values of Instance::tell_from, as the centred model inside has them
@@ -29,7 +29,7 @@ enum class Origin {
 struct ItemSource {
   /// How many items are in memory at a time when a sweep visits all of them.
   std::int64_t items = 0;
-  /// The plate of the items.
+  /// The plate whose elements are the items.
   model::PlateId plate = {};
   /// Reads and binds the data of some ranges of items; null if all data are in memory.
   std::function<BoundData(std::span<const ItemRange>)> read = {};
@@ -62,7 +62,7 @@ class Instance {
   Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
            std::int64_t window, ItemSource source = {});
 
-  /// Frees the engine and the code.
+  /// Frees the engine, its memory and the machine code.
   ~Instance();
 
   /// Sets the reference values that were subtracted from model and data (about_references). From then on, arrays that
@@ -71,10 +71,10 @@ class Instance {
 
   /// Returns the engine, which owns the memory and runs the functions.
   Engine& engine();
-  /// Returns the engine, read-only.
+  /// Returns the engine, which owns the memory and runs the functions, read-only.
   const Engine& engine() const;
 
-  /// Returns the name of a buffer in the Loops program.
+  /// Returns the name that the Loops program gives to a buffer of the engine.
   const std::string& name_of(std::int64_t buffer) const;
 
   /// Returns the cost of each step of the schedule so far. Only for Backend::timed and interpreter.
@@ -84,9 +84,9 @@ class Instance {
   /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ.
   Result<bool> replace(const BoundData& data);
 
-  /// A start that succeeded.
+  /// A start of a run that succeeded: the factors are initialised.
   struct Started {
-    /// The kind of the start.
+    /// The kind of random start that was used.
     StartKind kind;
     /// Why the start is not of the kind that was asked for; empty if it is.
     std::string failure = {};
@@ -139,34 +139,34 @@ class Instance {
   std::optional<Error> asymmetric_matrix() const;
   /// Returns the Error for a status of the generated code other than 0.
   Error failed(std::int32_t status) const;
-  /// Returns the extents of the array of a parameter.
+  /// Returns the extents of the array that has a parameter of the posterior.
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
   /// Returns the reference that is subtracted from the numbers of a parameter, or null if there is none or the
   /// parameter is no location.
   const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
   /// Returns true if the slot is the first array of a joint variable.
   bool is_first_of_joint(const loops::ParameterSlot& slot) const;
-  /// Returns the current parameters of a joint variable's factor.
+  /// Returns the current parameters of a joint variable's factor as arrays with names.
   std::vector<NamedArray> factor_of(model::VariableId joint) const;
   /// Returns the arrays with those of members of joint variables replaced by arrays of the joint variables. If the
   /// joint variable has arrays of its own, these are used. An Error if the length of an array is not the member's.
   Result<std::vector<NamedArray>> with_members_joined(std::vector<NamedArray> arrays, const std::string& source) const;
 
-  /// The reference values, by VariableId; see tell_from().
+  /// The reference values that are subtracted from locations, by VariableId; see tell_from().
   References references_;
-  /// The model, which belongs to the Analysed.
+  /// The model that was compiled; it belongs to the Analysed.
   const model::Model& model_;
-  /// The schedule, which belongs to the Analysed.
+  /// The schedule of the model; it belongs to the Analysed.
   const schedule::Schedule& schedule_;
   /// The number of elements of each plate, by PlateId.
   std::vector<std::int64_t> plate_sizes_;
-  /// Where out-of-core items come from.
+  /// Where the data of out-of-core items are read from.
   ItemSource source_;
-  /// The ranges of out-of-core items that are in memory now.
+  /// The ranges of out-of-core items whose data are in memory now.
   std::vector<ItemRange> brought_;
-  /// The Loops program and its interface.
+  /// The Loops program of the model, and its interface.
   loops::Lowered lowered_;
-  /// The tables of the program, as the machine reads them.
+  /// The tables that describe the program to the machine (runtime/machine).
   Tables tables_;
   /// The functions and the engine; destroyed before the tables that they refer to.
   std::unique_ptr<Compiled> compiled_;

@@ -15,9 +15,9 @@ namespace lehr {
 
 /// One axis of a packed array. A nested plate and its parent together are one axis.
 struct PackedAxis {
-  /// The name of the plate.
+  /// The name of the plate that the axis is over.
   std::string plate;
-  /// The number of its elements.
+  /// The number of elements along the axis.
   std::int64_t extent = 1;
 };
 
@@ -25,15 +25,15 @@ struct PackedAxis {
 /// category with the number that it switches has two coordinates, one for each member. A scaled vector has its
 /// precision as the last coordinate.
 struct MemberNumbers {
-  /// The name of the member.
+  /// The name of the member variable.
   std::string name;
-  /// The support of the member.
+  /// The support of the member variable: real, vector, positive, bit or category.
   math::Support support = math::Support::real;
-  /// The support of the joint variable.
+  /// The support of the joint variable that it is a member of.
   math::Support joint = math::Support::vector;
   /// The extents of the member's array: its axes, then its event axes.
   std::vector<std::int64_t> shape;
-  /// The number of numbers in one element of the member.
+  /// How many numbers one element of the member has: 1, or the length of a vector.
   std::size_t width = 1;
   /// For each number of the member, row-major: its position in the array [element, coordinate].
   std::vector<std::size_t> at;
@@ -42,13 +42,13 @@ struct MemberNumbers {
 /// Returns the number of coordinates of a joint variable with that support, whose event axis has `extent` elements.
 std::size_t coordinates_of(math::Support joint, std::size_t extent);
 
-/// The shape of a joint variable.
+/// The shape of a joint variable: its support, its axes and its coordinates.
 struct JointShape {
-  /// Its support.
+  /// The support of the joint variable: vector, scaled or switched.
   math::Support support = math::Support::vector;
-  /// The axes of the joint variable.
+  /// The axes of the joint variable, which name its elements.
   std::vector<PackedAxis> axes;
-  /// The number of coordinates of one element.
+  /// The number of coordinates that one element of the joint variable has.
   std::size_t coordinates = 1;
 };
 

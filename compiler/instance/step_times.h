@@ -8,16 +8,16 @@
 
 namespace lehr {
 
-/// The cost of one step in all sweeps together.
+/// The cost of one step of the schedule, in all sweeps together.
 struct StepTime {
   /// What the step does: the variables that it updates, "sums over" an item plate, "sums of factors" (cached sums),
   /// "ELBO", or "starts and data" for all else.
   std::string step;
-  /// How many times the step was taken.
+  /// How many times the step was executed.
   std::int64_t turns = 0;
-  /// The time that it took (Backend::timed).
+  /// The time that the step took (Backend::timed only).
   double seconds = 0;
-  /// The operations that it did (Backend::interpreter).
+  /// The operations that the step did (Backend::interpreter only).
   loops::Work work;
 };
 

@@ -11,13 +11,13 @@ namespace lehr::schedule {
 
 /// A plate of components that the search may edit.
 struct Exchangeable {
-  /// The plate.
+  /// The plate whose elements are the components (clusters, topics, states).
   model::PlateId plate;
   /// The latent categories of the items whose values are elements of the plate.
   std::vector<BlockId> categories;
-  /// True if stick-breaking weights give the elements an order.
+  /// True if stick-breaking weights give the components an order.
   bool ordered = false;
-  /// True if data that are indexed by the plate distinguish its elements.
+  /// True if data that are indexed by the plate distinguish the components.
   bool told_apart = false;
 };
 

@@ -27,7 +27,7 @@ using conditionals::BlockId;
 using density::ArrayId;
 using density::Term;
 
-/// Where the factor of a block is stored.
+/// Whether the factor of a block is stored in memory.
 enum class Storage {
   stored,   // parameters and expected statistics are arrays in memory
   streamed  // fused responsibilities of a local category: formed, used and not stored
@@ -65,7 +65,7 @@ struct OuterTerm {
   Term term;
   /// The statistic that the term is multiplied by, as an index into Schedule::statistics.
   std::optional<std::size_t> statistic;
-  /// The entry of the statistic, one index for each axis.
+  /// The entry of the statistic that the term is multiplied by, one index for each axis.
   std::vector<density::IndexId> at;
   /// The residual form that the term is the pairs of, as an index into Schedule::residuals.
   std::optional<std::size_t> residual = {};
@@ -103,7 +103,7 @@ struct Residual {
 /// A step that visits the items of a plate one after another, updates the local blocks of each, and adds up statistics.
 /// Given all other factors, the items are independent, so threads can work on different ones.
 struct ItemStage {
-  /// The plate of the items.
+  /// The plate whose elements are the items of the stage.
   model::PlateId item;
   /// The blocks that the stage updates for each item, in order.
   std::vector<BlockId> blocks;
@@ -118,14 +118,14 @@ struct ItemStage {
     Term term;
     /// The statistic whose table the term is multiplied by, as an index into Schedule::statistics.
     std::optional<std::size_t> statistic;
-    /// The entry of the table, one index for each axis.
+    /// The entry of the table that the term is multiplied by, one index for each axis.
     std::vector<density::IndexId> at;
     /// The index variable of `term` that is the item.
     density::BoundId item;
     /// If the term could not be divided, the outer term that is the same, as an index into Schedule::outer.
     std::optional<std::size_t> outer = {};
   };
-  /// The terms that the updates read.
+  /// The terms of the log joint that the updates of the stage read.
   std::vector<LocalTerm> terms;
 };
 
@@ -134,7 +134,7 @@ struct BlockUpdate {
   BlockId block;  // the block
 };
 
-/// A part of a sweep.
+/// A step of a sweep: an item stage, or the update of one block.
 using Step = std::variant<ItemStage, BlockUpdate>;
 
 /// One entry of a sweep: a step, or a refresh of the auxiliary sources in a step. A refresh recomputes them after
@@ -156,14 +156,14 @@ enum class Tempering {
 
 /// The updates of a model and the sums that they read.
 struct Schedule {
-  /// The blocks, and the density before it is regrouped.
+  /// The blocks of the model, and the density that is regrouped.
   conditionals::Conditionals conditionals;
-  /// Where each factor is stored, by BlockId.
+  /// Whether each block's factor is stored in memory, by BlockId.
   std::vector<Storage> storage;
   /// By BlockId: true if the block lives on the items of the data, or is discrete on a plate that the data size. True
   /// also for every tangent point of a local bound.
   std::vector<bool> local;
-  /// By origin: true if a temperature divides its terms.
+  /// By origin (statement or potential): true if a temperature divides its terms.
   std::vector<bool> tempered;
   /// By BlockId: the item stage that updates the block, as an index into `steps`; none for a BlockUpdate.
   std::vector<std::optional<std::size_t>> stage_of;
@@ -175,7 +175,7 @@ struct Schedule {
   std::vector<Statistic> statistics;
   /// Every term of the log joint that is not of local atoms alone.
   std::vector<OuterTerm> outer;
-  /// The residual forms of outer terms.
+  /// The residual forms that OuterTerm::residual refers to: pairs of one sum, computed in linear time.
   std::vector<Residual> residuals;
   /// The number of derived arrays; their ids are 0 .. arrays - 1.
   std::size_t arrays = 0;

@@ -9,13 +9,13 @@ namespace lehr::schedule {
 
 /// A model whose tempered terms are multiplied by 1 / T of their item.
 struct TemperedItems {
-  /// The model, with `inverse` as its last given.
+  /// The model with a data array more, `inverse`, as its last given.
   model::Model model;
   /// The conditionals, with the factor 1 / T in the terms.
   conditionals::Conditionals conditionals;
-  /// The data array of 1 / T, over the items.
+  /// The data array that has 1 / T (the inverse temperature) of each item.
   model::GivenId inverse;
-  /// The plate of the items.
+  /// The plate of the items that have temperatures.
   model::PlateId item;
 };
 

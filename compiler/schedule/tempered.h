@@ -19,7 +19,7 @@ std::vector<bool> item_plates(const model::Model& m);
 /// et al. (2016), Variational tempering, treat latent Dirichlet allocation like this.
 std::vector<bool> tempered_origins(const model::Model& m, const Schedule& s);
 
-/// Returns, by origin, true for observed statements and potentials.
+/// Returns, by origin (statement or potential), true for observed statements and potentials: the likelihood alone.
 std::vector<bool> likelihood_origins(const density::Density& d);
 
 }  // namespace lehr::schedule
