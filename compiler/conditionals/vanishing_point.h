@@ -13,7 +13,8 @@ namespace lehr::conditionals {
 std::optional<model::StatementId> drives_to_zero(const model::Model& m, const density::Density& d, model::VariableId v,
                                                  const std::vector<Use>& uses);
 
-/// Reports that `v` cannot be a point because of the statement `host`, with priors that prevent it.
+/// Reports the error that `v` cannot be a point estimate, since the statement `host` drives its elements to 0. It
+/// proposes priors that prevent this.
 void explain_vanishing(const model::Model& m, model::VariableId v, const std::vector<Use>& uses,
                        const density::Density& d, model::StatementId host, Diagnostics& diagnostics);
 

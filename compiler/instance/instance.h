@@ -141,7 +141,7 @@ class Instance {
   Error failed(std::int32_t status) const;
   /// Returns the extents of the array that has a parameter of the posterior.
   std::vector<std::int64_t> shape(const loops::ParameterSlot& slot) const;
-  /// Returns the reference that is subtracted from the numbers of a parameter, or null if there is none or the
+  /// Returns the reference values that are subtracted from the array of a parameter. Null if there are none, or if the
   /// parameter is no location.
   const std::vector<double>* reference(const loops::ParameterSlot& slot) const;
   /// Returns true if the slot is the first array of a joint variable.

@@ -90,7 +90,7 @@ struct Residual {
   Term gradient;
   /// The index variable r of the sum S(e) = sum_r E A(e, r).
   density::BoundId along;
-  /// The array that has S(e) = sum_r E A(e, r).
+  /// The array that stores the sum S(e) = sum_r E A(e, r) for each e.
   ArrayId sums;
   /// The plates that the array S is indexed by.
   std::vector<model::PlateId> axes;
@@ -173,7 +173,7 @@ struct Schedule {
   std::vector<Turn> sweep;
   /// The statistics of all item stages, of the data, and the cached sums.
   std::vector<Statistic> statistics;
-  /// Every term of the log joint that is not of local atoms alone.
+  /// All terms of the log joint but those whose atoms are all updated by an item stage.
   std::vector<OuterTerm> outer;
   /// The residual forms that OuterTerm::residual refers to: pairs of one sum, computed in linear time.
   std::vector<Residual> residuals;
