@@ -1,7 +1,9 @@
-// Ast: what was typed, with spans. No name is resolved here, nothing is checked but the grammar.
+// The Ast (abstract syntax tree) of a model file: what was typed, with the source location of every part. Names are not
+// resolved, and only the grammar has been checked.
 //
-// Every expression is a node in Ast::exprs, named by ExprId. Index lists, arguments and bodies refer to
-// nodes by id. Children precede parents in the vector, so a walk from the front is bottom-up.
+// Every expression is a node in Ast::exprs and is referred to by its ExprId. Children precede their parents in that
+// vector, so a loop from the front visits the tree bottom-up. No expression is higher than 1000 nodes, so recursive
+// walks are safe.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,142 +16,160 @@
 
 namespace lehr::ast {
 
+/// The index of an expression in Ast::exprs.
 using ExprId = Id<struct ExprTag>;
 
+/// An identifier that was typed, with its location.
 struct Name {
-  std::string text;
-  Span span;
+  std::string text;  // the identifier
+  Span span;         // its bytes in the model file
 };
 
-/// `2`, `1e-3`; `spelling` is what was typed.
+/// A number literal: `2`, `1e-3`.
 struct Number {
-  double value = 0;
-  std::string spelling;
+  double value = 0;      // its value
+  std::string spelling;  // its characters as typed, for printing
 };
 
-/// `x`, `mu[z[n]]`, `s[seq, t-1]`. `x` and `x[]` do not differ: the grammar refuses an empty list.
+/// A use of a name, with or without indices: `x`, `mu[z[n]]`, `s[seq, t-1]`. The grammar refuses `x[]`, so an empty
+/// list means that no brackets were typed.
 struct Reference {
-  Name name;
-  std::vector<ExprId> indices;
+  Name name;                    // the name before the brackets
+  std::vector<ExprId> indices;  // the expressions between the brackets, in order
 };
 
+/// A prefix minus: `-x`.
 struct Negate {
-  ExprId operand;
+  ExprId operand;  // what is negated
 };
 
+/// The arithmetic operators are those of the formulas of compiler/math.
 using math::BinaryOp;
 
+/// A binary operation: `a + b`, `a - b`, `a * b`, `a / b`.
 struct Binary {
-  BinaryOp op = BinaryOp::add;
-  ExprId left, right;
+  BinaryOp op = BinaryOp::add;  // which operation
+  ExprId left, right;           // the operands
 };
 
-/// `mean = mu` or a positional argument.
+/// An argument of a call: `mean = mu`, or a positional one without a name.
 struct Argument {
-  std::optional<Name> name;
-  ExprId value;
+  std::optional<Name> name;  // the name of the parameter, if it was typed
+  ExprId value;              // the expression that was passed
 };
 
-/// `dot(a, b)`, `Normal(mean = 0, sd = 1)`, `size(doc)`: a distribution is a call too.
+/// A call: `dot(a, b)`, `size(doc)`. A distribution such as `Normal(mean = 0, sd = 1)` is a call too.
 struct Call {
-  Name function;
-  std::vector<Argument> arguments;
+  Name function;                    // the name of the function or distribution
+  std::vector<Argument> arguments;  // in the order typed
 };
 
-/// `sum(f) body` or `sum(f, g) body`; the body is one product: `sum(f) a*b + c` is `(sum(f) a*b) + c`.
+/// A sum over plates: `sum(f) body` or `sum(f, g) body`. The body extends to the end of the product: `sum(f) a*b + c`
+/// is `(sum(f) a*b) + c`.
 struct Sum {
-  std::vector<Name> plates;
-  ExprId body;
+  std::vector<Name> plates;  // the plates to sum over, in the order typed
+  ExprId body;               // the summand
 };
 
-/// Parentheses that were typed; no meaning beyond grouping.
+/// Parentheses that were typed. They are a node of their own so that the printer can show them; they only group.
 struct Parenthesised {
-  ExprId inner;
+  ExprId inner;  // the expression in the parentheses
 };
 
+/// One expression of the model file.
 struct Expr {
-  Span span;
-  std::variant<Number, Reference, Negate, Binary, Call, Sum, Parenthesised> node;
+  Span span;  // all its bytes, its operands included
+  std::variant<Number, Reference, Negate, Binary, Call, Sum, Parenthesised> node;  // what kind of expression it is
 };
 
-/// `const K = 100;`, `const K;` (to be set), `const a0[topic];` (an array bound from data).
+/// Declares a constant: `const K = 100;`, `const K;` (set by `--set`), or `const a0[topic];` (an array that the data
+/// give).
 struct ConstDecl {
-  Name name;
-  std::vector<Name> axes;
-  std::optional<ExprId> value;
+  Name name;                    // the constant
+  std::vector<Name> axes;       // plates of an array; empty for a number
+  std::optional<ExprId> value;  // the expression behind `=`, if any
 };
 
-/// `plate token in doc ordered times count;`, `plate topic = K;`, `plate h = g;` (alias or size: not decided here),
-/// `plate year from 1851;`.
+/// Declares a plate: `plate token in doc ordered times count;`, `plate topic = K;`, `plate year from 1851;`. In `plate
+/// h = g;` the right side may be another plate or a constant; the Model decides which.
 struct PlateDecl {
-  Name name;
-  std::optional<Name> parent;
-  bool ordered = false;
-  std::optional<ExprId> size;
-  std::optional<Name> times;
-  std::optional<ExprId> from;  // a Number
+  Name name;                   // the plate
+  std::optional<Name> parent;  // the plate behind `in`, in which it is nested
+  bool ordered = false;        // `ordered` was typed: its elements are a sequence
+  std::optional<ExprId> size;  // the expression behind `=`: a size, or the plate that it is an alias of
+  std::optional<Name> times;   // the data array behind `times`, which counts the copies of each element
+  std::optional<ExprId> from;  // the Number behind `from`: what the data call the first element
 };
 
-/// `real`, `count`, `vector over P`, `matrix over P, Q`, `simplex over P`, or the name of a plate.
+/// The type in a `data` declaration: `real`, `count`, `vector over P`, `matrix over P, Q`, `simplex over P`, or the
+/// name of a plate (a category).
 struct TypeSpec {
-  Name name;
-  std::vector<Name> over;
-  Span span;
+  Name name;               // the first word: a type or a plate
+  std::vector<Name> over;  // the plates behind `over`: event axes of a vector or matrix
+  Span span;               // all its bytes
 };
 
-/// `data x[n] : real;`
+/// Declares an array that the data give: `data x[n] : real;`.
 struct DataDecl {
-  Name name;
-  std::vector<Name> axes;
-  TypeSpec type;
+  Name name;               // the array
+  std::vector<Name> axes;  // the plates that index it
+  TypeSpec type;           // the type of one element
 };
 
-/// `let f[n] = dot(w, x[n]) + b;`
+/// Declares a deterministic expression by name: `let f[n] = dot(w, x[n]) + b;`.
 struct LetDecl {
-  Name name;
-  std::vector<Name> axes;
-  ExprId value;
+  Name name;               // the name
+  std::vector<Name> axes;  // the plates that are its parameters
+  ExprId value;            // the expression that it stands for
 };
 
-/// `[observe] x[n] ~ D(...) [start D(...)] [over P[, Q]] [[censored] [above e] [below e]];` `distribution` and `start`
-/// are Call nodes.
+/// Declares a random variable and its distribution: `[observe] x[n] ~ D(...) [start D(...)] [over P[, Q]] [[censored]
+/// [above e] [below e]];`. `distribution` and `start` are Call nodes.
+///
+/// `~ mixture(p, D, E, F)` is stored as `weights` p, `distribution` D, and `others` E, F. `~ zero_inflated(p, D)` is
+/// stored as mixture(p, Zero(), D).
 struct Tilde {
-  bool observed = false;
-  Name name;
-  std::vector<Name> axes;
-  ExprId distribution;
-  std::optional<ExprId> start;
-  std::vector<Name> over;
-  std::optional<ExprId> weights;  // of a mixture: `distribution` is its first part, `others` are the rest
-  std::vector<ExprId> others;
-  bool censored = false;
-  std::optional<ExprId> above, below;
+  bool observed = false;               // `observe` was typed: the data give its values
+  Name name;                           // the variable
+  std::vector<Name> axes;              // the plates that index it
+  ExprId distribution;                 // the distribution; of a mixture, that of its first part
+  std::optional<ExprId> start;         // the distribution of the first elements of a chain (clause `start`)
+  std::vector<Name> over;              // the event axes of a vector or matrix (clause `over`)
+  std::optional<ExprId> weights;       // the weights of a mixture; empty for any other statement
+  std::vector<ExprId> others;          // the other parts of a mixture
+  bool censored = false;               // `censored` was typed: a value at a limit stands for one beyond it
+  std::optional<ExprId> above, below;  // the limits of the value (clauses `above`, `below`)
 };
 
-/// `potential[e] J * s[a[e]] * s[b[e]];`
+/// Adds a term to the log joint density: `potential[e] J * s[a[e]] * s[b[e]];` for every element e.
 struct Potential {
-  std::vector<Name> axes;
-  ExprId value;
+  std::vector<Name> axes;  // the plates over whose elements it is added
+  ExprId value;            // the term
 };
 
+/// What a `guide` declaration asks of the variational posterior: one factor for several variables, a point estimate,
+/// independent elements of a chain, or an order of updates.
 enum class GuideKind { joint, point, independent, order };
 
-/// `guide joint(mu, Lambda);`
+/// Restricts the variational posterior: `guide joint(mu, Lambda);`.
 struct Guide {
-  GuideKind kind = GuideKind::joint;
-  std::vector<Name> names;
+  GuideKind kind = GuideKind::joint;  // the word behind `guide`
+  std::vector<Name> names;            // the variables in the parentheses
 };
 
+/// One declaration of the model file.
 struct Decl {
-  Span span;
-  std::variant<ConstDecl, PlateDecl, DataDecl, LetDecl, Tilde, Potential, Guide> node;
+  Span span;  // all its bytes, up to and including the `;`
+  std::variant<ConstDecl, PlateDecl, DataDecl, LetDecl, Tilde, Potential, Guide> node;  // what it declares
 };
 
+/// A parsed model file.
 struct Ast {
-  Name model;
+  Name model;               // the name behind `model`
   std::vector<Decl> decls;  // in source order
-  std::vector<Expr> exprs;
+  std::vector<Expr> exprs;  // all expressions, children before parents
 
+  /// Returns the expression with this id.
   const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
 };
 

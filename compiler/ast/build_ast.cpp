@@ -1,5 +1,6 @@
-// One function a grammar rule; children are made before parents. Operator chains are folded iteratively, and
-// the height of every expression is bounded, so that later rungs may recurse over it.
+// Makes the Ast by one function for each rule of the grammar (grammar/Lehr.g4). Children are added before their
+// parents. Chains of operators are folded in loops, so `a + b + ...` of any length does not recurse here. The height of
+// every expression is bounded by kMaxHeight, so that later stages may recurse over it.
 #include "compiler/ast/build_ast.h"
 
 #include <algorithm>
@@ -11,12 +12,15 @@ namespace {
 using grammar::LehrParser;
 using namespace ast;
 
+/// The most nodes on a path from an expression to a leaf below it.
 constexpr int kMaxHeight = 1000;
 
+/// Walks the parse tree and collects nodes in `ast_`.
 class Builder {
  public:
   Builder(const Text& text, Diagnostics& diagnostics) : text_(text), diagnostics_(diagnostics) {}
 
+  /// Makes the Ast of the whole file; called once.
   Ast build(LehrParser::FileContext& file) {
     ast_.model = name(file.header()->name());
     for (LehrParser::DeclarationContext* d : file.declaration()) {
@@ -26,6 +30,7 @@ class Builder {
   }
 
  private:
+  /// These return the bytes of the model file that a range of tokens, a rule, a leaf or an expression covers.
   Span span(const antlr4::Token* first, const antlr4::Token* last) const {
     return text_.span(first->getStartIndex(), last->getStopIndex() + 1);
   }
@@ -91,6 +96,7 @@ class Builder {
     take_apart(tilde);
     for (LehrParser::StatementClauseContext* clause : rule.statementClause()) {
       LehrParser::LimitContext* limit = clause->limit();
+      // The clauses are `above` and `below` (limits), `start`, and `over`: `end` is the limit that this one sets.
       std::optional<ExprId>* end = !limit ? nullptr : limit->Above() ? &tilde.above : &tilde.below;
       const bool given = limit ? end->has_value() : clause->Start() ? tilde.start.has_value() : !tilde.over.empty();
       const std::string word = limit ? limit->start->getText() : clause->start->getText();
@@ -107,11 +113,14 @@ class Builder {
     return tilde;
   }
 
-  /// mixture(p, D, E, ...), and zero_inflated(p, D) as mixture(p, Zero(), D).
+  /// Replaces a call of `mixture` or `zero_inflated` in tilde.distribution by the parts of the mixture. mixture(p, D,
+  /// E, ...) becomes weights p and the distributions D, E, ...; zero_inflated(p, D) becomes mixture(p, Zero(), D). Any
+  /// other call is left as it is. Reports a wrong number of arguments, or named ones.
   void take_apart(Tilde& tilde) {
     const Span where = span(tilde.distribution);
     const auto* typed = std::get_if<Call>(&ast_[tilde.distribution].node);
     if (!typed) return;
+    // A copy: `add` below may move the nodes.
     const Call call = *typed;
     const bool zero = call.function.text == "zero_inflated";
     if (!zero && call.function.text != "mixture") return;
@@ -156,7 +165,7 @@ class Builder {
 
   std::vector<Name> axes(LehrParser::AxesContext* rule) { return rule ? names(*rule->names()) : std::vector<Name>{}; }
 
-  /// Adds a node over `children`.
+  /// Adds a node whose height follows from that of its children, and returns its id.
   ExprId add(Span where, decltype(Expr::node) node, std::initializer_list<ExprId> children = {}) {
     int height = 1;
     for (ExprId child : children)
@@ -164,6 +173,8 @@ class Builder {
     return add(where, std::move(node), height);
   }
 
+  /// Adds a node of this height. The first node that is too high in a declaration is reported; later ones of the same
+  /// declaration are not.
   ExprId add(Span where, decltype(Expr::node) node, int height) {
     if (height == kMaxHeight + 1 && ast_.decls.size() >= too_high_) {
       too_high_ = ast_.decls.size() + 1;
@@ -190,8 +201,11 @@ class Builder {
     return result;
   }
 
-  /// Folds `f0 op f1 op ...` from the left. A factor that carries a `sum` opens a body that reaches to the
-  /// end of the product, so the pieces between sums are folded from the last one back.
+  /// Folds `f0 op f1 op ...` from the left. A factor with a `sum` among its prefixes begins a body that reaches to the
+  /// end of the product. So the factors between sums are folded from the last sum to the first, and each result is the
+  /// last operand of the one before:
+  ///
+  ///   a * sum(f) b * c / d     is     a * (sum(f) ((b * c) / d))
   ExprId product(LehrParser::ProductContext& rule) {
     const std::vector<LehrParser::FactorContext*> factors = rule.factor();
     const auto op_before = [&](std::size_t i) {
@@ -202,6 +216,7 @@ class Builder {
 
     std::size_t end = factors.size();
     std::optional<ExprId> tail;
+    // Folds the factors from `begin` to `end` and then the body of the next sum, `tail`. `first` is the factor `begin`.
     const auto chain = [&](ExprId first, std::size_t begin) {
       for (std::size_t i = begin + 1; i < end; ++i)
         first = binary(op_before(i), first, negated(*factors[i], 0));
@@ -211,6 +226,7 @@ class Builder {
       const std::vector<LehrParser::PrefixContext*> prefixes = factors[i]->prefix();
       const auto last_sum = std::find_if(prefixes.rbegin(), prefixes.rend(), is_sum);
       if (last_sum == prefixes.rend()) continue;
+      // Minus signs behind the last `sum` of this factor belong to its primary: `sum(f) -a * b` negates a alone.
       const auto bound = static_cast<std::size_t>(prefixes.rend() - last_sum);
       ExprId body = chain(negated(*factors[i], bound), i);
       for (std::size_t j = bound; j-- > 0;)
@@ -227,7 +243,7 @@ class Builder {
     return add(where, Negate{operand}, {operand});
   }
 
-  /// The primary of a factor under its prefixes from `first` on, all of them minus signs.
+  /// Returns the primary of a factor under its prefixes from number `first` on, all of which are minus signs.
   ExprId negated(LehrParser::FactorContext& factor, std::size_t first) {
     ExprId result = primary(*factor.primary());
     const std::vector<LehrParser::PrefixContext*> prefixes = factor.prefix();
@@ -268,7 +284,7 @@ class Builder {
     return add(where, std::move(call), height);
   }
 
-  /// The plain name that is the whole of `rule`; anything else is reported, and its text taken.
+  /// Returns the plain name that `rule` consists of. Anything else before '=' is reported, and the name is empty.
   Name argument_name(LehrParser::ExpressionContext& rule) {
     const Span where = span(&rule);
     if (rule.product().size() == 1 && rule.product(0)->factor().size() == 1) {
@@ -296,11 +312,12 @@ class Builder {
     return digits.size() <= 30 ? digits : digits.substr(0, 27) + "...";
   }
 
-  const Text& text_;
-  Diagnostics& diagnostics_;
-  Ast ast_;
-  std::vector<int> heights_;  // of ast_.exprs
-  std::size_t too_high_ = 0;  // declarations before this one need no further complaint of their height
+  const Text& text_;          // the decoded model file
+  Diagnostics& diagnostics_;  // receives the errors
+  Ast ast_;                   // the result so far
+  std::vector<int> heights_;  // by index in ast_.exprs: nodes on the longest path to a leaf
+  /// Declarations with an index below this one have had their error about height.
+  std::size_t too_high_ = 0;
 };
 
 }  // namespace

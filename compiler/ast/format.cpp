@@ -1,5 +1,9 @@
-// Works on tokens, not on the Ast, so that nothing typed can get lost: the file is cut into units (a comment,
-// the header, a declaration, the closing brace), each is laid out, neighbours are aligned.
+// Formats a model file from its tokens, comments included, so that nothing typed can get lost. The tokens are cut into
+// units (a comment, the header, a declaration, the closing brace). Each unit is laid out on its own (layout.h). Then
+// separators (`=`, `~`) and trailing comments of neighbouring units are aligned.
+//
+//   const K=20;const alpha =1/K; // prior          const K     = 20;
+//                                                  const alpha = 1 / K;   // prior
 #include "compiler/ast/format.h"
 
 #include <algorithm>
@@ -10,26 +14,29 @@
 namespace lehr {
 namespace {
 
+/// The blanks between a declaration and a comment behind it.
 constexpr int kCommentGap = 3;
 
+/// A part of the file that begins on a line of its own.
 struct Unit {
-  std::vector<Piece> pieces;
+  std::vector<Piece> pieces;    // its tokens, comments inside it included
   std::vector<Piece> trailing;  // comments behind it on its last line
-  bool blank_before = false;
-  int indent = 0;
+  bool blank_before = false;    // an empty line precedes it in the source, and is written
+  int indent = 0;               // columns before its first token
 };
 
 bool is_comment(const Token& token) {
   return token.kind == TokenKind::line_comment || token.kind == TokenKind::block_comment;
 }
 
+/// Returns true if the unit is one or more comments outside all declarations.
 bool only_comments(const Unit& unit) {
   return std::all_of(unit.pieces.begin(), unit.pieces.end(), [](const Piece& p) {
     return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment;
   });
 }
 
-/// Line ends in [begin, end) of the text, where "\r\n" and a lone "\r" count as one.
+/// Returns the number of line ends in [begin, end) of the text. "\r\n" and a lone "\r" count as one.
 int line_ends(std::string_view text, std::size_t begin, std::size_t end) {
   int n = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -38,6 +45,7 @@ int line_ends(std::string_view text, std::size_t begin, std::size_t end) {
   return n;
 }
 
+/// Splits a text at its line ends, whichever they are, and removes blanks at the ends of lines.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +61,8 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// A comment moved by `shift` columns: its further lines go along as far as their blanks allow.
+/// Returns a comment whose first line moves by `shift` columns. Its further lines move along, to the left as far as
+/// their leading blanks allow.
 std::string moved(std::string_view comment, int shift) {
   std::string out;
   for (std::string& line : lines_of(comment)) {
@@ -70,6 +79,8 @@ std::string moved(std::string_view comment, int shift) {
   return out;
 }
 
+/// Cuts the tokens of a file into units. A unit ends at `;`, `{` or `}`; a comment between units is one itself, or
+/// trails the unit before on the same line.
 class Cutter {
  public:
   Cutter(const Source& source, const std::vector<Token>& tokens) : text_(source.text), tokens_(tokens) {}
@@ -83,12 +94,14 @@ class Cutter {
  private:
   std::string_view text_of(const Token& t) const { return text_.substr(t.span.begin, t.span.end - t.span.begin); }
 
-  /// Line ends between token i and the one before; many at the ends of the file.
+  /// Returns the number of line ends between token i and the one before. The beginning and the end of the file count as
+  /// one line end.
   int lines_before(std::size_t i) const {
     if (i == 0 || i >= tokens_.size()) return 1;
     return line_ends(text_, tokens_[i - 1].span.end, tokens_[i].span.begin);
   }
 
+  /// Adds token i to the last unit, or begins a new one with it.
   void take(std::size_t i) {
     const Token& token = tokens_[i];
     const bool comment = is_comment(token);
@@ -108,12 +121,15 @@ class Cutter {
     if (text == "{") depth_ = 1;
     inside_ = text != ";" && text != "{" && text != "}";
     if (only_comments(unit)) {
+      // A block comment directly before a declaration, on the same line, begins the unit of that declaration.
       const bool leads = token.kind == TokenKind::block_comment && i + 1 < tokens_.size() && lines_before(i + 1) == 0 &&
                          text_of(tokens_[i + 1]) != "}";
       inside_ = leads;
     }
   }
 
+  /// Returns token i as it will be written. Lines of a comment move with it to the column `indent`, where it begins a
+  /// line.
   Piece piece(std::size_t i, int indent) const {
     const Token& token = tokens_[i];
     Piece out{token.kind, std::string(text_of(token))};
@@ -125,6 +141,7 @@ class Cutter {
     return out;
   }
 
+  /// Returns the column of a token in the source, counted from 0 in code points.
   int column_of(const Token& token) const {
     std::size_t start = token.span.begin;
     while (start > 0 && text_[start - 1] != '\n' && text_[start - 1] != '\r')
@@ -132,26 +149,27 @@ class Cutter {
     return columns(text_.substr(start, token.span.begin - start));
   }
 
-  std::string_view text_;
-  const std::vector<Token>& tokens_;
-  std::vector<Unit> units_;
-  bool inside_ = false;  // the last unit is not complete
-  int depth_ = 0;
+  std::string_view text_;             // the model file
+  const std::vector<Token>& tokens_;  // all tokens, comments included
+  std::vector<Unit> units_;           // the units so far
+  bool inside_ = false;               // the last unit is not complete
+  int depth_ = 0;                     // open braces: 0 or 1
 };
 
-/// What neighbours must share to be aligned at their separators.
+/// Returns the kind of declaration of a unit: "const", "let" or "~". Only neighbours of one kind are aligned.
 std::string_view kind_of(const Unit& unit) {
   const std::string_view first = unit.pieces[0].text;
   return first == "const" || first == "let" ? first : "~";
 }
 
+/// Returns the columns that a unit takes before its separator.
 int head_width(const Unit& unit) {
   const auto end = unit.pieces.begin() + separator(unit.pieces);
   return columns(lay_out({unit.pieces.begin(), end}, unit.indent, 0));
 }
 
-/// The columns to which each unit's head is filled: the widest head of its run (no blank line inside, one
-/// kind).
+/// Returns for each unit the column to which the text before its separator is padded: the widest of its run. A run has
+/// no blank line inside and one kind of declaration. A unit without a separator has 0.
 std::vector<int> paddings(const std::vector<Unit>& units) {
   std::vector<int> pads(units.size(), 0);
   std::vector<std::size_t> run;
@@ -173,7 +191,8 @@ std::vector<int> paddings(const std::vector<Unit>& units) {
   return pads;
 }
 
-/// The column at which the trailing comments of each unit stand: kCommentGap behind the longest of its run.
+/// Returns for each unit the column at which its trailing comments begin: kCommentGap behind the longest line of its
+/// run. Units of several lines have 0, which stands for directly behind them.
 std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vector<std::string>& laid_out) {
   std::vector<int> out(units.size(), 0);
   std::size_t begin = 0;
@@ -193,6 +212,7 @@ std::vector<int> comment_columns(const std::vector<Unit>& units, const std::vect
   return out;
 }
 
+/// Writes the units, one below the other, as the text of the formatted file.
 std::string write(const std::vector<Unit>& units) {
   const std::vector<int> pads = paddings(units);
   std::vector<std::string> laid_out;

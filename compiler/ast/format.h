@@ -1,4 +1,4 @@
-// The one formatting of a model file: what `lehr format` writes.
+// Formats a model file: the work of `lehr format`.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace lehr {
 
-/// The source in the one formatting, comments kept where they stood; idempotent, and it parses to the same Ast.
-/// Nothing when the source does not parse (the errors are in `diagnostics`).
+/// Returns the source in the standard formatting. Comments stay where they are. Formatting the result again changes
+/// nothing, and the result parses to the same Ast. Returns nothing if the source does not parse; the errors are then in
+/// `diagnostics`.
 std::optional<std::string> format(const Source& source, Diagnostics& diagnostics);
 
 }  // namespace lehr

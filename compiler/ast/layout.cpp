@@ -1,6 +1,6 @@
-// Spacing looks at the token before and at the bracket around: indices are tight (`s[t-1]`), all else is
-// airy. Lines are filled; a break comes rather before `start` and `over` than after a comma, and rather there
-// than before a sign.
+// Whether a blank precedes a token depends on the token before it and on the innermost bracket: operators in indices
+// have no blanks (`s[t-1]`), others do. Lines are filled greedily. A line breaks preferably before `start`, `over` and
+// `censored`, then behind a comma, and last before a `+` or `-`.
 #include "compiler/ast/layout.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 namespace lehr {
 namespace {
 
+/// The words that begin a declaration or the file: no operand, so a sign behind them is a prefix.
 constexpr std::array<std::string_view, 8> kReserved = {"model", "const",   "plate",     "data",
                                                        "let",   "observe", "potential", "guide"};
 
@@ -18,17 +19,19 @@ bool is_reserved(const Piece& p) { return std::find(kReserved.begin(), kReserved
 
 bool is_operator(std::string_view text) { return text == "+" || text == "-" || text == "*" || text == "/"; }
 
-/// How a piece joins the one before: with a blank or not, and whether a line may break there.
+/// How a piece joins the one before.
 struct Joint {
-  bool space = false;
-  int level = 0;  // 0: no break; 1 to 3: from the best place to the last resort
-  bool forced = false;
+  bool space = false;   // a blank stands between them
+  int level = 0;        // 0: no break here; 1 to 3: the line may break here, 1 is the best place
+  bool forced = false;  // the line must break here
 };
 
+/// Goes through the pieces of a unit once and decides how each joins the one before.
 class Joiner {
  public:
   explicit Joiner(const std::vector<Piece>& pieces) : pieces_(pieces) {}
 
+  /// Returns one joint for each piece, in order.
   std::vector<Joint> join() {
     std::vector<Joint> joints;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -46,6 +49,7 @@ class Joiner {
   }
 
  private:
+  /// Returns the joint of a piece that is not a comment, and updates the state to stand behind it.
   Joint code(const Piece& piece) {
     const std::string& text = piece.text;
     const bool operand_before = ends_operand_;
@@ -77,6 +81,7 @@ class Joiner {
     return joint;
   }
 
+  /// Returns true if a blank precedes the piece by the rules for brackets and punctuation.
   bool space_before(const Piece& piece) const {
     const std::string& text = piece.text;
     if (before_.empty() || before_ == "(" || before_ == "[") return false;
@@ -86,17 +91,18 @@ class Joiner {
     return true;
   }
 
-  const std::vector<Piece>& pieces_;
-  std::string before_;         // the last piece that is no comment
-  bool after_word_ = false;    // ... is a word that takes brackets without a blank
-  bool ends_operand_ = false;  // ... ends an operand, so that a sign is binary
-  bool tight_ = false;         // ... is a sign that clings to what follows
-  bool tilde_ = false;
-  std::string open_;
-  std::vector<bool> opens_head_;  // brackets of `sum(f)` and `potential[e]`: a sign behind them is a prefix
+  const std::vector<Piece>& pieces_;  // the unit
+  std::string before_;                // text of the last piece that is not a comment
+  bool after_word_ = false;           // that piece is a word that takes brackets without a blank: a name, `potential`
+  bool ends_operand_ = false;         // that piece ends an operand, so a sign behind it is binary
+  bool tight_ = false;                // that piece is a sign that what follows joins without a blank
+  bool tilde_ = false;                // a `~` came before: clauses may follow
+  std::string open_;                  // brackets that are open
+  /// For each open bracket: true for those of `sum(f)` and `potential[e]`, behind which a sign is a prefix.
+  std::vector<bool> opens_head_;
 };
 
-/// Columns from piece `i` up to the next place that is as good as `level`, with the spaces inside.
+/// Returns the columns from piece `i` up to the next break that is at least as good as `level`, blanks included.
 int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i, int level) {
   int width = columns(pieces[i].text);
   for (std::size_t j = i + 1; j < pieces.size(); ++j) {
@@ -138,6 +144,7 @@ std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad) {
       out.append(static_cast<std::size_t>(fill), ' ');
       column += fill;
     }
+    // Break if what follows, up to the next break of the same or a better level, does not fit on the line.
     const int needed = joint.space + width_to_break(pieces, joints, i, joint.level);
     if (joint.forced || (joint.level > 0 && column + needed > kLineWidth)) {
       out += '\n';

@@ -1,5 +1,5 @@
-// One declaration (or comment, or brace) of a formatted file: its tokens with spaces, broken where it is too
-// long.
+// Lays out one unit of a formatted model file (a declaration, a comment or a brace): the blanks between its tokens, and
+// line breaks where it is longer than kLineWidth.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,24 +8,26 @@
 
 namespace lehr {
 
+/// The most columns of a line, unless there is nowhere to break it.
 constexpr int kLineWidth = 100;
 
-/// A token as it will be written. A comment's text has no trailing blanks; it may have several lines.
+/// A token as it will be written. The text of a comment has no trailing blanks and may have several lines.
 struct Piece {
-  TokenKind kind;
-  std::string text;
+  TokenKind kind;          // what kind of token it is
+  std::string text;        // its characters, without indentation
   bool own_line = false;   // a comment that began a line of the source
-  bool ends_line = false;  // a line comment, or a comment on a line of its own
+  bool ends_line = false;  // a line comment, or a comment on a line of its own: a line break must follow
 };
 
-/// Index of the piece at which declarations of one kind are aligned (`=` of const and let, `~`), or -1.
+/// Returns the index of the piece at which neighbouring declarations are aligned: `=` of `const` and `let`, `~` of a
+/// statement. Returns -1 if there is none, or a comment is in between.
 int separator(const std::vector<Piece>& pieces);
 
-/// The pieces as text, without indentation of the first line; further lines are indented by `indent` + 4.
-/// With `pad` > 0 the text before the separator is filled up to that many columns.
+/// Returns the pieces as text. The first line is not indented; further lines are indented by `indent` + 4 columns. With
+/// `pad` > 0, the text before the separator is filled with blanks to that many columns.
 std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad);
 
-/// Columns that the text takes, in code points.
+/// Returns the number of code points in a UTF-8 text, taken as its width in columns.
 int columns(std::string_view text);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Bytes -> code points -> tokens -> tree -> Ast. ANTLR stays behind this file and the ones it includes.
+// Parses in the steps bytes, code points, tokens, parse tree, Ast. Both recursion of the generated parser and the
+// number of errors are bounded, so that hostile input ends in a message.
 #include "compiler/ast/parse.h"
 
 #include "compiler/ast/build_ast.h"
@@ -11,10 +12,11 @@ namespace {
 using grammar::LehrLexer;
 using grammar::LehrParser;
 
-/// How many expressions may contain each other; the generated parser recurses.
+/// The most expressions that may contain each other. The generated parser recurses for each, so the limit protects the
+/// stack.
 constexpr int kMaxNesting = 200;
 
-/// The generated parser with a bound on its recursion.
+/// The generated parser with a limit on its recursion. Errors go to the ErrorStrategy only, not to stderr.
 class BoundedParser final : public LehrParser {
  public:
   BoundedParser(antlr4::TokenStream* tokens, std::shared_ptr<ErrorStrategy> errors)
@@ -23,6 +25,8 @@ class BoundedParser final : public LehrParser {
     setErrorHandler(errors_);
   }
 
+  /// Called by the generated code at the start of each rule. Reports and leaves an expression that is nested too
+  /// deeply.
   void enterRule(antlr4::ParserRuleContext* context, size_t state, size_t rule) override {
     if (rule == RuleExpression && nesting() >= kMaxNesting) {
       errors_->report_too_deep(*this, fmt::format("expressions are nested more than {} deep", kMaxNesting));
@@ -32,6 +36,7 @@ class BoundedParser final : public LehrParser {
   }
 
  private:
+  /// Returns the number of expressions around the current token.
   int nesting() {
     int depth = 0;
     for (antlr4::tree::ParseTree* c = getContext(); c; c = c->parent) {
@@ -43,7 +48,7 @@ class BoundedParser final : public LehrParser {
   std::shared_ptr<ErrorStrategy> errors_;
 };
 
-/// The index of the first `/*` that is never closed, or the number of tokens.
+/// Returns the index of the first `/*` that is never closed, or the number of tokens if there is none.
 std::size_t first_open_comment(const std::vector<antlr4::Token*>& tokens) {
   for (const antlr4::Token* token : tokens) {
     if (token->getType() == LehrLexer::OpenComment) return token->getTokenIndex();
@@ -71,6 +76,7 @@ std::optional<ast::Ast> parse(const Source& source, Diagnostics& diagnostics) {
     diagnostics.add(DiagnosticKind::syntax, text->span(at, at + 2), "this comment is not closed: '*/' is missing");
   }
   BoundedParser parser(&stream, std::make_shared<ErrorStrategy>(*text, diagnostics, end));
+  // Without errors, no diagnostic has been added since `before`.
   LehrParser::FileContext* file = parser.file();
   if (diagnostics.all().size() > before) return std::nullopt;
 

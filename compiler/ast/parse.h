@@ -1,5 +1,5 @@
-// Source -> Ast. ANTLR is known to the .cpp files that work on its tokens and trees, and to no header but theirs:
-// build_ast, syntax_errors, syntax_message and tokens, all of this folder.
+// Parses a model file to an Ast. ANTLR is included only by .cpp files of this folder and by the headers build_ast.h,
+// syntax_errors.h, syntax_message.h; users of this header do not depend on it.
 #pragma once
 #include <optional>
 
@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Parses one model file. Syntax errors (several in one run) go to `diagnostics`, each saying what was
-/// expected; the Ast is returned only when there were none. Never throws, whatever the bytes.
+/// Parses one model file. Syntax errors (several in one run) go to `diagnostics`; each says what was expected. Returns
+/// the Ast if there were no errors, else nothing. Accepts any bytes and throws nothing.
 std::optional<ast::Ast> parse(const Source& source, Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// One node a line, children indented below their parent, each with the line:column where it begins.
+// Prints the Ast by one function for declarations and one for expressions. Each line has the position at which its node
+// begins.
 #include "compiler/ast/print_ast.h"
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace {
 
 using namespace ast;
 
+/// Returns the word of the language for a kind of guide.
 std::string_view word(GuideKind kind) {
   switch (kind) {
     case GuideKind::joint:
@@ -31,6 +33,7 @@ std::string_view word(GuideKind kind) {
 std::string list(const std::vector<Name>& names) { return listed(names, &Name::text); }
 std::string indices(const std::vector<Name>& axes) { return bracketed(list(axes)); }
 
+/// Collects the lines of the printed tree in `out_`.
 class Printer {
  public:
   Printer(const Ast& ast, const Source& source) : ast_(ast) {
@@ -48,7 +51,8 @@ class Printer {
   }
 
  private:
-  /// position_of() walks from the start of the file; a printer asks for every node.
+  /// Returns "line:column" of the beginning of a span. The starts of all lines are stored, because position_of() walks
+  /// from the start of the file for each call.
   std::string position(Span span) const {
     const auto after = std::upper_bound(line_starts_.begin(), line_starts_.end(), span.begin);
     const std::size_t start = *std::prev(after);
@@ -57,6 +61,7 @@ class Printer {
                        position_of(line, static_cast<std::uint32_t>(line.text.size())).column);
   }
 
+  /// Adds a line for a node at this depth of the tree.
   void line(int depth, const std::string& text, Span span) {
     out_ += fmt::format("{:{}}{} @{}\n", "", 2 * depth, text, position(span));
   }
@@ -107,6 +112,7 @@ class Printer {
                d.node);
   }
 
+  /// Adds the lines of an expression and of all below it. `label` precedes the first, such as "index ".
   void expression(int depth, ExprId id, const std::string& label = "") {
     const Span span = ast_[id].span;
     const auto head = [&](const std::string& text) { line(depth, label + text, span); };
@@ -144,10 +150,10 @@ class Printer {
                ast_[id].node);
   }
 
-  const Ast& ast_;
-  std::string_view text_;
-  std::vector<std::size_t> line_starts_{0};
-  std::string out_;
+  const Ast& ast_;                           // what is printed
+  std::string_view text_;                    // the model file
+  std::vector<std::size_t> line_starts_{0};  // byte offset of each line
+  std::string out_;                          // the lines so far
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `lehr emit --as ast`: the tree, one node a line, with line:column spans.
+// Prints the Ast for `lehr emit --as ast`: one node a line, children indented below their parent, with line and column.
 #pragma once
 #include <string>
 
@@ -6,6 +6,7 @@
 
 namespace lehr {
 
+/// Returns the tree as text, for example `binary * @4:17`. `source` must be the file that the Ast was parsed from.
 std::string print(const ast::Ast& ast, const Source& source);
 
 }  // namespace lehr

@@ -1,5 +1,8 @@
-// The generated rules throw at an error and catch in every rule; the strategy lets the error pass up to the
-// declaration (or the file's header), where it skips to the next one.
+// Implements panic-mode recovery by declarations. Generated code throws at an error and catches in every rule.
+// recover() throws again until the rule is a declaration (or the header or file), where it skips to the next one.
+//
+// A forgotten `;` is common, and is repaired without skipping: the message is reported and the parser goes on as if it
+// were there.
 #include "compiler/ast/syntax_errors.h"
 
 #include "compiler/ast/syntax_message.h"
@@ -13,9 +16,11 @@ using grammar::LehrParser;
 
 bool at_end(Parser& parser) { return parser.getCurrentToken()->getType() == Token::EOF; }
 
+/// Returns the index of the rule that the parser is in.
 std::size_t rule(Parser& parser) { return parser.getContext()->getRuleIndex(); }
 
-/// A word like `data` in the middle of a line is a misused name, not the next declaration.
+/// Returns true if the current token is a word like `data` that stands behind another token on its line. It is then a
+/// misused name and does not begin a declaration.
 bool follows_on_line(Parser& parser) {
   const Token* previous = parser.getTokenStream()->LT(-1);
   const Token* current = parser.getCurrentToken();
@@ -32,7 +37,7 @@ void skip_declaration(Parser& parser) {
   }
 }
 
-/// Skips behind the `{` when it stands before any declaration.
+/// Skips behind the next `{`. Stops before a token that begins a declaration, a `;` or a `}`.
 void skip_header(Parser& parser) {
   while (!at_end(parser)) {
     const std::size_t type = parser.getCurrentToken()->getType();
@@ -42,8 +47,8 @@ void skip_header(Parser& parser) {
   }
 }
 
-/// A `;` was left out, surely: the next token begins a declaration by its word, or by standing on a line of
-/// its own that is no further indented than the declaration before, or by the `~` or `[` behind it.
+/// Returns true if only a `;` is missing before the current token. The token then begins a declaration: by its word; or
+/// as the first on its line, indented no further than the declaration before; or by a `~` or `[` behind it.
 bool semicolon_was_forgotten(Parser& parser) {
   if (!parser.getExpectedTokens().contains(static_cast<std::size_t>(LehrParser::Semicolon))) return false;
   Token* next = parser.getCurrentToken();

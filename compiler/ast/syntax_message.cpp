@@ -1,6 +1,5 @@
-// Messages are tried from the most telling to the general one: a character that is in no rule, the usual
-// slips of people who know other languages, what the surrounding rule wants, and at last "expected X, found
-// Y".
+// Tries messages from the most specific to the most general: a character that no rule of the lexer has, usual slips of
+// people who know other languages, what the enclosing rule demands, and last "expected X, found Y".
 #include "compiler/ast/syntax_message.h"
 
 #include <algorithm>
@@ -13,12 +12,14 @@ namespace {
 using antlr4::Token;
 using grammar::LehrParser;
 
+/// The tokens that begin a declaration.
 constexpr std::array kBeginners = {LehrParser::Const,   LehrParser::Plate,     LehrParser::Data, LehrParser::Let,
                                    LehrParser::Observe, LehrParser::Potential, LehrParser::Guide};
+/// The words of those tokens, in the same order.
 constexpr std::array<std::string_view, 7> kBeginnerWords = {"const",   "plate",     "data", "let",
                                                             "observe", "potential", "guide"};
 
-/// Characters of no rule that have a known cure.
+/// Characters that no rule has, each with the note that helps.
 constexpr std::pair<std::string_view, std::string_view> kCures[] = {
     {"^", "there is no power operator: write x * x"},
     {"#", "a comment begins with '//'"},
@@ -32,6 +33,7 @@ constexpr std::pair<std::string_view, std::string_view> kCures[] = {
     {"\u223C", "write '~'"},
 };
 
+/// Returns the first 40 bytes of a text at most, cut between characters.
 std::string shortened(const std::string& text) {
   if (text.size() <= 40) return text;
   std::size_t end = 37;
@@ -40,12 +42,14 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
+/// Returns a token in quotes, or words for the end of the file.
 std::string quoted(const Token* token) {
   return token->getType() == Token::EOF ? "the end of the file" : fmt::format("'{}'", shortened(token->getText()));
 }
 
-/// The number of letters to change, insert or leave out to make `b` of `a`.
+/// Returns the Levenshtein distance of two words: the fewest letters to change, insert or leave out to make `b` of `a`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // `row[j]` is the distance of the first i letters of `a` to the first j of `b`.
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j)
     row[j] = j;
@@ -59,7 +63,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// The word that begins a declaration and looks like `word`, or nothing.
+/// Returns the word that begins a declaration and is similar to `word` (an abbreviation, an extension, or within two
+/// letters), or nothing. Words longer than 20 letters have none.
 std::string_view similar_beginner(const std::string& word) {
   if (word.size() > 20) return {};
   for (std::string_view known : kBeginnerWords) {
@@ -71,6 +76,7 @@ std::string_view similar_beginner(const std::string& word) {
   return {};
 }
 
+/// Words one error. The state of the parser is read once, in the constructor.
 class Writer {
  public:
   Writer(antlr4::Parser& parser, const Text& text)
@@ -82,6 +88,7 @@ class Writer {
         context_(parser.getContext()),
         expected_(parser.getExpectedTokens()) {}
 
+  /// Returns the message of the first case that applies.
   SyntaxMessage write() {
     if (type_ == LehrParser::Other) return foreign_character();
     switch (context_->getRuleIndex()) {
@@ -103,12 +110,14 @@ class Writer {
   }
 
  private:
+  /// Returns the bytes of a token; the end of the file is an empty span.
   Span span(const Token* token) const {
     const std::size_t end = text_.byte_offset.size() - 1;
     if (token->getType() == Token::EOF) return text_.span(end, end);
     return text_.span(token->getStartIndex(), token->getStopIndex() + 1);
   }
 
+  /// Makes a message at the offending token, or behind the last token if the file ends there.
   SyntaxMessage here(std::string text) const {
     return {type_ == Token::EOF ? behind_previous() : span(found_), std::move(text), {}};
   }
@@ -118,19 +127,23 @@ class Writer {
     return {end, end};
   }
 
-  /// The only token that would do, where the grammar names one: `expects(Semicolon)`.
+  /// Returns true if this is the only token that the grammar allows here.
   bool expects(std::size_t token_type) const { return expected_.size() == 1 && expected_.contains(token_type); }
   bool new_line() const { return previous_ && previous_->getLine() != found_->getLine(); }
+  /// Returns the index of the rule that contains the current one.
   std::size_t enclosing() const {
     auto* parent = dynamic_cast<antlr4::ParserRuleContext*>(context_->parent);
     return parent ? parent->getRuleIndex() : INVALID_INDEX;
   }
+  /// Returns true if the token is a reserved word that was meant as a name: it stands on the line of the token before.
   bool reserved_word() const {
     return (begins_declaration(type_) || type_ == LehrParser::Model || type_ == LehrParser::Sum) && !new_line();
   }
   std::size_t previous_type() const { return previous_ ? previous_->getType() : INVALID_INDEX; }
+  /// Returns true if no blank separates the offending token from the one before.
   bool adjacent() const { return previous_ && previous_->getStopIndex() + 1 == found_->getStartIndex(); }
 
+  /// Words an error about a character that no rule of the lexer has.
   SyntaxMessage foreign_character() {
     const std::string character = found_->getText();
     SyntaxMessage message = here(fmt::format("'{}' has no meaning here", character));
@@ -151,12 +164,13 @@ class Writer {
     return message;
   }
 
-  /// What has been written is a factor or a summand of distributions.
+  /// Returns true if the token is `*` or `+`: the user multiplies or adds distributions, and needs `mixture`.
   bool arithmetic() const { return type_ == LehrParser::Star || type_ == LehrParser::Plus; }
   void add_mixture(SyntaxMessage& message) const {
     message.notes.push_back({"p*A + (1-p)*B is written `mixture(p, A, B)`", std::nullopt});
   }
 
+  /// Words an error in `model NAME {`.
   SyntaxMessage in_header() {
     if (parser_.getTokenStream()->index() == 0 && type_ == Token::EOF) {
       return {{0, 0}, "the file is empty: a model file is `model NAME { ... }`", {}};
@@ -171,6 +185,7 @@ class Writer {
     return here(fmt::format("expected the model's name after 'model', found {}", quoted(found_)));
   }
 
+  /// Words an error between declarations, or behind the model.
   SyntaxMessage in_file() {
     if (expects(Token::EOF)) {
       const bool model = type_ == LehrParser::Model;
@@ -190,7 +205,8 @@ class Writer {
     return message;
   }
 
-  /// What people write who come from other languages; empty when it is none of it.
+  /// Returns the message for a slip that is usual in other languages (`**`, `==`, `x[]`), or an empty string if it is
+  /// none.
   std::string familiar_slip() const {
     if (type_ == LehrParser::Star && previous_type() == LehrParser::Star && adjacent()) {
       return "there is no power operator: write x * x";
@@ -220,6 +236,7 @@ class Writer {
     return "";
   }
 
+  /// Returns true if the current rule, or one around it up to the nearest expression, is `rule`.
   bool within(std::size_t rule) const {
     for (auto* c = context_; c; c = dynamic_cast<antlr4::ParserRuleContext*>(c->parent)) {
       if (c->getRuleIndex() == rule) return true;
@@ -228,6 +245,7 @@ class Writer {
     return false;
   }
 
+  /// Words an error about a name without arguments where a distribution is expected.
   SyntaxMessage no_distribution() {
     SyntaxMessage message{
         span(previous_),
@@ -238,7 +256,8 @@ class Writer {
     return message;
   }
 
-  /// A statement that stops being one: `plat doc;`, `x = 1;`, `x[n] : real;`.
+  /// Words an error about a declaration that begins like a statement and has no `~`: `plat doc;`, `x = 1;`, `x[n] :
+  /// real;`.
   SyntaxMessage no_tilde() {
     const Token* first = context_->start;
     const std::string word = first->getText();
@@ -269,6 +288,8 @@ class Writer {
     return here(fmt::format("expected '~' and a distribution, found {}", quoted(found_)));
   }
 
+  /// Words an error about a declaration that does not end where it should. What begins a new line points to a missing
+  /// `;`.
   SyntaxMessage no_semicolon() {
     const bool ended =
         new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == Token::EOF;
@@ -278,6 +299,7 @@ class Writer {
     return message;
   }
 
+  /// Returns the clauses that the current rule allows in place of the `;`, in words.
   std::string alternatives_to_semicolon() const {
     switch (context_->getRuleIndex()) {
       case LehrParser::RuleStatement:
@@ -294,6 +316,7 @@ class Writer {
     }
   }
 
+  /// Words an error about a missing `)` or `]`, with a note where the bracket was opened if that is on another line.
   SyntaxMessage no_closer() {
     const bool paren = expects(LehrParser::RightParen);
     const std::string closer = paren ? "')'" : "']'";
@@ -307,7 +330,8 @@ class Writer {
     return message;
   }
 
-  /// The last token of a type directly below the current rule (or the header, for the model's brace).
+  /// Returns the last token of this type directly below the current rule, or below the header for the brace of the
+  /// model. Returns null if there is none.
   const Token* opening(std::size_t token_type) const {
     antlr4::ParserRuleContext* from = context_;
     if (from->getRuleIndex() == LehrParser::RuleFile) {
@@ -321,7 +345,7 @@ class Writer {
     return open;
   }
 
-  /// The expected tokens in words; an expression stands for all that can begin one.
+  /// Returns the expected tokens in words. All tokens that can begin an expression become "an expression".
   std::string wanted() const {
     const auto has = [&](std::size_t t) { return expected_.contains(t); };
     if (has(LehrParser::Number) && has(LehrParser::Identifier)) {
@@ -348,13 +372,13 @@ class Writer {
       "a declaration begins with const, plate, data, let, observe, potential or guide, or is `name ~ "
       "distribution`";
 
-  antlr4::Parser& parser_;
-  const Text& text_;
-  Token* found_;
-  Token* previous_;
-  std::size_t type_;
-  antlr4::ParserRuleContext* context_;
-  antlr4::misc::IntervalSet expected_;
+  antlr4::Parser& parser_;              // at the offending token
+  const Text& text_;                    // the model file
+  Token* found_;                        // the offending token
+  Token* previous_;                     // the token before it; null at the start of the file
+  std::size_t type_;                    // type of the offending token
+  antlr4::ParserRuleContext* context_;  // the rule that the parser is in
+  antlr4::misc::IntervalSet expected_;  // types of the tokens that the grammar allows here
 };
 
 }  // namespace

@@ -1,22 +1,27 @@
-// The wording of a syntax error from the state of the parser at the token it does not accept.
+// Words a syntax error from the state of the parser at the token that it does not accept.
 #pragma once
 #include "compiler/ast/text.h"
 #include "grammar/LehrParser.h"
 
 namespace lehr {
 
+/// A syntax error as it will be reported.
 struct SyntaxMessage {
-  Span span;
-  std::string text;
-  std::vector<Note> notes;
+  Span span;                // the bytes it is about; empty if something is missing there
+  std::string text;         // the message
+  std::vector<Note> notes;  // cures, and where an open bracket stands
 };
 
+/// Returns the message for the parser's current token, which is not among the tokens that the parser expects. `text` is
+/// the file being parsed.
 SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text);
 
-/// A token that begins a declaration wherever it stands: const, plate, data, let, observe, potential, guide.
+/// Returns true if a token of this type begins a declaration wherever it stands: const, plate, data, let, observe,
+/// potential, guide.
 bool begins_declaration(std::size_t token_type);
 
-/// A token that the grammar takes as a name.
+/// Returns true if the grammar accepts a token of this type as a name: an identifier, or a word such as `in` that is a
+/// keyword in its clause only.
 bool is_name(std::size_t token_type);
 
 }  // namespace lehr

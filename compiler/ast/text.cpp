@@ -1,4 +1,4 @@
-// A text is what is valid UTF-8 and has no NUL.
+// Decodes a model file: skips byte order marks, checks every character and records its byte offset.
 #include "compiler/ast/text.h"
 
 #include <string_view>
@@ -8,7 +8,9 @@
 namespace lehr {
 namespace {
 
+/// The largest model file that is accepted, in bytes.
 constexpr std::size_t kMaxBytes = 4u << 20;
+/// U+FEFF in UTF-8, which some editors write first.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace

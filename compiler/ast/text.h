@@ -1,5 +1,5 @@
-// The bytes of a model file made safe for the lexer: valid UTF-8, no NUL, a sane size, and the map from code
-// points (what the lexer counts) back to bytes (what spans count).
+// Prepares a model file for the lexer: valid UTF-8, no NUL, at most 4 MB. The lexer counts code points and spans count
+// bytes, so the text carries the map from one to the other.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,15 +10,19 @@
 
 namespace lehr {
 
+/// The contents of a model file after decode().
 struct Text {
-  std::string utf8;                        // the source without its byte order mark
-  std::vector<std::uint32_t> byte_offset;  // of each code point of utf8 in Source::text, and of its end
+  std::string utf8;  // the source without its byte order mark
+  /// By code point of `utf8`: its byte offset in Source::text. A last entry is the offset of the end.
+  std::vector<std::uint32_t> byte_offset;
 
-  /// The bytes of code points [begin, end).
+  /// Returns the bytes of the code points [begin, end) as a span of the source. Throws std::out_of_range behind the
+  /// end.
   Span span(std::size_t begin, std::size_t end) const { return {byte_offset.at(begin), byte_offset.at(end)}; }
 };
 
-/// Nothing, and a diagnostic, when the bytes are not a text.
+/// Returns the text of a source. Returns nothing and adds a diagnostic if it is too large, has a NUL byte or is not
+/// UTF-8.
 std::optional<Text> decode(const Source& source, Diagnostics& diagnostics);
 
 }  // namespace lehr

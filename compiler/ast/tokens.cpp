@@ -1,4 +1,4 @@
-// The generated lexer again, with its hidden channel.
+// Runs the generated lexer and keeps the tokens of its hidden channel, which are the comments.
 #include "compiler/ast/tokens.h"
 
 #include "grammar/LehrLexer.h"
@@ -8,6 +8,7 @@ namespace {
 
 using grammar::LehrLexer;
 
+/// Returns the kind of a token from its type in the grammar.
 TokenKind kind_of(std::size_t type) {
   if (type == LehrLexer::LineComment) return TokenKind::line_comment;
   if (type == LehrLexer::BlockComment) return TokenKind::block_comment;

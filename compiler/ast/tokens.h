@@ -1,4 +1,4 @@
-// The tokens of a model file with its comments, for the formatter: the parser drops comments.
+// Splits a model file into tokens with its comments, for the formatter: the parser drops comments.
 #pragma once
 #include <vector>
 
@@ -6,14 +6,16 @@
 
 namespace lehr {
 
+/// What kinds of tokens there are. `word` is a keyword or a name, `symbol` an operator, bracket or punctuation.
 enum class TokenKind { word, number, symbol, line_comment, block_comment };
 
+/// A token or a comment of a model file.
 struct Token {
-  TokenKind kind;
-  Span span;
+  TokenKind kind;  // what kind it is
+  Span span;       // its bytes in the source
 };
 
-/// In the order of the text; what lies between two of them is white space.
+/// Returns all tokens and comments in the order of the text. Only white space lies between two of them.
 std::vector<Token> tokenise(const Text& text);
 
 }  // namespace lehr

@@ -1,3 +1,5 @@
+// Cumulative distribution functions of compound distributions by incomplete gamma and beta functions. The beta-binomial
+// has no such form: its probabilities are added up once and stored.
 #include "compiler/math/averages.h"
 
 #include <algorithm>
@@ -11,10 +13,10 @@ namespace {
 
 using Kind = Margin::Kind;
 
-/// Numbers of outcomes that are added up.
+/// The largest n for which a beta-binomial distribution is tabulated.
 constexpr double kMostTrials = 1e6;
 
-/// Of whole numbers from 0, by a function of the whole number at or below x, which is one.
+/// Makes the distribution of a count (a whole number from 0) from `f`, which maps a whole number k >= 0 to P(X <= k).
 template <class F>
 Predictive counts(F f) {
   Predictive out;
@@ -23,7 +25,7 @@ Predictive counts(F f) {
   return out;
 }
 
-/// Of positive numbers whose median is about `typical`.
+/// Makes the distribution of a positive number from `f`, which maps x > 0 to P(X <= x). `typical` is about its median.
 template <class F>
 Predictive positive(double typical, F f) {
   Predictive out;
@@ -34,7 +36,7 @@ Predictive positive(double typical, F f) {
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 
-/// P(X <= x) by x from 0 to n: the sums of the ratios of neighbouring probabilities, from the largest on.
+/// Returns the beta-binomial P(X <= x) for x = 0 ... n. The last is exactly 1, because all are divided by their total.
 std::vector<double> beta_binomial(double n, double a, double b) {
   std::vector<double> out;
   double total = 0;

@@ -1,4 +1,6 @@
-// Rows of the points at which bounds of functions of one number touch them.
+// Family rows of local bounds for functions of one number. The "value" of such a row is the point xi at which the bound
+// touches the function, and its statistics are the coefficients of the bound at xi. The update of xi is the maximum of
+// the ELBO over it, in closed form (Bishop 2006, 10.5).
 #include "compiler/math/bounds.h"
 
 #include "compiler/math/rows.h"
@@ -9,7 +11,7 @@ using namespace rows;
 
 namespace {
 
-/// Added where a quotient of naturals could be 0 / 0, or a point 0.
+/// Added to a divisor that may be 0, where the quotient is not used.
 constexpr double kTiny = 1e-300;
 
 }  // namespace
@@ -20,17 +22,18 @@ const FamilyRow& absolute_bound() {
                   .summary = "where the bound of an absolute value touches it",
                   .support = Support::positive};
     row.improper = true;
+    // The terms of xi in the log joint are n_value xi + n_inverse / xi, with both naturals negative.
     Factor f;
-    // The largest n_value xi + n_inverse / xi; not below 1e-5 of the scale, where squares of differences are
-    // rounding.
+    // The ELBO is largest at xi^2 = n_inverse / n_value. A lower limit of 1e-5 of the scale prevents squares of
+    // differences that are rounding.
     const Expr best = (-natural_symbol(Stat::inverse) + kTiny) / (-natural_symbol(Stat::value) + kTiny);
     const Expr least = 1e-10 / (square(2.0 * natural_symbol(Stat::value)) + 1e-30);
     f.parameters = {{.name = "square", .from_natural = least + (best - least) * step(best - least), .exported = false},
                     parameter("value", 0, sqrt(symbol("square")), ParameterRole::value)};
     f.moments = mean_alone;
     f.statistics = {{Stat::value, symbol("value"), 0.0}, {Stat::inverse, reciprocal(symbol("value")), 0.0}};
-    // 1 / xi is inverse Gaussian of mean 1 / |e| and shape r, -2 n_value: one of the two roots of a quadratic equation.
-    // Michael, Schucany & Haas (1976).
+    // As a random draw, 1 / xi is inverse Gaussian with mean 1 / |e| and shape r = -2 n_value. It is one of the two
+    // roots of a quadratic equation: Michael, Schucany & Haas (1976).
     const Expr rate = -2.0 * natural_symbol(Stat::value);
     const Expr half = square(symbol("z")) / (2.0 * rate * sqrt(symbol("square")));
     const Expr ratio = 1.0 + half + sqrt(half * (half + 2.0));
@@ -38,7 +41,7 @@ const FamilyRow& absolute_bound() {
               step_of_draw("small", 0, step(symbol("ratio") - symbol("u") * (1.0 + symbol("ratio")))),
               drawn_value(0, sqrt(symbol("square")) *
                                  (symbol("small") * symbol("ratio") + (1.0 - symbol("small")) / symbol("ratio")))};
-    // exp(-r |e|) / sqrt(r), over the naturals -r / 2 and -r e^2 / 2.
+    // The integral is exp(-r |e|) / sqrt(r), for naturals -r / 2 and -r e^2 / 2.
     f.log_normaliser = -2.0 * sqrt(abs(natural_symbol(Stat::value) * natural_symbol(Stat::inverse))) - 0.5 * log(rate);
     row.factor = std::move(f);
     return row;
@@ -54,6 +57,8 @@ const FamilyRow& log_gamma_bound() {
     row.improper = true;
     Factor f;
     f.parameters = {
+        // The tangent at z is offset(z) + tangent(z) e; its best point is the expectation of e, a quotient of the
+        // naturals.
         parameter("value", 0, natural_symbol(Stat::tangent) / natural_symbol(Stat::offset), ParameterRole::value)};
     f.moments = mean_alone;
     f.statistics = {{Stat::tangent, digamma(z), 0.0}, {Stat::offset, lgamma(z) - z * digamma(z), 0.0}};

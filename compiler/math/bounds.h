@@ -1,12 +1,15 @@
-// Rows of points of bounds that stand in the place of an auxiliary number.
+// Declares one more family row of a local bound, beside those in family.h. A local bound replaces a term that is not
+// conjugate by one that is, and touches it at an auxiliary point (Bishop 2006, 10.5).
 #pragma once
 #include "compiler/math/family.h"
 
 namespace lehr::math {
 
-/// The row of the auxiliary m of a probit link whose predictor is switched: log Phi(e) >= offset(m) + tangent(m) e -
-/// e^2 / 2, tightest at m = E[e]: what is left of a Normal number above 0 about e with the factor N(m, 1) above 0. Not
-/// in families(). Albert & Chib, Bayesian analysis of binary data (1993).
+/// Returns the row of the auxiliary m of a probit link whose predictor is switched by a category. It bounds log Phi(e)
+/// >= offset(m) + tangent(m) e - e^2 / 2, which is tightest at m = E[e].
+///
+/// The bound is what remains of Albert & Chib's Normal variable above 0 (Bayesian analysis of binary data, 1993) if its
+/// factor is N(m, 1) above 0. The row is not in families(): a model cannot name it.
 const FamilyRow& probit_bound();
 
 }  // namespace lehr::math

@@ -1,3 +1,4 @@
+// The entries of such a vector are Normal: entry j has mean[j] and the j-th diagonal element of the precision.
 #include "compiler/math/entries.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Vectors whose entries are independent of each other, entry by entry.
+// Splits the density of a Gaussian vector with independent entries into densities of its entries.
 #pragma once
 #include <map>
 #include <string>
@@ -7,12 +7,17 @@
 
 namespace lehr::math {
 
+/// What the entries of a vector row are as numbers.
 struct Entries {
-  Expr log_density;                                // of the entry kFirst, over the symbols of the vector's row
-  std::map<std::string, const Spelling*> spelled;  // of a number, by the vector's spelling of the same parameter
+  /// The log density of the entry with index kFirst, over the symbols of the vector's row: a Normal log density.
+  Expr log_density;
+  /// For each spelling of a parameter of the vector (`mean`, `covariance`, ...), the spelling of the same parameter in
+  /// the row of Normal (`mean`, `variance`, ...).
+  std::map<std::string, const Spelling*> spelled;
 };
 
-/// Of a row of Gaussian vectors whose matrix is a multiple of the identity, or a diagonal.
+/// Returns the entry densities of a row of Gaussian vectors (MvNormal). They are valid only if the matrix parameter is
+/// a multiple of the identity or diagonal.
 Entries independent_entries(const FamilyRow& row);
 
 }  // namespace lehr::math

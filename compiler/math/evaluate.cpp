@@ -1,5 +1,5 @@
-// A recursive interpreter of formulas. Inverses and log determinants are factorised once per call of a public
-// function.
+// A recursive interpreter of formulas. An Evaluator lives for one call of a public function and factorises each matrix
+// once.
 #include "compiler/math/evaluate.h"
 
 #include <Eigen/Dense>
@@ -14,25 +14,31 @@ namespace lehr::math {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// Indices have ids below this.
 constexpr std::size_t kMaxIndices = 8;
 
+/// A matrix with what has been computed from it.
 struct Factorised {
-  Eigen::LLT<Eigen::MatrixXd> cholesky;
-  Eigen::MatrixXd inverse, root;  // root: where it was asked for
-  double logdet = kNaN;
+  Eigen::LLT<Eigen::MatrixXd> cholesky;  // of the matrix
+  /// The inverse, and the inverse Cholesky factor if it was asked for. Empty if the matrix is not positive definite.
+  Eigen::MatrixXd inverse, root;
+  double logdet = kNaN;  // log determinant; NaN if the matrix is not positive definite
 };
 
+/// Evaluates formulas in one environment. The call operators evaluate one kind of node each.
 class Evaluator {
  public:
   explicit Evaluator(const Environment& environment, bool zero_wins = false)
       : environment_(environment), zero_wins_(zero_wins) {}
 
+  /// Returns the value of a formula with its free event indices set to `first` and `second`.
   double at(const Expr& e, std::size_t first, std::size_t second) {
     indices_[static_cast<std::size_t>(kFirst.id)] = first;
     indices_[static_cast<std::size_t>(kSecond.id)] = second;
     return value(e);
   }
 
+  /// Returns all components of a formula with `rank` free event indices.
   /// All components of a formula with `rank` free event indices.
   Quantity quantity(const Expr& e, int rank) {
     Quantity result{rank, {}};
@@ -100,7 +106,9 @@ class Evaluator {
   }
 
  private:
+  // Returns the value of a formula with all indices as they are set now.
   double value(const Expr& e) { return std::visit(*this, e->form); }
+  // Returns what an index variable is set to.
   std::size_t bound(Index i) const { return indices_.at(static_cast<std::size_t>(i.id)); }
 
   const Quantity* find(const std::string& name) const {
@@ -108,15 +116,16 @@ class Evaluator {
     return found == environment_.symbols.end() ? nullptr : &found->second;
   }
 
-  /// A scalar stands for a constant vector.
+  /// Returns component j of a vector. A scalar stands for a constant vector.
   static double component(const Quantity& q, std::size_t j) { return q.rank == 0 ? q.values[0] : q.values.at(j); }
 
-  /// A scalar stands for a multiple of the identity.
+  /// Returns entry (j, l) of a matrix. A scalar stands for a multiple of the identity.
   double entry(const Quantity& q, std::size_t j, std::size_t l) const {
     if (q.rank == 0) return j == l ? q.values[0] : 0.0;
     return q.values.at(j * environment_.extent + l);
   }
 
+  /// Returns the factorisation of the matrix with this name, from the cache if it was computed before.
   Factorised& factorised(const std::string& matrix) {
     const auto known = factorised_.find(matrix);
     if (known != factorised_.end()) return known->second;
@@ -136,13 +145,13 @@ class Evaluator {
     return result;
   }
 
-  const Environment& environment_;
-  bool zero_wins_;  // 0 times infinity is 0
-  std::array<std::size_t, kMaxIndices> indices_{};
-  std::map<std::string, Factorised> factorised_;
+  const Environment& environment_;                  // values of all symbols
+  bool zero_wins_;                                  // 0 times infinity is 0
+  std::array<std::size_t, kMaxIndices> indices_{};  // current value of each index variable, by id
+  std::map<std::string, Factorised> factorised_;    // by name of the matrix
 };
 
-/// Softmax of the only natural parameter.
+/// Returns the softmax of the natural parameters, shifted by the largest so that nothing overflows.
 std::vector<double> softmax(const std::vector<double>& naturals) {
   const double high = *std::max_element(naturals.begin(), naturals.end());
   std::vector<double> result;
@@ -154,7 +163,8 @@ std::vector<double> softmax(const std::vector<double>& naturals) {
   return result;
 }
 
-/// log of the sum over x = 0, 1, 2, ... of exp(f(x)) for concave f that falls off.
+/// Returns the log of the sum over x = 0, 1, 2, ... of exp(f(x)), for concave f that falls off. It finds the mode by
+/// bisection and adds terms on both sides of it until they are negligible.
 template <class F>
 double log_sum_over_counts(const F& f) {
   const auto falls = [&](double x) { return !(f(x + 1.0) > f(x)); };
@@ -180,17 +190,19 @@ double log_sum_over_counts(const F& f) {
 
 using Quantities = std::map<std::string, Quantity>;
 
+/// Returns the formula for all components of a symbol: x, x[j] or x[j,l].
 Expr component_symbol(const std::string& name, int rank) {
   return rank == 0 ? symbol(name) : rank == 1 ? symbol(name, kFirst) : symbol(name, kFirst, kSecond);
 }
 
-/// The parameter of that name; a scalar is repeated where a vector or matrix is needed.
+/// Returns the parameter with this name. A scalar is repeated where a vector or matrix is needed.
 Quantity at_rank(const std::string& name, int rank, const Environment& environment) {
   const auto known = environment.symbols.find(name);
   if (known != environment.symbols.end() && known->second.rank == rank) return known->second;
   return evaluate_all(component_symbol(name, rank), environment, rank);
 }
 
+/// Returns the log of the sum over counts x of p(x)^(1/temperature).
 double tempered_count_sum(const FamilyRow& row, Environment environment, double temperature) {
   const auto log_term = [&](double x) {
     environment.symbols["x"] = {0, {x}};
@@ -235,6 +247,7 @@ Quantities canonical_parameters(const FamilyRow& row, const Environment& spelled
   Quantities result;
   for (const Spelling& s : row.spellings) {
     if (!spelled.symbols.contains(s.name)) continue;
+    // A parameter may have been typed as any of its spellings.
     result[s.canonical] =
         s.convert ? evaluate_all(*s.convert, spelled, s.event_rank) : at_rank(s.name, s.event_rank, spelled);
   }

@@ -1,4 +1,5 @@
-// Numeric value of a formula: the oracle of the generated parameter maps, and the source of initial values.
+// Evaluates formulas (Expr) at numbers. It is the oracle that generated code is tested against, and gives initial
+// values, normalisers and predictive densities.
 #pragma once
 #include <map>
 #include <span>
@@ -11,53 +12,64 @@
 
 namespace lehr::math {
 
-/// A scalar (rank 0), vector or row-major matrix over the event axis.
+/// A number, vector or square matrix: the value of a symbol or of a formula.
 struct Quantity {
-  int rank = 0;
-  std::vector<double> values;
+  int rank = 0;                // 0: a number, 1: a vector, 2: a matrix
+  std::vector<double> values;  // 1, D or D * D numbers, row-major; D is the extent of the event axis
 };
 
+/// The values of all symbols that a formula may contain.
 struct Environment {
-  std::size_t extent = 1;
-  std::map<std::string, Quantity> symbols;
-  /// Of probabilities that may round to 0 or 1: log p, and log(1 - p).
+  std::size_t extent = 1;                   // D: the size of the event axis
+  std::map<std::string, Quantity> symbols;  // by symbol name
+  /// For probabilities that may round to 0 or 1: log p and log(1 - p) by symbol name. They replace log and log1m of the
+  /// symbol.
   std::map<std::string, std::pair<double, double>> logarithms = {};
 };
 
-/// Value of `e` with event indices bound to `first` and `second` (ignored where the formula has none).
-/// InverseEntry and LogDet use a Cholesky factorisation; NaN when the matrix is not positive definite.
+/// Returns the value of a formula with its free event indices kFirst and kSecond set to `first` and `second`. An
+/// unknown symbol is NaN. InverseEntry and LogDet use a Cholesky factorisation, and are NaN if the matrix is not
+/// positive definite.
 double evaluate(const Expr& e, const Environment& environment, std::size_t first = 0, std::size_t second = 0);
 
-/// All components of a formula with `rank` free event indices. (A scalar symbol stands for a constant vector
-/// or a multiple of the identity wherever a formula asks for components.)
+/// Returns all components of a formula with `rank` free event indices: one number, a vector or a row-major matrix. A
+/// scalar symbol stands for a constant vector where a vector is needed, and for a multiple of the identity where a
+/// matrix is.
 Quantity evaluate_all(const Expr& e, const Environment& environment, int rank);
 
-/// log p(x | parameters), `x` and the canonical parameters among the symbols. 0 log 0 is 0: what cannot happen costs
-/// nothing where it does not happen.
+/// Returns log p(x | parameters) for the `x` and canonical parameters in the environment. 0 times infinity is 0 here,
+/// so a term 0 log 0 (a count of 0 with probability 0) adds nothing.
 double log_density(const FamilyRow& row, const Environment& environment);
-/// The `p[x]` of a row whose log density is log p[x], or null.
+/// Returns the node `p[x]` if the log density of the row is log p[x], as that of Categorical is, or null.
 const AtValue* looks_up(const FamilyRow& row);
 
-/// Canonical density parameters from those the user spelled (`sd` gives `precision`).
+/// Returns the canonical parameters of the density, by name, from those that the user typed: `sd` gives `precision`.
+/// `spelled` has the typed ones by spelling.
 std::map<std::string, Quantity> canonical_parameters(const FamilyRow& row, const Environment& spelled);
-/// The canonical parameters in row order, matrices row-major: the argument of FamilyRow::draw and ::tempered.
+/// Returns the canonical parameters concatenated in row order, matrices row-major. This is the argument that
+/// FamilyRow::draw and FamilyRow::tempered take.
 std::vector<double> flatten_parameters(const FamilyRow& row, const Environment& parameters);
 
-/// Parameters of a factor from its natural parameters, and back, or from those of the density it is to equal;
-/// keys as in the row, exported parameters only (natural: natural_name(stat)).
+/// Returns the exported parameters of a factor, by name, from its natural parameters. `natural` has these by
+/// natural_name(stat).
 std::map<std::string, Quantity> parameters_from_natural(const Factor& factor, const Environment& natural);
+/// Returns the natural parameters of a factor, by natural_name(stat), from its exported parameters.
 std::map<std::string, Quantity> natural_from_parameters(const Factor& factor, const Environment& parameters);
+/// Returns the exported parameters of the factor that equals a density. `density` has the canonical parameters of that
+/// density.
 std::map<std::string, Quantity> parameters_from_density(const Factor& factor, const Environment& density);
 
-/// All of `valid` positive, and matrix parameters positive definite.
+/// Returns true if the factor is a proper distribution: all formulas in Factor::valid are positive, and matrix
+/// parameters are positive definite.
 bool is_proper(const Factor& factor, const Environment& parameters);
 
-/// A(eta); infinite outside the domain.
+/// Returns the log normaliser A(eta) of a factor at its natural parameters (-log g(eta) in Bishop 2006, eq. 2.194);
+/// infinity outside the domain.
 double log_normaliser(const Factor& factor, const Environment& natural);
 
-/// log of the integral (sum) of p(x | parameters)^(1/temperature): the tempered normaliser, base measure
-/// included. By the natural maps where the row has a factor, by the row's own function, or by summation over
-/// counts. Infinite where the integral is, NaN for improper families.
+/// Returns the log of the integral (or sum) over x of p(x | parameters)^(1/temperature), base measure included. It is
+/// computed from the natural parameters if the row has a factor, from FamilyRow::tempered if the row has one, else by
+/// summation over counts. It is infinite where the integral is, and NaN for improper families.
 double tempered_log_normaliser(const FamilyRow& row, const Environment& parameters, double temperature);
 
 }  // namespace lehr::math

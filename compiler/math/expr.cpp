@@ -1,5 +1,4 @@
-// Builders of formulas. They fold numbers and nothing else, so that a formula prints the way its row spells
-// it.
+// Builders of formulas. They fold constants and nothing else, so that a formula prints as its row has it.
 #include "compiler/math/expr.h"
 
 #include <algorithm>
@@ -12,16 +11,19 @@ namespace lehr::math {
 
 namespace {
 
+/// Makes a formula with a node of this form at its root.
 template <class Form>
 Expr make(Form form) {
   return Expr(Node{std::move(form)});
 }
 
+/// Returns the constant that a formula is, or nothing.
 std::optional<double> number(const Expr& e) {
   const auto* n = std::get_if<Number>(&e->form);
   return n ? std::optional(n->value) : std::nullopt;
 }
 
+/// Returns the event rank that a use of this index implies.
 int rank_of(Index i) { return i == kSecond ? 2 : i == kFirst ? 1 : 0; }
 
 }  // namespace

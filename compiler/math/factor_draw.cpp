@@ -1,3 +1,5 @@
+// Draws by the row's own function if the factor has the parameters of the density, else by interpreting Factor::draw
+// step by step, as generated code does.
 #include "compiler/math/factor_draw.h"
 
 #include <algorithm>
@@ -7,13 +9,14 @@
 namespace lehr::math {
 namespace {
 
-/// Whether the row's own draw takes what the factor is written by.
+/// Returns true if the row has a draw, and every exported parameter of the factor is a spelling of the density.
 bool is_spelled(const FamilyRow& row, const Factor& factor) {
   return row.draw && std::ranges::all_of(factor.parameters, [&](const FactorParameter& p) {
            return !p.exported || std::ranges::find(row.spellings, p.name, &Spelling::name) != row.spellings.end();
          });
 }
 
+/// Returns the random numbers of a noise step: one for each component of the step.
 Quantity noise_of(const FactorParameter& step, const Environment& at, Rng& rng) {
   Quantity out = evaluate_all(step.from_natural, at, step.event_rank);
   for (double& x : out.values) {
@@ -24,7 +27,8 @@ Quantity noise_of(const FactorParameter& step, const Environment& at, Rng& rng) 
   return out;
 }
 
-/// The values that the steps of a draw make: the last one, of joint families that of the mean first.
+/// Evaluates the steps of a draw in order and returns the drawn value. Joint families draw the precision first and
+/// return the mean first.
 std::vector<double> draw_by_steps(const Factor& factor, Environment at, Rng& rng) {
   std::vector<double> out;
   for (const FactorParameter& step : factor.draw) {
@@ -52,6 +56,7 @@ Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& 
       return row.draw(flat, extent, rng);
     };
   }
+  // These kinds of noise depend on data counts, so they occur only in generated code.
   const auto is_of_data = [](const FactorParameter& p) {
     return p.noise == Noise::polya_gamma || p.noise == Noise::binomial;
   };

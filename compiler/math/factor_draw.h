@@ -1,4 +1,4 @@
-// Draws from a factor, by its parameters.
+// Random draws from a variational factor, given its parameters.
 #pragma once
 #include <functional>
 #include <vector>
@@ -7,12 +7,16 @@
 
 namespace lehr::math {
 
-/// One draw: a number, a vector or a row-major matrix; of joint families the mean, then the precision.
+/// A function that makes one draw: a number, a vector or a row-major matrix. Draws of joint families have the mean
+/// first, then the precision. It may be called any number of times.
 using Draw = std::function<std::vector<double>(Rng& rng)>;
 
-/// The draws of a factor of the row (or the value of a point) with these exported parameters, whose extent is that of
-/// the event axis or the number of values: by the row's own draw where all of them are spellings of its density,
-/// otherwise by the steps of the factor's. Empty where there are none.
+/// Returns a function that draws from a factor of `row` with these exported parameters. Of a point factor it returns
+/// the point. `parameters.extent` is the size of the event axis, or the number of values of a category. `row` and
+/// `factor` must outlive the function, which is empty if the family has no draws or draws that need the data.
+///
+/// FamilyRow::draw is used if every parameter of the factor is also a spelling of the density; otherwise the steps in
+/// Factor::draw are evaluated.
 Draw factor_draw(const FamilyRow& row, const Factor& factor, const Environment& parameters);
 
 }  // namespace lehr::math

@@ -1,4 +1,4 @@
-// The table: the rows of the three groups in one vector, and questions about it.
+// The family table: joins the rows of all groups to one vector and looks rows up.
 #include "compiler/math/family.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@ namespace lehr::math {
 
 namespace {
 
+/// What is fixed for a support: its event rank and its name in messages.
 struct SupportRow {
   Support support;
   int event_rank;
@@ -34,6 +35,7 @@ constexpr std::array kSupports{
     SupportRow{Support::scaled, 1, "vector and its precision"},
 };
 
+/// What is fixed for a statistic: event rank, name in messages, symbol of its natural parameter.
 struct StatNames {
   Stat stat;
   int event_rank;

@@ -1,4 +1,9 @@
-// Rows of distributions that are another one with a random parameter, integrated over.
+// Family rows of compound distributions: those of a value given a random variable of its own, with that variable
+// integrated out. The compiler replaces a statement with such a distribution by two (Compound). The log density here is
+// that of the value alone.
+//
+//   x[n] ~ StudentT(df, mean, precision)     becomes     x.weight[n] ~ Gamma(df / 2, df / 2)
+//                                                        x[n] ~ Normal(mean, x.weight[n] * precision)
 #include <algorithm>
 
 #include "compiler/math/evaluate.h"
@@ -10,7 +15,7 @@ using namespace rows;
 
 namespace {
 
-/// The draw of a part at values of the symbols of its formulas.
+/// Draws from one part of a compound distribution, with its parameters evaluated at the values of the symbols.
 std::vector<double> draw_part(const Compound::Part& part, const Environment& symbols, Rng& rng) {
   const FamilyRow& row = *find_family(part.family);
   Environment parameters{symbols.extent, {}};
@@ -21,7 +26,7 @@ std::vector<double> draw_part(const Compound::Part& part, const Environment& sym
   return row.draw(flatten_parameters(row, parameters), symbols.extent, rng);
 }
 
-/// The variable from its prior, and the value given it.
+/// Sets the draw of a compound row: first the hidden variable from its prior, then the value given it.
 FamilyRow drawn_by_parts(FamilyRow row) {
   row.draw = [compound = *row.compound, names = density_parameters(row)](std::span<const double> flat,
                                                                          std::size_t extent, Rng& rng) {
@@ -38,8 +43,8 @@ FamilyRow drawn_by_parts(FamilyRow row) {
   return row;
 }
 
-/// Of `shape` and `rate` both half the degrees of freedom the average of the Normal is Student's t: Lange, Little &
-/// Taylor, Robust statistical modeling using the t distribution (1989).
+/// Student's t: a Normal whose precision is multiplied by a weight ~ Gamma(df / 2, df / 2). Lange, Little & Taylor,
+/// Robust statistical modeling using the t distribution (1989).
 FamilyRow student_t() {
   const Expr x = symbol("x"), df = symbol("df"), mean = symbol("mean"), precision = symbol("precision");
   FamilyRow row{.name = "StudentT",
@@ -60,6 +65,7 @@ FamilyRow student_t() {
   return drawn_by_parts(std::move(row));
 }
 
+/// A Binomial whose probability is Beta(a, b).
 FamilyRow beta_binomial() {
   const Expr x = symbol("x"), n = symbol("n"), a = symbol("a"), b = symbol("b");
   FamilyRow row{
@@ -73,7 +79,8 @@ FamilyRow beta_binomial() {
   return drawn_by_parts(std::move(row));
 }
 
-/// The negative binomial distribution with a mean that may be random.
+/// The negative binomial distribution in terms of its mean, which may be random: a Poisson whose rate is the mean times
+/// a weight ~ Gamma(r, r).
 FamilyRow gamma_poisson() {
   const Expr x = symbol("x"), mean = symbol("mean"), r = symbol("r");
   FamilyRow row{.name = "GammaPoisson", .summary = "counts with variance mean + mean^2 / r", .support = Support::count};
@@ -83,8 +90,8 @@ FamilyRow gamma_poisson() {
   return drawn_by_parts(std::move(row));
 }
 
-/// Of 1 degree of freedom the half-Cauchy distribution: Wand et al., Mean field variational Bayes for elaborate
-/// distributions (2011), result 5.
+/// The positive half of Student's t; the half-Cauchy if df is 1. Wand et al., Mean field variational Bayes for
+/// elaborate distributions (2011), result 5.
 FamilyRow half_student(bool cauchy) {
   const Expr x = symbol("x"), scale = symbol("scale"), df = cauchy ? Expr(1.0) : symbol("df");
   FamilyRow row{.name = cauchy ? "HalfCauchy" : "HalfStudentT",
@@ -102,6 +109,7 @@ FamilyRow half_student(bool cauchy) {
   return drawn_by_parts(std::move(row));
 }
 
+/// A Multinomial whose probabilities are Dirichlet.
 FamilyRow dirichlet_multinomial() {
   const Expr x = symbol("x", kA), c = symbol("concentration", kA);
   const Expr n = sum(kA, x), total = sum(kA, c);

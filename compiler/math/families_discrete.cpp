@@ -1,6 +1,6 @@
-// Rows of discrete distributions. Formulas: Bishop (2006), appendix B. Only those whose base measure is
-// constant can be variational factors: for the others (Poisson, Binomial, Multinomial) eta.t(x) - A(eta) is
-// not the whole log q.
+// Family rows of discrete distributions. Formulas: Bishop (2006), appendix B. Only families with a constant base
+// measure can be variational factors. For the others (Poisson, Binomial, Multinomial), eta.t(x) - A(eta) is not all of
+// log q.
 #include <algorithm>
 
 #include <Eigen/Core>
@@ -44,6 +44,7 @@ FamilyRow spin() {
   row.positional = true;
   row.log_density = -kLog2;
 
+  // The factor is q(x) proportional to exp(h x): E[x] = tanh(h), A = log(2 cosh h).
   // q(x) proportional to exp(h x): E[x] = tanh(h), A = log(2 cosh h).
   Factor f;
   f.parameters = {parameter("mean", 0, tanh(natural_symbol(Stat::value)), ParameterRole::location)};
@@ -110,7 +111,8 @@ FamilyRow geometric() {
   return row;
 }
 
-/// Of p alone the density is conjugate to a Beta; r is known, or a point.
+/// The number of failures before the r-th success. The density is conjugate to a Beta in p; r is a constant, or a
+/// point.
 FamilyRow negative_binomial() {
   const Expr x = symbol("x"), r = symbol("r"), p = symbol("p");
   FamilyRow row{.name = "NegativeBinomial",
@@ -143,7 +145,8 @@ FamilyRow poisson() {
   return row;
 }
 
-/// Other values have a density that is 0 in all arithmetic but for its logarithm, which stays a number.
+/// The distribution of the constant 0, as a part of a mixture. Other values have log density -1e9: exp of it is 0, and
+/// the logarithm stays finite.
 FamilyRow zero() {
   constexpr double kImpossible = -1e9;
   FamilyRow row{.name = "Zero", .summary = "always 0: a part of a mixture of counts", .support = Support::count};
@@ -183,7 +186,7 @@ FamilyRow categorical() {
   return row;
 }
 
-/// A latent with this prior gets a Categorical factor.
+/// The uniform distribution over the elements of a plate. A latent variable with this prior gets a Categorical factor.
 FamilyRow uniform() {
   FamilyRow row{.name = "Uniform", .summary = "any element of a plate", .support = Support::category};
   row.positional = true;
@@ -199,9 +202,11 @@ FamilyRow uniform() {
   return row;
 }
 
-/// log of the tempered mass of a multinomial: n!^b times the coefficient of s^n in the product over j of f_j(s) = sum_x
-/// (p_j^x / x!)^b s^x. At s = exp(tilt), f_j normalised is a distribution of x_j; the tilt that gives their sum the
-/// mean n makes the coefficient a probability that neither underflows nor cancels.
+/// Returns the log of the sum over x of a Multinomial density to the power b, the inverse temperature.
+///
+/// The sum is n!^b times the coefficient of s^n in the product over j of f_j(s) = sum_x (p_j^x / x!)^b s^x. At s =
+/// exp(tilt), f_j normalised is a distribution of x_j. The tilt at which their sum has mean n makes the coefficient a
+/// probability that neither underflows nor cancels.
 double multinomial_tempered(double n, std::span<const double> p, double inverse_temperature) {
   using Eigen::ArrayXd;
   const auto count = static_cast<Eigen::Index>(n);
@@ -215,6 +220,7 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
     log_sum = top + std::log(weight.sum());
     return weight / weight.sum();
   };
+  // The mean of the sum grows with the tilt: bracket the solution, then bisect.
   double low = -1.0, high = 1.0, ignored = 0.0;
   const auto mean = [&](double tilt) {
     double total = 0.0;
@@ -229,6 +235,7 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
   for (int step = 0; step < 30; ++step)
     (mean((low + high) / 2) < n ? low : high) = (low + high) / 2;
   const double tilt = (low + high) / 2;
+  // Convolve the tilted distributions, and take the tilt out of the result.
   double out = inverse_temperature * log_factorial[count] - tilt * n;
   ArrayXd total = ArrayXd::Zero(count + 1);
   total[0] = 1.0;
@@ -244,7 +251,7 @@ double multinomial_tempered(double n, std::span<const double> p, double inverse_
   return out + std::log(total[count]);
 }
 
-/// n stands in the density only as the sum of x, so that it may be left out where x is observed.
+/// Counts of n categories. The density mentions n only as the sum of x, so n may be omitted where x is observed.
 FamilyRow multinomial() {
   const Expr x = symbol("x", kA), p = symbol("p", kA);
   FamilyRow row{.name = "Multinomial", .summary = "counts of n categories", .support = Support::counts};
@@ -256,6 +263,7 @@ FamilyRow multinomial() {
   row.mean = n * p_j;
   row.covariance = n * p_j * (delta(kFirst, kSecond) - symbol("p", kSecond));
   row.predictive = averaged_binomial;
+  // Draw each count given those before it: Binomial with what is left of n and of the mass.
   row.draw = [](std::span<const double> q, std::size_t size, Rng& rng) {
     std::vector<double> counts(size, 0.0);
     auto left = static_cast<std::int64_t>(q[0]);

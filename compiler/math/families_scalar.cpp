@@ -1,4 +1,4 @@
-// Rows of continuous distributions on the line. Formulas: Bishop (2006), appendix B; Johnson, Kotz &
+// Family rows of continuous distributions of one number. Formulas: Bishop (2006), appendix B; Johnson, Kotz &
 // Balakrishnan (1994) for the inverse gamma.
 #include "compiler/math/averages.h"
 #include "compiler/math/rows.h"
@@ -110,7 +110,7 @@ FamilyRow inverse_gamma() {
   return row;
 }
 
-/// A latent with this prior gets a Gamma factor.
+/// The exponential distribution. A latent variable with this prior gets a Gamma factor.
 FamilyRow exponential() {
   const Expr x = symbol("x"), rate = symbol("rate");
   FamilyRow row{.name = "Exponential", .summary = "Gamma with shape 1", .support = Support::positive};
@@ -129,7 +129,7 @@ FamilyRow exponential() {
   return row;
 }
 
-/// Its logarithm is Normal.
+/// The distribution of exp(y) for a Normal y. It has no factor: a latent variable can be written as the Normal y.
 FamilyRow log_normal() {
   const Expr x = symbol("x"), mean = symbol("mean"), precision = symbol("precision");
   FamilyRow row{.name = "LogNormal", .summary = "exp of a Normal; not a factor", .support = Support::positive};
@@ -163,6 +163,7 @@ FamilyRow beta() {
   f.entropy = lgamma(a) + lgamma(b) - lgamma(a + b) + (1.0 - a) * digamma(a) + (1.0 - b) * digamma(b) +
               (a + b - 2.0) * digamma(a + b);
   f.valid = {a, b};
+  // Where all values are equally probable (a = b = 1), the mode is defined as the middle.
   // Where all values are equally probable, the middle.
   const Expr peaked = step(a + b - 2.0);
   f.mode = (a - 1.0 + 0.5 * (1.0 - peaked)) / (a + b - 2.0 + (1.0 - peaked));
@@ -189,7 +190,7 @@ FamilyRow beta() {
   return row;
 }
 
-/// A latent with this prior gets a Normal factor.
+/// The improper density 1 on the reals. A latent variable with this prior gets a Normal factor.
 FamilyRow flat() {
   FamilyRow row{.name = "Flat", .summary = "improper, constant on the reals", .support = Support::real};
   row.positional = true;
@@ -198,7 +199,7 @@ FamilyRow flat() {
   return row;
 }
 
-/// A latent with this prior gets a Gamma factor.
+/// The improper density 1/x on the positive reals. A latent variable with this prior gets a Gamma factor.
 FamilyRow jeffreys() {
   FamilyRow row{.name = "Jeffreys", .summary = "improper, 1/x on the positive reals", .support = Support::positive};
   row.positional = true;

@@ -1,5 +1,5 @@
-// Rows of scales: standard deviations whose squares are inverse gamma, and densities that fall with the distance from
-// their centre in units of a scale.
+// Family rows of scales: standard deviations whose squares are inverse gamma, and densities that depend on the distance
+// from their centre in units of a scale.
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -8,7 +8,7 @@ using namespace rows;
 
 namespace {
 
-/// The square is InverseGamma: conjugate to the sd of a Normal.
+/// The distribution of a number whose square is InverseGamma. It is conjugate to the standard deviation of a Normal.
 FamilyRow root_inverse_gamma() {
   const Expr x = symbol("x"), shape = symbol("shape"), scale = symbol("square_scale");
   FamilyRow row{.name = "RootInverseGamma", .summary = "square root of an InverseGamma", .support = Support::positive};
@@ -62,7 +62,7 @@ FamilyRow half_normal() {
   return row;
 }
 
-/// A latent with this prior gets a Normal factor.
+/// The double exponential distribution. A latent variable with this prior gets a Normal factor.
 FamilyRow laplace() {
   const Expr x = symbol("x"), mean = symbol("mean"), rate = symbol("rate");
   FamilyRow row{.name = "Laplace", .summary = "double exponential on the reals", .support = Support::real};

@@ -1,6 +1,9 @@
-// Rows with an event axis of size D: MvNormal, Wishart, Dirichlet, and the joint families of a mean and its
-// precision. Formulas: Bishop (2006), appendix B; Wishart with E[X] = df * scale, rate = inverse(scale). Margins: of a
-// Dirichlet Beta, of a mean whose precision is integrated out Student's t (Bishop 2006, 2.3.7; DeGroot 1970, 9.10).
+// Family rows with an event axis of size D: MvNormal, Wishart, InverseWishart, Dirichlet, and the joint families of a
+// mean and its precision, NormalGamma and NormalWishart.
+//
+// Formulas: Bishop (2006), appendix B, where our df is his nu, E[X] = df * scale and rate = inverse(scale). The
+// marginals are Beta for a Dirichlet, and Student's t for a mean whose precision is integrated out (Bishop 2006, 2.3.7;
+// DeGroot 1970, 9.10).
 #include <Eigen/Dense>
 #include <numeric>
 
@@ -14,20 +17,21 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// Views row-major numbers as a matrix of `size` rows.
 Eigen::Map<const Matrix> as_matrix(std::span<const double> values, std::size_t size) {
   const auto n = static_cast<Eigen::Index>(size);
   return {values.data(), n, n};
 }
 
-/// The diagonal of the inverse; infinite unless the matrix is positive definite.
+/// Returns the diagonal of the inverse; infinity unless the matrix is positive definite.
 Eigen::ArrayXd inverse_diagonal(const Matrix& m) {
   const Eigen::LLT<Matrix> factor(m);
   if (factor.info() != Eigen::Success) return Eigen::ArrayXd::Constant(m.rows(), kInfinite);
   return factor.solve(Matrix::Identity(m.rows(), m.rows())).diagonal();
 }
 
-/// The whole inverse, row-major, times `factor`; infinite unless the matrix is positive definite and the factor is >=
-/// 0.
+/// Returns `factor` times the inverse, row-major; infinity unless the matrix is positive definite and the factor is at
+/// least 0.
 std::vector<double> inverse_times(const Matrix& m, double factor) {
   const Eigen::LLT<Matrix> cholesky(m);
   if (cholesky.info() != Eigen::Success || !(factor >= 0))
@@ -36,7 +40,7 @@ std::vector<double> inverse_times(const Matrix& m, double factor) {
   return {out.data(), out.data() + out.size()};
 }
 
-/// The inverse of the lower Cholesky factor, row-major; nothing unless the matrix is positive definite.
+/// Returns the inverse of the lower Cholesky factor, row-major; empty unless the matrix is positive definite.
 std::vector<double> inverse_factor(const Matrix& m) {
   const Eigen::LLT<Matrix> cholesky(m);
   if (cholesky.info() != Eigen::Success) return {};
@@ -44,8 +48,8 @@ std::vector<double> inverse_factor(const Matrix& m) {
   return {out.data(), out.data() + out.size()};
 }
 
-/// The inverse of a Wishart matrix: its mean (infinite unless df > D + 1), and its diagonal, each number of which is
-/// inverse gamma (Gelman et al., Bayesian Data Analysis, 2013, appendix A).
+/// Returns moments of the inverse of a Wishart matrix: its mean, infinite unless df > D + 1, and its diagonal. Each
+/// number of the diagonal is inverse gamma (Gelman et al., Bayesian Data Analysis, 2013, appendix A).
 Spread wishart_inverse(double df, const Matrix& scale) {
   const double d = static_cast<double>(scale.rows());
   Spread s;
@@ -58,7 +62,8 @@ Spread wishart_inverse(double df, const Matrix& scale) {
 
 std::vector<double> values_of(const Eigen::ArrayXd& x) { return {x.begin(), x.end()}; }
 
-/// Adds mean df * V and variance df * (V_ij^2 + V_ii V_jj) of the entries.
+/// Appends the mean df * V and the standard deviations of the entries of a Wishart matrix, of variance df * (V_ij^2 +
+/// V_ii V_jj).
 void add_wishart_moments(double df, const Matrix& v, MeanAndSd& to) {
   for (Eigen::Index i = 0; i < v.rows(); ++i) {
     for (Eigen::Index j = 0; j < v.rows(); ++j) {
@@ -68,9 +73,10 @@ void add_wishart_moments(double df, const Matrix& v, MeanAndSd& to) {
   }
 }
 
-/// Entries of a Wishart matrix have no closed form.
+/// Returns margins of kind `none`: entries of a Wishart matrix have no marginals in closed form.
 std::vector<Margin> no_margins(std::span<const double>, std::size_t size) { return std::vector<Margin>(size * size); }
 
+/// Draws a Gaussian vector by solving with the transposed Cholesky factor of the precision.
 std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
   const auto size = static_cast<Eigen::Index>(mean.size());
   Eigen::VectorXd z(size);
@@ -82,7 +88,8 @@ std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& p
   return {z.data(), z.data() + size};
 }
 
-/// Bartlett (1933): X = F B B' F' with F F' = inverse(rate) and B lower triangular.
+/// Draws a Wishart matrix by Bartlett's decomposition (1933): X = F B B' F', where F F' = inverse(rate) and B is lower
+/// triangular.
 Matrix draw_wishart(double df, const Matrix& rate, Rng& rng) {
   const Eigen::Index size = rate.rows();
   Matrix b = Matrix::Zero(size, size);
@@ -95,34 +102,35 @@ Matrix draw_wishart(double df, const Matrix& rate, Rng& rng) {
   return b * b.transpose();
 }
 
-/// log of the multivariate gamma function of dimension D at df / 2.
+/// Returns the log of the multivariate gamma function of dimension D at df / 2.
 Expr multigamma(const Expr& df) {
   return 0.25 * std::log(std::numbers::pi) * extent() * (extent() - 1.0) +
          sum(kA, lgamma(0.5 * (df - index_value(kA))));
 }
 
-/// The log density of a Wishart at the symmetric matrix named `x`.
+/// Returns the log density of a Wishart at the symmetric matrix named `x`.
 Expr wishart_density(const Expr& df, const std::string& x) {
   return 0.5 * df * logdet("rate") - 0.5 * kLog2 * df * extent() - multigamma(df) +
          0.5 * (df - extent() - 1.0) * logdet(x) - 0.5 * sum(kA, sum(kB, symbol("rate", kA, kB) * symbol(x, kA, kB)));
 }
 
-/// E[log det X] for X ~ Wishart(df, scale).
+/// Returns E[log det X] for X ~ Wishart(df, scale), Bishop (2006), eq. B.81.
 Expr expected_logdet(const Expr& df) {
   return sum(kA, digamma(0.5 * (df - index_value(kA)))) + kLog2 * extent() + logdet("scale");
 }
 
+/// Returns the log normaliser of a Wishart, -log B(W, nu) of Bishop (2006), eq. B.79.
 Expr wishart_normaliser(const Expr& df) {
   return 0.5 * df * logdet("scale") + 0.5 * kLog2 * df * extent() + multigamma(df);
 }
 
-/// -E[log q] with the normaliser for E[...] of the constant part, and E[logdet] in its coefficient.
+/// Returns the entropy of a Wishart, Bishop (2006), eq. B.82.
 Expr wishart_entropy(const Expr& df) {
   return wishart_normaliser(df) - 0.5 * (df - extent() - 1.0) * expected_logdet(df) + 0.5 * df * extent();
 }
 
-/// Bartlett (1933): X = F B B' F' with F F' = inverse(rate) and B lower triangular, as steps of a draw; `factor` is F
-/// B.
+/// Returns the steps of a Wishart draw by Bartlett's decomposition (1933): X = F B B' F', where F F' = inverse(rate)
+/// and B is lower triangular. The step `factor` is F B.
 std::vector<FactorParameter> wishart_draw(const Expr& df, const std::string& rate = "rate") {
   const Expr diagonal = delta(kFirst, kSecond) * sqrt(2.0 * exp(symbol("g", kFirst)));
   const Expr below = step(index_value(kFirst) - index_value(kSecond)) * symbol("z", kFirst, kSecond);
@@ -221,7 +229,8 @@ FamilyRow wishart() {
   return row;
 }
 
-/// The inverse is Wishart with rate = scale: conjugate to the covariance of an MvNormal.
+/// The distribution of a matrix whose inverse is Wishart with rate = scale. It is conjugate to the covariance of an
+/// MvNormal.
 FamilyRow inverse_wishart() {
   const Expr df = symbol("df"), scale_jl = symbol("scale", kFirst, kSecond);
   FamilyRow row{.name = "InverseWishart",
@@ -289,6 +298,7 @@ FamilyRow dirichlet() {
       sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) - sum(kA, (c_a - 1.0) * digamma(c_a));
   f.known_entropy = f.log_normaliser - sum(kA, (c_a - 1.0) * expected_symbol(Stat::log_comp, kA));
   f.valid = {c_j};
+  // Where all values are equally probable (all concentrations 1), the mode is defined as the middle.
   // Where all values are equally probable, the middle.
   const Expr peaked = step(total - extent());
   f.mode = (c_j - 1.0 + (1.0 - peaked) / extent()) / (total - extent() + (1.0 - peaked));
@@ -335,7 +345,8 @@ FamilyRow dirichlet() {
   return row;
 }
 
-/// mu given tau is Normal(mean, precision = precision_scale * tau), tau is Gamma(shape, rate).
+/// A mean mu and its precision tau: mu given tau is Normal(mean, precision = precision_scale * tau), and tau is
+/// Gamma(shape, rate).
 FamilyRow normal_gamma() {
   const Expr mu = symbol("x"), tau = symbol("x_precision");
   const Expr mean = symbol("mean"), k = symbol("precision_scale"), shape = symbol("shape"), rate = symbol("rate");
@@ -363,6 +374,8 @@ FamilyRow normal_gamma() {
   const Expr drawn = exp(symbol("g")) / rate;
   f.draw = {noise("g", 0, Noise::log_gamma, shape), noise("z", 0, Noise::normal), drawn_value(0, drawn),
             drawn_value(0, mean + symbol("z") * sqrt(reciprocal(k * symbol("value"))), true)};
+  // With the precision integrated out, the mean is Student's t, with variance E[1 / tau] / precision_scale and E[1 /
+  // tau] = rate / (shape - 1).
   // Student's t once the precision is integrated out: E[1 / tau] = rate / (shape - 1).
   f.moments = [](std::span<const double> p, std::size_t) {
     const auto [precision, sd] = gamma_moments(p[2], p[3]);
@@ -387,7 +400,8 @@ FamilyRow normal_gamma() {
   return row;
 }
 
-/// mu given L is MvNormal(mean, precision = precision_scale * L), L is Wishart(df, scale).
+/// A mean vector mu and its precision matrix L: mu given L is MvNormal(mean, precision = precision_scale * L), and L is
+/// Wishart(df, scale).
 FamilyRow normal_wishart() {
   const Expr k = symbol("precision_scale"), df = symbol("df");
   const auto mean = [](Index i) { return symbol("mean", i); };
@@ -427,6 +441,7 @@ FamilyRow normal_wishart() {
   f.draw.push_back(noise("z_mean", 1, Noise::normal));
   f.draw.push_back(drawn_value(
       1, mean(kFirst) + sqrt(reciprocal(k)) * sum(kA, inverse_root("value", kA, kFirst) * symbol("z_mean", kA)), true));
+  // The covariance of the mean is E[L^-1] / precision_scale, with E[L^-1] = scale^-1 / (df - D - 1).
   // E[Lambda^-1] = scale^-1 / (df - D - 1).
   f.moments = [](std::span<const double> p, std::size_t size) {
     const auto location = p.subspan(1, size);

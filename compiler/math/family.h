@@ -1,5 +1,9 @@
-// The family table: everything Lehr knows about a distribution stands in its row and nowhere else.
-// Type checks, `lehr families`, the derivation, code generation, initial values and the family tests read rows.
+// The family table: what Lehr knows about a distribution is in its row (FamilyRow) and nowhere else. Type checks, `lehr
+// families`, the derivation, code generation, initial values and the tests read rows.
+//
+// A row describes the density that a model may name. If the family can also be a factor of the variational posterior,
+// the row has a Factor: its exponential-family form with natural parameters eta, sufficient statistics t(x) and log
+// normaliser A(eta) (Bishop 2006, 2.4). Extend the table by a function in families_*.cpp.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,27 +17,33 @@
 #include "compiler/math/margin.h"
 
 namespace lehr {
-struct Rng;  // runtime/rng.h
+struct Rng;  // declared in runtime/rng.h
 }
 
 namespace lehr::math {
 
-struct Predictive;  // predictive.h
+/// The distribution of a value with its parameters integrated out; predictive.h.
+struct Predictive;
 
-/// Random numbers that draws are made of.
+/// Kinds of random numbers that the steps of a draw consume. "argument" is FactorParameter::from_natural of the step.
 enum class Noise {
-  uniform,      // on (0, 1)
-  normal,       // mean 0, variance 1
-  log_gamma,    // log of a Gamma(argument, rate 1)
-  polya_gamma,  // PG(b, argument) / b, b the second argument: trials times the power of a tempered likelihood
-  binomial,     // successes in `argument` trials; of copies of categories, in no row
-  truncated     // mean 0, variance 1, between `argument` and its second
+  uniform,    // uniform on (0, 1)
+  normal,     // mean 0, variance 1
+  log_gamma,  // log of a Gamma(argument, rate 1)
+  /// PG(b, argument) / b, a Polya-Gamma number divided by its shape b, where b is the second argument: the trials times
+  /// the power of a tempered likelihood.
+  polya_gamma,
+  /// The number of successes in `argument` trials. Code for categories with copies uses it; no row does.
+  binomial,
+  truncated  // standard Normal between `argument` and the second argument
 };
+/// Returns the name of a kind of noise, such as "log_gamma".
 std::string_view name_of(Noise n);
 
-/// Where a value lives. `category` is an element of a plate; `simplex`, `vector`, `counts` have one event axis,
-/// `spd_matrix` two. `switched` is a category and a number together, `scaled` a vector and a precision that all its
-/// terms are multiples of; its event axis is that of the vector.
+/// The set in which a value lies. A `category` is an element of a plate. `simplex`, `vector` and `counts` (a vector of
+/// counts) have one event axis, `spd_matrix` (symmetric positive definite) has two. `switched` is a category together
+/// with a number; `scaled` is a vector together with a precision that multiplies all its terms, and has the event axis
+/// of the vector. `unit` is (0, 1), `bit` 0 or 1, `spin` -1 or +1.
 enum class Support {
   real,
   positive,
@@ -50,290 +60,332 @@ enum class Support {
   scaled
 };
 
-int event_rank(Support s);            // 0, 1 or 2
-bool is_discrete(Support s);          // categories, bits and spins: variables that can be summed over
-std::string_view name_of(Support s);  // "real", "positive real", ... as messages say it
+/// Returns the number of event axes of a value: 0 for numbers, 1 for vectors, 2 for matrices.
+int event_rank(Support s);
+/// Returns true for categories, bits and spins, whose few values can be summed over.
+bool is_discrete(Support s);
+/// Returns the name of a support in messages: "real", "positive real", ...
+std::string_view name_of(Support s);
 
-/// The functions of one value that can stand in a log joint. Each is a sufficient statistic of some family.
-///   value        x itself (real, positive, unit, bit 0/1, spin -1/+1, count)
-///   square       x^2            log       log x (positive, unit)      inverse  1/x      log1m  log(1 - x)
-///   inverse_square  1/x^2       log_gamma  log Gamma(x)     value_log  x log x (positive)
-///   log_gap      log(1 - exp(-x)) (positive)
-///   indicator    [x = k]        log_comp  log x_k of a simplex
-///   comp         x_j            comp2     x_j x_l
-///   entry        X_jl           logdet    log det X                   inverse_entry  (X^-1)_jl
-/// and of the joint families over (mean m, precision t or matrix L):
-///   weighted     t m or (L m)_j        weighted_square  t m^2 or m' L m
-/// There value is t, log is log t, entry is L_jl and logdet is log det L. Of a vector m and a number t (`scaled`):
-///   weighted     t m_j           weighted2 t m_j m_l
-/// Of the point xi where the bound log g(e) >= e / 2 + offset - curvature e^2 of the logistic function touches it:
-///   curvature    lambda(xi) = tanh(xi / 2) / (4 xi)      offset   log g(xi) - xi / 2 + lambda(xi) xi^2
-/// Of the point z where the tangent offset + tangent e of log Gamma(e) touches it:
-///   tangent      digamma(z)                              offset   log Gamma(z) - z digamma(z)
-/// Of a category z and a number x, beside the indicator [z = k]:
-///   switched     [z = k] x                               switched_square  [z = k] x^2
-/// Of a number x between limits, which are the naturals of `lower` and `upper` in multiples of those of `above` and
-/// `below`, log [x > lower] and log [x < upper], where these are not 0. All four are 0 wherever x can be.
-/// Of the point psi where the bound log sum_k exp e_k <= offset + e' slope + e' A e, A e = (e - mean(e)) / 4, touches
-/// it:
-///   slope        softmax(psi) - 2 A psi                   offset   log sum_k exp psi_k - psi' softmax(psi) + psi' A
-///   psi
+/// The functions of one value x that the log joint may contain. Each is a sufficient statistic t(x) of some family; the
+/// comments give it. In joint families of a mean m and a precision (number t or matrix L), `value` is t, `log` is log
+/// t, `entry` is L_jl and `logdet` is log det L.
+///
+/// `curvature`, `tangent`, `slope` and `offset` belong to auxiliary points of local bounds, and are coefficients of the
+/// bound at the point:
+///
+///   log logistic(e) >= e / 2 + offset - curvature e^2                      touches at e = xi (or -xi)
+///   log Gamma(e) >= offset + tangent e                                     touches at e = z
+///   log sum_k exp e_k <= offset + e' slope + e' A e,  A e = (e - mean(e)) / 4    touches at e = psi
+///
+/// `above`, `below`, `lower` and `upper` are statistics of a number between limits, and are 0 wherever the number can
+/// be. Their natural parameters carry the limits: the lower limit is natural(lower) / natural(above) where
+/// natural(above) is not 0, and the upper one natural(upper) / natural(below).
 enum class Stat {
-  value,
-  square,
-  log,
-  inverse,
-  log1m,
-  inverse_square,
-  log_gamma,
-  value_log,
-  log_gap,
-  indicator,
-  log_comp,
-  comp,
-  comp2,
-  entry,
-  logdet,
-  inverse_entry,
-  tangent,
-  weighted,
-  weighted_square,
-  weighted2,
-  curvature,
+  value,            // x (real, positive, unit, bit, spin, count)
+  square,           // x^2
+  log,              // log x (positive, unit)
+  inverse,          // 1 / x
+  log1m,            // log(1 - x)
+  inverse_square,   // 1 / x^2
+  log_gamma,        // log Gamma(x)
+  value_log,        // x log x (positive)
+  log_gap,          // log(1 - exp(-x)) (positive)
+  indicator,        // [x = k] of a category
+  log_comp,         // log x_k of a simplex
+  comp,             // x_j of a vector
+  comp2,            // x_j x_l of a vector
+  entry,            // X_jl of a matrix
+  logdet,           // log det X
+  inverse_entry,    // (X^-1)_jl
+  tangent,          // digamma(z) of a point z of log Gamma
+  weighted,         // t m or (L m)_j of joint families, t m_j of `scaled`
+  weighted_square,  // t m^2 or m' L m of joint families
+  weighted2,        // t m_j m_l of `scaled`
+  curvature,        // tanh(xi / 2) / (4 xi) of a point xi of the logistic function
+  /// The constant of a bound at its point: log logistic(xi) - xi / 2 + curvature(xi) xi^2; log Gamma(z) - z digamma(z);
+  /// log sum_k exp psi_k - psi' softmax(psi) + psi' A psi.
   offset,
-  switched,
-  switched_square,
-  above,
-  below,
-  lower,
-  upper,
-  slope
+  switched,         // [z = k] x of a category z with a number x
+  switched_square,  // [z = k] x^2
+  above,            // log [x > lower]
+  below,            // log [x < upper]
+  lower,            // 0; its natural carries the lower limit
+  upper,            // 0; its natural carries the upper limit
+  slope             // softmax(psi) - 2 A psi of a point psi of log sum exp
 };
 
-int event_rank(Stat s);             // number of event indices it carries; weighted: 1, but 0 in NormalGamma
-std::string_view name_of(Stat s);   // "x", "x^2", "log x", ...
-std::string natural_name(Stat s);   // "n_value", "n_square", ...: the symbol of its natural parameter
-std::string expected_name(Stat s);  // "E_value", "E_square", ...: of its expectation
+/// Returns the number of event indices of a statistic: 0, 1 or 2. `weighted` has 1, although it has none in
+/// NormalGamma.
+int event_rank(Stat s);
+/// Returns the name of a statistic in messages: "x", "x^2", "log x", ...
+std::string_view name_of(Stat s);
+/// Returns the name of the symbol that stands for the natural parameter of a statistic in formulas: "n_value",
+/// "n_square", ...
+std::string natural_name(Stat s);
+/// Returns the name of the symbol that stands for the expectation of a statistic in formulas: "E_value", "E_square",
+/// ...
+std::string expected_name(Stat s);
 
-/// One sufficient statistic of a family as a variational factor. Formulas are over the factor's exported
-/// parameters (by name, at the event indices kFirst, kSecond as far as the statistic carries them).
-/// A statistic with two event indices contributes the full double sum over j and l of natural_jl * statistic_jl,
-/// and natural_jl is symmetric.
+/// One sufficient statistic of a family as a variational factor. The formulas are over the factor's exported
+/// parameters, by name, with event indices kFirst and kSecond as far as the statistic has them.
+///
+/// A statistic with two event indices contributes the full double sum over j and l of natural_jl * statistic_jl, where
+/// natural_jl is symmetric.
 struct StatisticRow {
-  Stat stat;
-  Expr expectation;  // E_q[statistic]
-  Expr natural;      // natural parameter (with respect to Lebesgue or counting measure)
+  Stat stat;         // which function of the value
+  Expr expectation;  // its expectation under q
+  Expr natural;      // its natural parameter, with respect to Lebesgue or counting measure
 };
 
-/// What a parameter of a factor is to whoever knows no family: random starts, chains, averages of factors.
+/// What a parameter means, for code that works on any family: random starts, chains, averages of factors.
 enum class ParameterRole {
-  value,          // of a point: the value itself
-  location,       // any real
-  precision,      // of the location, if the factor has both
+  value,          // the value itself, of a point factor
+  location,       // a location, any real number
+  precision,      // the precision of the location, if the factor has both
   freedom,        // degrees of freedom of a matrix
-  probabilities,  // of the values of a category
-  probability,    // of a bit, or of an end
+  probabilities,  // probabilities of the values of a category
+  probability,    // probability of a bit, or that the next trial ends the count
   spread,         // a positive number that stretches or shrinks the value
-  pseudo_count,   // a positive number that grows with what was seen
-  other
+  pseudo_count,   // a positive number that grows with the observations
+  other           // anything else
 };
 
-/// One parameter of the factor: the posterior writes it as `variable.name`.
-/// `from_natural` is over natural symbols and over parameters that stand earlier in the same list, exported or not
-/// (Wishart: df, rate = -2 n_entry, scale = inverse("rate")). A parameter with exported = false is an intermediate of
-/// those formulas: it is not written to the posterior and no other formula of the factor mentions it.
-/// `from_density` gives the parameter of the factor that equals the density, over the canonical density parameters;
-/// none: the parameter of the same name (of no meaning where exported = false).
+/// One parameter of a factor; the posterior stores it as `variable.name`. It is also used for a step of a draw
+/// (Factor::draw).
 struct FactorParameter {
-  std::string name;
-  int event_rank = 0;
+  std::string name;    // name in the posterior and in formulas
+  int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix
+  /// The parameter as a formula of natural symbols and of parameters earlier in the same list, exported or not. Wishart
+  /// has df, then rate = -2 n_entry, then scale = inverse("rate").
   Expr from_natural;
+  /// False for an intermediate of these formulas. It is not stored in the posterior, and no other formula of the factor
+  /// mentions it.
   bool exported = true;
-  bool of_mean = false;  // joint families: written under the name of the mean
+  /// For joint families: true if it is stored under the name of the mean instead of that of the precision.
+  bool of_mean = false;
+  /// The parameter of the factor that equals a density, as a formula of the canonical parameters of that density. None:
+  /// it is the density parameter of the same name. It has no meaning if `exported` is false.
   std::optional<Expr> from_density = {};
-  ParameterRole role = ParameterRole::other;
-  std::optional<Noise> noise = {};        // a random number, and from_natural its argument
-  std::optional<Expr> noise_second = {};  // its second argument, of scalars
-  std::optional<Expr> written = {};       // from_natural as a derivation shows it, without what is for odd cases
+  ParameterRole role = ParameterRole::other;  // what it means
+  /// For a step of a draw that is a random number: its kind. `from_natural` is then its argument.
+  std::optional<Noise> noise = {};
+  /// The second argument of a random number, of kinds that have two. Scalars only.
+  std::optional<Expr> noise_second = {};
+  /// `from_natural` as a derivation shows it to the user, without the terms that guard against special cases.
+  std::optional<Expr> written = {};
 };
 
-/// Of each component of a value, row-major; infinite where it does not exist. Joint families: of the mean, then of the
-/// precision. Categories: the probabilities of the values. `sd` is empty for discrete values (but counts) and points.
+/// Mean and standard deviation of each component of a value, row-major. They are infinite where they do not exist.
+/// Joint families have those of the mean, then those of the precision. For categories, `mean` has the probabilities of
+/// the values. `sd` is empty for points and for discrete values other than counts.
 struct MeanAndSd {
+  /// The means and the standard deviations, by component.
   std::vector<double> mean, sd;
 };
 
-/// A family as a variational factor. Discrete `indicator` factors (Categorical) have `probs` = softmax of the
-/// naturals; that map is flagged because a softmax is not a component-wise formula.
+/// A family as a variational factor q in exponential-family form: log q(x) = eta.t(x) - A(eta).
 struct Factor {
-  std::vector<FactorParameter> parameters;
-  std::vector<StatisticRow> statistics;
-  Expr log_normaliser = 0.0;  // A(eta), over the parameters
-  Expr entropy = 0.0;         // of q, in nats, over the parameters; finite also where a probability is 0 or 1
-  /// The same by expected statistics, where these are known: with fewer functions to call.
+  std::vector<FactorParameter> parameters;  // parameters, in the order in which they are computed and stored
+  std::vector<StatisticRow> statistics;     // sufficient statistics t(x)
+  Expr log_normaliser = 0.0;                // A(eta), a formula of the parameters
+  Expr entropy = 0.0;  // in nats, a formula of the parameters; finite also where a probability is 0 or 1
+  /// The entropy as a formula of parameters and expected statistics (expected_symbol), used where the expectations have
+  /// been computed. It calls fewer functions.
   std::optional<Expr> known_entropy = {};
-  /// Categorical: probs from naturals by softmax, and A = log sum exp of the naturals (log_normaliser is that of the
-  /// naturals log probs, 0). from_natural is the softmax without the shift that keeps it from overflowing.
+  /// True for Categorical, whose parameter `probs` is the softmax of the naturals. A(eta) is then log sum exp of the
+  /// naturals; `log_normaliser` is that at the naturals log probs, which is 0. `from_natural` is the softmax without
+  /// the shift that prevents overflow; code generation adds the shift.
   bool softmax = false;
-  bool hard = false;  // point factors of categories: all mass on the largest natural
-  /// Each must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst where that is free; that
+  bool hard = false;  // point factor of a category: all mass is at the largest natural
+  /// Formulas that must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst if that is free. That
   /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
-  /// Mode of the density with respect to Lebesgue or counting measure, at kFirst, kSecond as the support has them:
-  /// what a point factor takes. Absent for categories (the largest natural) and joint families.
+  /// The mode of the density with respect to Lebesgue or counting measure, with kFirst and kSecond as the support has
+  /// them. A point factor is at this value. None for categories (their mode is the largest natural) and joint families.
   std::optional<Expr> mode;
-  /// `mode` is the mode only where these are >= 0 (shapes and concentrations >= 1, Wishart df >= D + 1), at every
-  /// kFirst where that is free: below, the density has no largest value inside its support.
+  /// Formulas that must be >= 0 for `mode` to be the mode, at every kFirst if that is free: shape - 1, concentration -
+  /// 1, Wishart's df - D - 1. If one is negative, the density has no maximum inside its support.
   std::vector<Expr> interior = {};
-  /// One draw, in steps that follow the parameters: noise, what is made of it, and last the value (joint families: that
-  /// of the precision, then that of the mean). Empty: the family has no draws here, or is a softmax.
+  /// One draw from q, in steps that may use the parameters and earlier steps: random numbers, intermediates, and last
+  /// the value. Joint families have the value of the precision, then that of the mean. Empty if the family cannot be
+  /// drawn from here, or is a softmax.
   std::vector<FactorParameter> draw = {};
-  /// Statistics at the value by steps of the draw, where they keep digits that the value has not; by statistic.
+  /// Statistics of the drawn value as formulas of the steps of the draw, where these are more precise than functions of
+  /// the value. An example is log x of a Gamma number that underflows.
   std::map<Stat, Expr> drawn_statistics = {};
-  bool drawn = false;  // of sample_factor()
-  /// `parameters`: the exported ones concatenated in row order (matrices row-major), for one element whose event axis
-  /// has size `extent`. What does not depend on a parameter that is NaN is not NaN.
+  bool drawn = false;  // this factor is the result of sample_factor()
+  /// Returns mean and sd of the value of one element, whose event axis has size `extent`. `parameters` are the exported
+  /// ones concatenated in row order, matrices row-major. Results that do not depend on a NaN parameter are not NaN.
   std::function<MeanAndSd(std::span<const double> parameters, std::size_t extent)> moments = {};
 };
 
-/// The parameter of that role, or null.
+/// Returns the first exported parameter with this role, or null if the factor has none.
 const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
-/// The expectation of a statistic, in Factor::known_entropy.
+/// Returns the symbol that stands for the expectation of a statistic with one event index, for use in
+/// Factor::known_entropy.
 Expr expected_symbol(Stat s, Index i);
-/// The natural parameter that belongs to a statistic, in FactorParameter::from_natural.
-Expr natural_symbol(Stat s);  // rank 0
+/// Returns the symbol that stands for the natural parameter of a scalar statistic, for use in
+/// FactorParameter::from_natural.
+Expr natural_symbol(Stat s);
+/// Returns the symbol of component i of the natural parameter of a vector statistic.
 Expr natural_symbol(Stat s, Index i);
-Expr natural_symbol(Stat s, Index i, Index j);  // symmetrised by the caller: eta_jl = eta_lj
+/// Returns the symbol of entry (i, j) of the natural parameter of a matrix statistic. Whoever computes the naturals
+/// makes them symmetric.
+Expr natural_symbol(Stat s, Index i, Index j);
 
-/// A parameter of the density, or another spelling of it: `variance` stands for `precision = 1/variance`.
+/// A name under which the user may give a parameter of a density: `precision` itself, or `variance`, which stands for
+/// precision = 1/variance.
 struct Spelling {
-  std::string name;                  // what the user types
-  std::string canonical;             // the parameter of the log density it gives
-  std::optional<Expr> convert = {};  // canonical, component-wise in symbol(name); none: it is the canonical one
-  int event_rank = 0;                // rank of the argument: 0 scalar, 1 vector over the event axis, 2 matrix
-  bool optional = false;             // Multinomial's n
-  /// Where its values must lie, borders of the unit interval included; of a vector each entry, a simplex as a whole.
+  std::string name;       // what the user types
+  std::string canonical;  // the parameter of the log density that it determines
+  /// The canonical parameter as a formula of symbol(name), component by component. None: this is the canonical
+  /// parameter itself.
+  std::optional<Expr> convert = {};
+  int event_rank = 0;     // of the argument: 0 a number, 1 a vector over the event axis, 2 a matrix
+  bool optional = false;  // the argument may be omitted (Multinomial's n)
+  /// Where its values must lie; the ends of the unit interval are allowed. Each entry of a vector is checked by itself,
+  /// a simplex as a whole.
   Support domain = Support::real;
 };
 
-/// A distribution that is another one given a variable of its own with a conjugate prior: Normal with a Gamma precision
-/// for Student's t. The compiler writes both into the model in its place.
+/// Describes a compound distribution: a value given a hidden variable that has a conjugate prior of its own. Student's
+/// t is a Normal with a Gamma weight. The compiler replaces a statement with such a distribution by one statement for
+/// each part.
 struct Compound {
+  /// One of the two distributions.
   struct Part {
-    std::string family;
-    /// By canonical parameter of that family, over the canonical parameters of the row; of the value also over
-    /// symbol(variable). Vectors are passed on whole.
+    std::string family;  // name of its row
+    /// For each canonical parameter of that family, its formula. It is a formula of the canonical parameters of the
+    /// compound row; in the part of the value also of symbol(variable). Vectors are passed as a whole.
     std::vector<std::pair<std::string, Expr>> parameters;
   };
-  std::string variable;  // "weight": that of x is called x.weight
-  Part prior;            // its distribution
-  Part value;            // that of x given it
+  std::string variable;  // name of the hidden variable: "weight" is called x.weight for a variable x
+  Part prior;            // distribution of the hidden variable
+  Part value;            // distribution of x given it
 };
 
+/// One row of the family table: a distribution that a model may name, or a factor that the compiler may choose.
 struct FamilyRow {
-  std::string name;
+  std::string name;     // as the user types it
   std::string summary;  // one line for `lehr families`
-  Support support;
-  std::vector<Spelling> spellings = {};  // in positional order; alternatives of one canonical parameter are adjacent
-  bool positional = false;               // positional arguments allowed: only one parameterisation exists
-  /// Complete log density over symbol("x"...), and the canonical parameters. All constants, base measure included.
-  /// Joint families: symbol("x"...) is the mean and symbol("x_precision"...) the precision.
+  Support support;      // where its values lie; of joint families, where the mean lies
+  /// The parameters that the user may type, in positional order. Alternatives for one canonical parameter are adjacent.
+  std::vector<Spelling> spellings = {};
+  bool positional = false;  // arguments may be positional, because there is one parameterisation
+  /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
+  /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
   Expr log_density = 0.0;
-  bool improper = false;              // Flat, Jeffreys
-  std::optional<Factor> factor = {};  // when the family can be a variational factor
-  /// For a joint family: the supports of its members (mean, precision); `support` is then that of the mean.
+  bool improper = false;              // the density has no finite integral (Flat, Jeffreys)
+  std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
+  /// In a joint family: the support of the precision.
   std::optional<Support> joint_precision = {};
-  /// One draw. `parameters`: the canonical density parameters concatenated in row order (matrices row-major),
-  /// `extent`: size of the event axis (1 for scalars); the draw has extent^rank numbers (joint: mean then precision).
-  /// Multinomial needs its n here, though its density does not mention it. Empty for improper families.
+  /// Returns one draw of extent^rank numbers (joint families: mean, then precision). `parameters` are the canonical
+  /// parameters of the density concatenated in row order, matrices row-major. `extent` is the size of the event axis, 1
+  /// for numbers. Multinomial needs its n here, although its density does not mention it. Empty for improper families.
   std::function<std::vector<double>(std::span<const double> parameters, std::size_t extent, Rng& rng)> draw = {};
-  /// log of the integral of p(x | parameters)^(1/temperature), parameters as for `draw`. Only where the natural
-  /// maps of `factor` do not give it: no factor in this row, or a base measure that is not constant.
+  /// Returns the log of the integral over x of p(x | parameters)^(1/temperature), with parameters as for `draw`. It is
+  /// set if the natural parameters of `factor` do not give it: the row has no factor, or its base measure is not
+  /// constant.
   std::function<double(std::span<const double> parameters, std::size_t extent, double temperature)> tempered = {};
-  /// Canonical parameters that only shift the density: no integral of a power of it depends on them.
+  /// Names of canonical parameters that only shift the density. An integral of a power of the density does not depend
+  /// on them.
   std::vector<std::string> location = {};
-  /// Of the factor, for parameters as of Factor::moments: the distribution of each component by itself (empty where
-  /// they are no numbers), and second moments.
+  /// Returns the marginal distribution of each component of the factor's value, for parameters as in Factor::moments.
+  /// Empty if the components are no numbers.
   std::function<std::vector<Margin>(std::span<const double> parameters, std::size_t extent)> margins = {};
+  /// Returns second moments of the factor's value, for parameters as in Factor::moments.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
-  /// Mean and covariance given the canonical parameters, at kFirst and kSecond as the support has them; of categories
-  /// the mean is the probabilities of the values. None: they are no such formula, or need not exist.
+  /// Mean and covariance of the density given the canonical parameters, at kFirst and kSecond as the support has them.
+  /// For categories, the mean is the probabilities of the values. None if they are no such formula, or may not exist.
   std::optional<Expr> mean = {}, covariance = {};
-  /// Normal about its mean, which stands in the parameters linearly: a sum of such values is Normal too.
+  /// True if the value is Normal about its mean, and the mean is linear in the parameters. A sum of such values is
+  /// Normal too.
   bool gaussian = false;
-  /// Of numbers: log probability of a value above x and below it, over the symbols of log_density.
+  /// For numbers: the log probabilities of a value above x and of one below x, as formulas of the symbols of
+  /// `log_density`.
   std::optional<Expr> log_above = {}, log_below = {};
-  /// The same, above or below x, where it is no such formula; parameters as for `draw`.
+  /// Returns the log probability of a value above x (or below x, if `above` is false), if it has no such formula.
+  /// Parameters as for `draw`.
   std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
-  /// The distribution of a number (of vectors, of a component) whose canonical parameters, in row order, are
-  /// independent and have these margins; of vectors, the margins of that component of each. Empty where it has no
-  /// closed form.
+  /// Returns the predictive distribution of a number with its parameters integrated out. The canonical parameters, in
+  /// row order, are independent with these margins. For vectors, the arguments and the result belong to one component.
+  /// Returns nothing if there is no closed form.
   std::function<std::optional<Predictive>(std::span<const Margin> parameters)> predictive = {};
-  /// Such a row stands in no term of the log joint: it has neither factor nor `tempered`, and its draws are those of
-  /// its parts.
+  /// Set for a compound distribution. No term of the log joint has such a row: it has neither `factor` nor `tempered`,
+  /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
-  /// The row of the same distribution that is meant where the parameters are named as there.
+  /// The name of another row for the same distribution, which is meant if the parameters are named as in that row.
   std::string also = {};
 };
 
-/// The point factor of a family: its one exported parameter is `value`, the mode (categories: `probs`, 0 or 1), its
-/// expected statistics are those of the value, its entropy is 0. Null where the family has no mode in closed form.
+/// Returns the point factor of a family: all mass at the mode. Its exported parameter is `value`, the mode (categories:
+/// `probs`, each 0 or 1). Its expected statistics are those of the value, and its entropy is 0. Returns null if the
+/// family has no mode in closed form.
 const Factor* point_factor(const FamilyRow& row);
 
-/// The factor of a family at one draw from it: its exported parameters are the values, its expected statistics those of
-/// the values (categories: `probs`, 0 or 1, or shares of copies), its entropy is 0. Null where the row has no draw.
+/// Returns the sample factor of a family: all mass at one draw, for Gibbs sampling. Its exported parameters are the
+/// drawn values (categories: `probs`, each 0 or 1, or fractions of the copies). Its expected statistics are those of
+/// the values, and its entropy is 0. Returns null if the family has no draw.
 const Factor* sample_factor(const FamilyRow& row);
 
-/// The canonical density parameters in row order: name and event rank.
+/// A canonical parameter of a density.
 struct DensityParameter {
-  std::string name;
-  int event_rank = 0;
+  std::string name;    // as in Spelling::canonical
+  int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix
 };
+/// Returns the canonical parameters of the row's density, in row order.
 std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 
-/// All rows, in the order of `lehr families`.
+/// Returns all rows that a model may name, in the order of `lehr families`.
 const std::vector<FamilyRow>& families();
+/// Returns the row of families() with this name, or null.
 const FamilyRow* find_family(std::string_view name);
-/// The same among all rows that factors have, those that are not in families() too.
+/// Returns the row with this name among all rows that a factor may have, also those that families() does not list.
+/// Returns null if there is none.
 const FamilyRow* find_factor_family(std::string_view name);
-/// The family of a factor for a value and its precision, or null.
+/// Returns the row of the joint family of a mean with support `mean` and a precision with support `precision`, or null.
 const FamilyRow* find_joint_family(Support mean, Support precision);
 
-/// The row of the auxiliary xi of a logistic link: a point at which the bound is tightest. Not in families().
-/// Jaakkola & Jordan, Bayesian parameter estimation via variational methods (2000).
+/// Returns the row of the auxiliary xi of a logistic link: the point at which Jaakkola & Jordan's bound touches
+/// (Bayesian parameter estimation via variational methods, 2000). As a draw it is a Polya-Gamma variable. Not in
+/// families().
 const FamilyRow& logistic_bound();
 
-/// The row of the auxiliary psi of a softmax: a point at which the bound is tightest. Not in families().
-/// Boehning, Multinomial logistic regression algorithm (1992).
+/// Returns the row of the auxiliary psi of a softmax: the point at which Boehning's quadratic bound touches
+/// (Multinomial logistic regression algorithm, 1992). Not in families().
 const FamilyRow& softmax_bound();
 
-/// The row of a Normal number between limits. Not in families().
+/// Returns the row of a Normal number between two limits. Not in families().
 const FamilyRow& truncated_normal();
-/// The row of the auxiliary xi of an absolute value: |e| <= (e^2 / xi + xi) / 2 touches it at xi = |e|. Not in
-/// families(). As a draw 1 / xi is inverse Gaussian, and exp(-|e|) a Normal density on average: Andrews & Mallows,
-/// Scale mixtures of normal distributions (1974).
+/// Returns the row of the auxiliary xi of an absolute value |e|: |e| <= (e^2 / xi + xi) / 2, which touches at xi = |e|.
+/// As a draw, 1 / xi is inverse Gaussian, and exp(-|e|) is an average of Normal densities over it: Andrews & Mallows,
+/// Scale mixtures of normal distributions (1974). Not in families().
 const FamilyRow& absolute_bound();
 
-/// The row of the auxiliary of log Gamma(e), e a sum of points: its tangent at e is below it. Not in families().
-/// Minka, Estimating a Dirichlet distribution (2000).
+/// Returns the row of the auxiliary of log Gamma(e), where e is a sum of points: the value z at which a tangent from
+/// below touches. Minka, Estimating a Dirichlet distribution (2000). Not in families().
 const FamilyRow& log_gamma_bound();
 
-/// A family on `support` that has only a point factor and statistics that contain all of `needed`, or null. Not in
-/// families().
+/// Returns the row of a family on `support` that has only a point factor, and whose statistics include all of `needed`;
+/// null if there is none. Not in families().
 const FamilyRow* point_family(Support support, std::span<const Stat> needed);
 
-/// The row of a category and the number that it switches: a Normal for each value. Not in families().
+/// Returns the row of a category together with the number that it switches: the number is Normal for each value of the
+/// category. Not in families().
 const FamilyRow& switched_normal();
 
-/// The row of a vector and the precision that scales it: a Normal vector given a Gamma number. Not in families().
+/// Returns the row of a vector together with the precision that scales it: the vector is Normal given the precision,
+/// which is Gamma. Not in families().
 const FamilyRow& scaled_normal();
 
-/// What tells the parts of a mixture: a category, or of two parts a bit that is 1 for the first.
+/// Returns the family of the variable that selects the part of a mixture: Categorical, or Bernoulli if `category` is
+/// false. The bit is 1 for the first of two parts.
 const FamilyRow& family_of_parts(bool category);
 
-/// Families that can be the factor of a latent on `support` and whose statistics contain all of `needed`, in table
-/// order. Joint families are not offered: they are asked for by name.
+/// Returns the families that can be the factor of a latent variable on `support`: their statistics include all of
+/// `needed`. They are in table order. Joint families are not among them; find_joint_family() returns those.
 std::vector<const FamilyRow*> factors_for(Support support, std::span<const Stat> needed);
 
 }  // namespace lehr::math

@@ -1,4 +1,5 @@
-// The table of functions.
+// The table of functions, and look-ups in it. Rows without a value belong to statistics that occur in printed formulas
+// only.
 #include "compiler/math/function.h"
 
 #include <array>

@@ -1,35 +1,33 @@
-// Functions of one number and operators of two, for every rung: models, family rows, coefficients and what is printed
-// of them. A function is a row of the table in function.cpp.
+// Functions of one number and operators of two, for all intermediate representations: models, family rows, coefficients
+// and printed formulas. A function is a row of the table in function.cpp; a new one needs an enumerator here and a row
+// there.
 #pragma once
 #include <string_view>
 #include <vector>
 
 namespace lehr::math {
 
-/// log1m(x) = log(1 - x); logit_curvature(x) = tanh(x / 2) / (4 x), 1/8 at 0: of the bound of log logistic(x); step(x)
-/// = 1 where x > 0, else 0; xlogx(x) = x log x with xlogx(0) = 0 (entropies of discrete factors only); multigamma terms
-/// are written out as sums. probit(x) is the probability that a standard Normal number is below x, log_tail(x) the
-/// logarithm of the one that it is above. What follows logdet stands for statistics of variables (family.h) in printed
-/// formulas and has no value here.
+/// The functions of one number x; the comments give what is not in the C library. The enumerators from `curvature` on
+/// stand for statistics of variables (Stat in family.h) in printed formulas, and have no numeric value.
 enum class Function {
-  log,
-  log1m,
-  exp,
-  sqrt,
-  reciprocal,
-  lgamma,
-  digamma,
-  trigamma,
-  tanh,
-  logit_curvature,
-  log_cosh,
-  xlogx,
-  step,
-  abs,
-  logistic,
-  probit,
-  log_tail,
-  curvature,
+  log,              // log x
+  log1m,            // log(1 - x)
+  exp,              // e to the power of x
+  sqrt,             // square root
+  reciprocal,       // 1 / x
+  lgamma,           // log Gamma(x)
+  digamma,          // derivative of lgamma
+  trigamma,         // derivative of digamma
+  tanh,             // hyperbolic tangent
+  logit_curvature,  // tanh(x / 2) / (4 x), 1/8 at 0
+  log_cosh,         // log cosh(x)
+  xlogx,            // x log x, 0 at 0; entropies of discrete factors
+  step,             // 1 if x > 0, else 0
+  abs,              // |x|
+  logistic,         // 1 / (1 + exp(-x))
+  probit,           // P(Z < x) of a standard Normal Z
+  log_tail,         // log P(Z > x) of a standard Normal Z
+  curvature,        // the statistics Stat::curvature to Stat::slope:
   offset,
   logdet,
   above,
@@ -39,29 +37,34 @@ enum class Function {
   slope
 };
 
-/// `text` and `latex` are format strings: {0} the argument, {1} in brackets, {2} in brackets where it is a sum, {3} in
-/// brackets unless it is an atom, {4} behind a space where it is a name, else in brackets.
+/// What is fixed for a function: its names and its numeric value. `text` and `latex` are format strings of fmt for a
+/// call: {0} is the argument, {1} the argument in brackets, {2} in brackets if it is a sum, {3} in brackets unless it
+/// is a name, number or call, {4} behind a space if it is a name, else in brackets.
 struct FunctionRow {
-  Function function;
-  std::string_view name;  // "log", "lgamma", ...
-  std::string_view text, latex;
-  double (*value)(double) = nullptr;
-  bool in_language = false;  // a model may call it by its name
+  Function function;                  // the function of this row
+  std::string_view name;              // "log", "lgamma", ...
+  std::string_view text, latex;       // formats of a call, as plain text and as LaTeX
+  double (*value)(double) = nullptr;  // computes it; null if it has no value
+  bool in_language = false;           // a model may call it by its name
 };
 
+/// Returns the row of a function.
 const FunctionRow& row_of(Function f);
-/// Those a model may call, by name.
+/// Returns the rows of the functions that a model may call, in table order.
 const std::vector<const FunctionRow*>& language_functions();
-/// NaN outside the domain, and for functions that have no value.
+/// Returns f(x). NaN outside the domain, and for functions that have no numeric value.
 double value_of(Function f, double x);
 
+/// The arithmetic operators.
 enum class BinaryOp { add, subtract, multiply, divide };
 
+/// Returns the character of an operator: "+", "-", "*" or "/".
 constexpr std::string_view symbol_of(BinaryOp op) {
   constexpr std::string_view kSymbols = "+-*/";
   return kSymbols.substr(static_cast<std::size_t>(op), 1);
 }
 
+/// Returns the result of an operator for the operands a and b.
 constexpr double value_of(BinaryOp op, double a, double b) {
   return op == BinaryOp::add ? a + b : op == BinaryOp::subtract ? a - b : op == BinaryOp::multiply ? a * b : a / b;
 }

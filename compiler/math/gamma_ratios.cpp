@@ -1,7 +1,10 @@
-// With z = x + n of at least n = 10,
-//   Gamma(x + b) / Gamma(x) = product_{i < n} (x + i) / (x + b + i) * Gamma(z + b) / Gamma(z),
+// Computes Gamma(x + b) / Gamma(x) by recurrence and Stirling's series (Abramowitz & Stegun 6.1.15, 6.1.40). With z = x
+// + n, n = 10, or n = 0 if x >= 10 already:
+//
+//   Gamma(x + b) / Gamma(x) = product_{i < n} (x + i) / (x + b + i) * Gamma(z + b) / Gamma(z)
 //   log Gamma(z + b) - log Gamma(z) = (z - 1/2) log(1 + b/z) + b log(z + b) - b + tail(z + b) - tail(z)
-// by Stirling's series (Abramowitz & Stegun 6.1.15, 6.1.40). n = 0 where x is that large itself.
+//
+// The second line cancels the large parts of the two log Gammas analytically.
 #include "compiler/math/gamma_ratios.h"
 
 #include <Eigen/Dense>
@@ -12,19 +15,20 @@ namespace {
 using Eigen::ArrayXd;
 using Values = Eigen::Map<const ArrayXd>;
 
+/// n, the number of steps of the recurrence.
 constexpr int kShift = 10;
 
 Values values(const std::vector<double>& x) { return {x.data(), static_cast<Eigen::Index>(x.size())}; }
 std::vector<double> stored(const ArrayXd& x) { return {x.begin(), x.end()}; }
 
-/// log Gamma(z) - (z - 1/2) log z + z - log(2 pi) / 2.
+/// Returns log Gamma(z) - (z - 1/2) log z + z - log(2 pi) / 2 by its asymptotic series, for z >= 10.
 ArrayXd stirling_tail(const ArrayXd& z) {
   const ArrayXd inverse = 1 / z, s = inverse * inverse;
   return inverse *
          (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s * (1.0 / 1188 - s * 691 / 360360)))));
 }
 
-/// x (x + 1) ... (x + n - 1) where n elements are skipped, otherwise 1.
+/// Returns x (x + 1) ... (x + n - 1) for elements with `first` below n, else 1.
 ArrayXd skipped(const ArrayXd& x, const Values& first) {
   ArrayXd out = ArrayXd::Ones(x.size());
   for (int i = 0; i < kShift; ++i)
@@ -32,7 +36,7 @@ ArrayXd skipped(const ArrayXd& x, const Values& first) {
   return (first < kShift).select(out, 1.0);
 }
 
-/// log(1 + u) for 0 <= u <= 1/10, as 2 artanh(u / (2 + u)).
+/// Returns log(1 + u) for 0 <= u <= 1/10, as 2 artanh(u / (2 + u)).
 ArrayXd log_1_plus(const ArrayXd& u) {
   const ArrayXd w = u / (2 + u), s = w * w;
   return 2 * w * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s / 13))))));

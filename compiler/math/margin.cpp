@@ -1,3 +1,6 @@
+// Quantiles and cumulative distribution functions of margins, by Boost.Math. Boost's inverses lose digits, throw or do
+// not end for huge parameters. There, the limits of the distributions are used: Normal ones with a correction for
+// skewness, or Gamma for a Beta.
 #include "compiler/math/margin.h"
 
 #include <algorithm>
@@ -10,19 +13,24 @@
 namespace lehr::math {
 namespace {
 
+/// The result if there is none.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+// Returns true for a valid positive parameter.
 bool positive(double x) { return x > 0 && std::isfinite(x); }
 
-/// Beyond this, Boost's inverses lose digits, throw, or do not end; what the distributions tend to is nearer.
+/// From here on a parameter is huge: the limit of the distribution is more accurate than Boost's functions.
 constexpr double kLarge = 1e9;
-constexpr double kGammaLike = 1e4;  // a Beta variable of one large parameter, and the other below this
+/// A Beta variable with one huge parameter is nearly Gamma if the other is below this, else nearly Normal.
+constexpr double kGammaLike = 1e4;
 
+// Returns the quantile of the standard Normal.
 double normal_quantile(double probability) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability, Quiet());
 }
 
-/// A distribution that is nearly Normal, to the first order in its skewness (Cornish and Fisher; Edgeworth).
+/// A distribution that is nearly Normal, to first order in its skewness: quantiles by Cornish and Fisher, the
+/// cumulative function by Edgeworth's series.
 struct NearlyNormal {
   double mean, sd, skewness;
 
@@ -38,8 +46,10 @@ struct NearlyNormal {
   }
 };
 
+// Returns the limit of Gamma(shape, rate 1) for a huge shape.
 NearlyNormal large_gamma(double shape) { return {shape, std::sqrt(shape), 2 / std::sqrt(shape)}; }
 
+// Returns the limit of Beta(a, b) for two huge parameters, without overflow.
 NearlyNormal large_beta(double a, double b) {
   const double p = 1 / (1 + b / a), q = 1 / (1 + a / b), root = std::sqrt(0.5 * a + 0.5 * b) * std::numbers::sqrt2;
   return {p, std::sqrt(p) * std::sqrt(q) / root, 2 * (q - p) / (std::sqrt(p) * std::sqrt(q) * root)};
@@ -54,7 +64,7 @@ double gamma_cumulative(double shape, double x) {
   return shape > kLarge ? large_gamma(shape).cumulative(x) : boost::math::gamma_p(shape, x, Quiet());
 }
 
-/// With one large parameter, the odds of the other side are a Gamma variable over it.
+/// Returns a quantile of Beta(a, b). With one huge parameter, the odds x / (1 - x) are a Gamma variable divided by it.
 double beta_quantile(double a, double b, double probability) {
   if (std::max(a, b) <= kLarge) return boost::math::ibeta_inv(a, b, probability, Quiet());
   if (std::min(a, b) > kGammaLike) return large_beta(a, b).quantile(probability);
@@ -69,7 +79,8 @@ double beta_cumulative(double a, double b, double x) {
   return a < b ? gamma_cumulative(a, b * (x / (1 - x))) : 1 - gamma_cumulative(b, a * ((1 - x) / x));
 }
 
-// With x ~ Beta(freedom / 2, 1 / 2), |t| is the root of freedom * (1 - x) / x.
+/// Returns a quantile of Student's t: with x ~ Beta(freedom / 2, 1 / 2), |t| is the square root of freedom * (1 - x) /
+/// x.
 double student_quantile(double freedom, double location, double scale, double probability) {
   if (!positive(freedom)) return kNone;
   if (freedom > kLarge) return location + scale * normal_quantile(probability);
@@ -80,7 +91,8 @@ double student_quantile(double freedom, double location, double scale, double pr
   return location + scale * (probability < 0.5 ? -t : t);
 }
 
-// Near the middle freedom / (freedom + t^2) has lost the digits of t.
+/// Returns P(T <= t) of Student's t. Near the middle, freedom / (freedom + t^2) has lost the digits of t, so the
+/// complement is used.
 double student_cumulative(double freedom, double t) {
   if (freedom > kLarge) return 0.5 * std::erfc(-t / std::numbers::sqrt2);
   const double all = freedom + t * t;

@@ -1,3 +1,4 @@
+// Chooses the families by the support and by the statistics that a member's marginal must have.
 #include "compiler/math/member_families.h"
 
 namespace lehr::math {

@@ -1,4 +1,4 @@
-// Families of variables that share a factor, by their supports.
+// Finds the family of a joint factor of several variables, and the families of the marginals of its members.
 #pragma once
 #include <string>
 
@@ -6,30 +6,39 @@
 
 namespace lehr::math {
 
-/// The factor of a joint variable: of a vector the MvNormal, of other supports their own.
+/// Returns the family of the factor of a joint variable with this support: MvNormal for a vector, SwitchedNormal for a
+/// category with a number, ScaledNormal for a vector with its precision.
 const FamilyRow& joint_family(Support joint);
 
-/// The marginal of a member of a joint variable: of a real or a vector the Normal, or Student's t where its precision
-/// is a member; of a bit or category that of its probabilities; of a positive number the Gamma.
+/// Returns the family of the marginal of one member of a joint variable. A real or a vector has a Normal, or Student's
+/// t if its precision is a member too. A positive number has a Gamma; a bit or category has its probabilities.
 const FamilyRow& member_family(Support member, Support joint);
 
-/// The rows of Student's t as a marginal, of a number and of a vector. Not in families(): nothing is drawn from them.
+/// Returns the row of Student's t as the marginal of a number. Not in families(): it is not drawn from, and no term of
+/// the log joint has it.
 const FamilyRow& student_marginal();
+/// Returns the row of Student's t as the marginal of a vector. Not in families().
 const FamilyRow& mv_student_marginal();
 
-/// Parameters of the factor of a scaled vector and of its members' marginals: the precision in units of tau, those of
-/// tau, and the degrees of freedom of Student's t.
+/// Names of parameters in the factor of a scaled vector and in the marginals of its members: `scale` is the precision
+/// of the vector divided by tau; `shape` and `rate` are those of tau; `freedom` is that of Student's t.
 struct ScaledNames {
+  /// The names as the posterior stores them.
   const char *scale = "precision_scale", *shape = "shape", *rate = "rate", *freedom = "df";
 };
+/// The names that all rows use.
 inline constexpr ScaledNames kScaledNames;
 
-/// Names of the exported parameters by what they are; empty where the family has none. `value` and `number` are those
-/// of its draw: the value (of a switched pair the category's, of a scaled vector the precision's), and the number that
-/// is switched, or the vector.
+/// The names of exported parameters of a family's factor, by what they are; a name is empty if the family has no such
+/// parameter.
+///
+/// `value` and `number` are parameters of the sample factor. `value` is the drawn value: in a switched pair that of the
+/// category, in a scaled vector that of the precision. `number` is the drawn mean: the number that is switched, or the
+/// vector.
 struct RoleNames {
-  std::string location, precision, probabilities, value, number;
+  std::string location, precision, probabilities, value, number;  // by role
 };
+/// Returns these names for the factor and the sample factor of a row.
 RoleNames role_names(const FamilyRow& row);
 
 }  // namespace lehr::math

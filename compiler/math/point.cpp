@@ -1,5 +1,8 @@
 // Factors with all mass at one value: at the mode of the factor that the natural parameters describe (EM, MAP), or at a
-// draw from it (Gibbs).
+// draw from it (Gibbs). Both are made from the ordinary factor: its parameters become intermediates, and each expected
+// statistic becomes the statistic of the value.
+//
+//   Gamma:  E[log x] = digamma(shape) - log(rate)     at a point:  log(value),  value = (shape - 1) / rate
 #include <map>
 
 #include "compiler/math/rows.h"
@@ -10,12 +13,13 @@ using namespace rows;
 
 namespace {
 
-/// Added to an argument of a logarithm that may be 0 at a point on the boundary: a probability that is never
-/// used.
+/// Added to an argument of a logarithm that is 0 at a point on the boundary. The result is then finite, and is
+/// multiplied by 0.
 constexpr double kTiny = 1e-300;
 
+/// Returns the component of the value that a statistic is a function of.
 Expr component(Support s) {
-  if (s == Support::switched) return symbol("value", kFirst);  // 1 at the value of the category
+  if (s == Support::switched) return symbol("value", kFirst);  // one-hot: 1 at the value of the category
   switch (event_rank(s)) {
     case 1:
       return symbol("value", kFirst);
@@ -26,7 +30,7 @@ Expr component(Support s) {
   }
 }
 
-/// Of a vector and its precision at a draw of both.
+/// Returns a statistic of a vector and its precision, at drawn values of both.
 Expr scaled_at_value(Stat s) {
   const Expr precision = symbol("value");
   if (s == Stat::value) return precision;
@@ -35,10 +39,12 @@ Expr scaled_at_value(Stat s) {
   return s == Stat::weighted ? weighted : weighted * symbol("mean_value", kSecond);
 }
 
+/// Returns the formula of a statistic at the symbol "value" (and "mean_value" in joint families).
 Expr statistic_at_value(Stat s, Support support) {
   if (support == Support::scaled) return scaled_at_value(s);
   const Expr x = component(support);
-  const bool vector = event_rank(support) > 0;  // joint families: `support` is that of the precision
+  // In joint families, `support` is that of the precision.
+  const bool vector = event_rank(support) > 0;
   const Expr weighted =
       vector ? sum(kA, symbol("value", kFirst, kA) * symbol("mean_value", kA)) : symbol("value") * symbol("mean_value");
   switch (s) {
@@ -80,14 +86,14 @@ Expr statistic_at_value(Stat s, Support support) {
     case Stat::slope:
       break;
     case Stat::weighted2:
-      break;  // of `scaled` alone
+      break;  // occurs in `scaled` only, above
     case Stat::above:
     case Stat::below:
     case Stat::lower:
     case Stat::upper:
       return 0.0;
     case Stat::curvature:
-      return 0.5 * x;  // of a Polya-Gamma variable
+      return 0.5 * x;  // the drawn value is a Polya-Gamma variable, half of which is the curvature
     case Stat::switched:
     case Stat::switched_square: {
       const Expr number = symbol("mean_value");
@@ -97,6 +103,7 @@ Expr statistic_at_value(Stat s, Support support) {
   return x;
 }
 
+// Makes the point factor of a row that has a mode, or of a category.
 Factor point(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = f.log_normaliser = 0.0;
@@ -114,6 +121,7 @@ Factor point(const FamilyRow& row) {
   return f;
 }
 
+// Makes the sample factor of a row that has a draw, or of a category.
 Factor sample(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = 0.0;
@@ -130,7 +138,8 @@ Factor sample(const FamilyRow& row) {
   return f;
 }
 
-/// The factors that `make` makes of the rows that have one, by name.
+/// Applies `make` to each row of families() whose factor satisfies `has` or is a softmax. Returns the results by name
+/// of the row.
 template <class Has, class Make>
 std::map<std::string, Factor> factors_of_rows(const Has& has, const Make& make) {
   std::map<std::string, Factor> all;
@@ -160,23 +169,29 @@ const FamilyRow& logistic_bound() {
                   .summary = "where the bound of a logistic link touches it",
                   .support = Support::positive};
     row.improper = true;
+    // xi^2 is a sum of products, so rounding may give it either sign near 0.
     // Of a sum of products, near 0 of any sign by rounding.
     const Expr root = sqrt(abs(symbol("square")));
     Factor f;
+    // The ELBO has n_offset * offset(xi) + n_curvature * curvature(xi), which is largest at xi^2 = E[eta^2].
     // The largest n_offset * offset(xi) + n_curvature * lambda(xi) is at xi^2 = E[eta^2].
     f.parameters = {{.name = "square",
                      .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
                      .exported = false},
                     parameter("value", 0, root, ParameterRole::value)};
     f.moments = mean_alone;
+    // The likelihood of n trials is the average of exp(n e / 2 - n w e^2 / 2) over n w ~ PG(n, e): Polson, Scott &
+    // Windle (2013). n is the coefficient of the offset.
     // exp(n e / 2 - n w e^2 / 2) with n w from PG(n, e) is the likelihood of n trials with w beside it: Polson, Scott &
     // Windle (2013). n is what stands before the offset.
     FactorParameter w = noise("w", 0, Noise::polya_gamma, root);
     w.noise_second = natural_symbol(Stat::offset);
     f.draw = {w, drawn_value(0, symbol("w"))};
+    // The integral over w is the likelihood 1 / (2 cosh(e / 2))^n, here as a formula of the naturals.
     // Of the likelihood 1 / (2 cosh(e / 2))^n: over naturals.
     f.log_normaliser = -natural_symbol(Stat::offset) * (kLog2 + log_cosh(0.5 * root));
     f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};
+    // With log(1 + exp(-xi)) = log 2 - log(1 + tanh(xi / 2)).
     // log(1 + exp(-xi)) = log 2 - log(1 + tanh(xi / 2)).
     f.statistics = {{Stat::curvature, lambda, 0.0},
                     {Stat::offset, lambda * square(xi) - 0.5 * xi - kLog2 + log(1.0 + 4.0 * xi * lambda), 0.0}};

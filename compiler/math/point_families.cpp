@@ -1,4 +1,6 @@
-// Families that have a mode in closed form or by Newton's method, and no expectations that are known: those of points.
+// Families whose mode is known, in closed form or by Newton's method, but whose expectations are not: they have point
+// factors only. They serve `guide point(...)` where the prior is not conjugate, for example a Gamma prior of a
+// variance.
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -7,8 +9,10 @@ using namespace rows;
 
 namespace {
 
+/// Added to a divisor that may be 0 where the quotient is not used.
 constexpr double kTiny = 1e-300;
 
+/// Makes a row on the positive reals that has these statistics and no mode yet.
 FamilyRow of_points(std::string name, std::string summary, std::vector<Stat> statistics) {
   FamilyRow row{.name = std::move(name), .summary = std::move(summary), .support = Support::positive};
   row.improper = true;
@@ -18,15 +22,15 @@ FamilyRow of_points(std::string name, std::string summary, std::vector<Stat> sta
   return row;
 }
 
-/// The positive u where a u^2 - b u - c is 0, a and c >= 0: the sum of the roots or their quotient, whichever does not
-/// cancel.
+/// Returns the positive u with a u^2 - b u - c = 0, for a >= 0 and c >= 0. Of the two formulas of the root it uses the
+/// one that does not cancel.
 Expr positive_root(const Expr& a, const Expr& b, const Expr& c) {
   const Expr large = step(b), root = sqrt(square(b) + 4.0 * a * c);
   const Expr direct = (b + root) / (2.0 * a + kTiny), other = 2.0 * c / (root - b + kTiny);
   return large * direct + (1.0 - large) * other;
 }
 
-/// Mode of a variance that has a Gamma prior.
+/// Modes of positive numbers with terms in x, 1/x and log x: a variance with a Gamma prior.
 FamilyRow inverse_gaussian() {
   FamilyRow row = of_points("GeneralisedInverseGaussian", "points with terms in x, 1/x and log x",
                             {Stat::value, Stat::inverse, Stat::log});
@@ -38,7 +42,7 @@ FamilyRow inverse_gaussian() {
   return row;
 }
 
-/// Mode of a standard deviation that has a HalfNormal prior.
+/// Modes of positive numbers with terms in x^2, 1/x^2 and log x: a standard deviation with a HalfNormal prior.
 FamilyRow root_inverse_gaussian() {
   FamilyRow row = of_points("RootInverseGaussian", "points with terms in x^2, 1/x^2 and log x",
                             {Stat::square, Stat::inverse_square, Stat::log});
@@ -50,19 +54,26 @@ FamilyRow root_inverse_gaussian() {
   return row;
 }
 
-/// The largest n_value x + n_log log x + n_value_log x log x + n_log_gamma log Gamma(x). With m = -n_log_gamma, r =
-/// n_log / m, k = n_value_log / m <= 1 and y = -n_value / m, at t = log x the slope is m times
-///   F(t) = r exp(-t) + k (t + 1) - digamma(exp t) - y,
-/// which is convex and falls, so that Newton's method climbs to its zero from any point to the left. There is one where
-/// log x - 1 / (2 x) stands in the place of the digamma function, which is smaller: u = (r + 1/2) / x then solves
-/// u + (1 - k) log u = w, and is not above the u for which 1 - 1 / u stands in the place of log u.
+/// Modes of positive numbers with terms in x, log x, x log x and log Gamma(x): the shape of a Gamma with a Gamma prior.
+/// The objective is n_value x + n_log log x + n_value_log x log x + n_log_gamma log Gamma(x).
+///
+/// With m = -n_log_gamma, r = n_log / m, k = n_value_log / m <= 1, y = -n_value / m, its derivative at t = log x is m x
+/// times
+///
+///   F(t) = r exp(-t) + k (t + 1) - digamma(exp t) - y
+///
+/// F is convex and falls, so Newton's method converges to its zero monotonically from any start to the left. A start
+/// follows from replacing digamma by the larger log x - 1 / (2 x): with u = (r + 1/2) / x, it solves u + (1 - k) log u
+/// = w. Replacing log u there by the smaller 1 - 1/u makes it a quadratic equation, whose u is no smaller, so x is no
+/// larger.
 FamilyRow gamma_shape() {
   constexpr int kSteps = 6;
   constexpr double kLeast = 1e-100;
   FamilyRow row = of_points("GammaShape", "points with terms in x, log x, x log x and log Gamma(x)",
                             {Stat::value, Stat::log, Stat::value_log, Stat::log_gamma});
   Factor& f = *row.factor;
-  // Without terms in log Gamma(x) a Gamma density. Quotients by less would overflow where they are squared.
+  // Without terms in log Gamma(x) the density is a Gamma, whose mode is used. Quotients by a smaller number would
+  // overflow when they are squared.
   const Expr any = step(-natural_symbol(Stat::log_gamma) - kLeast);
   const auto per = [&](Stat s) { return natural_symbol(s) / ((1.0 - any) - natural_symbol(Stat::log_gamma)); };
   const Expr r = symbol("r"), k = symbol("k"), y = symbol("y"), w = symbol("w");
@@ -84,13 +95,17 @@ FamilyRow gamma_shape() {
   return row;
 }
 
-/// The largest n_value x + n_square x^2 + n_log log x + n_log_gap log(1 - exp(-x)), n_square <= 0. With b = n_value, a
-/// = -2 n_square, c = n_log and g = n_log_gap the slope is
-///   F(x) = b - a x + c / x + g p(x),  p(x) = 1 / (exp(x) - 1),
-/// which is convex and falls, so that Newton's method climbs to its zero from any point to the left. There is one where
-/// 1 / x - 1/2 stands in the place of p, which is smaller, and one where 0 does. Where rest = a x - b - c / x is
-/// positive log(g p) - log(rest) has the same zero, is convex and falls too, and is nearly straight where exp(x) is
-/// large: of the two steps the longer one is taken.
+/// Modes of positive numbers with terms in x, x^2, log x and log(1 - exp(-x)): gaps between ordered cut points. The
+/// objective is n_value x + n_square x^2 + n_log log x + n_log_gap log(1 - exp(-x)), with n_square <= 0.
+///
+/// With b = n_value, a = -2 n_square, c = n_log and g = n_log_gap, its derivative is
+///
+///   F(x) = b - a x + c / x + g p(x),  p(x) = 1 / (exp(x) - 1)
+///
+/// F is convex and falls, so Newton's method converges to its zero monotonically from any start to the left. Replacing
+/// p by the smaller 1 / x - 1/2, or by 0, gives two starts; the larger one is used. Where rest = a x - b - c / x is
+/// positive, log(g p) - log(rest) has the same zero, is convex and falls too. It is nearly straight where exp(x) is
+/// large. Each iteration takes the longer of the two Newton steps.
 FamilyRow gap() {
   constexpr int kSteps = 6;
   FamilyRow row = of_points("Gap", "points with terms in x, x^2, log x and log(1 - exp(-x))",
@@ -117,6 +132,7 @@ FamilyRow gap() {
     f.parameters.push_back(step_of_draw("x" + std::to_string(i + 1), 0, x + larger(inside * of_log, straight)));
   }
   f.valid = {symbol("x0")};
+  // Without terms in log x and log(1 - exp(-x)), the mode is the vertex of the parabola, or 0.
   // Without terms in log x and log(1 - exp(-x)) where the parabola has its top, or 0.
   f.mode = any * symbol("x" + std::to_string(kSteps)) + (1.0 - any) * positive_root(a, b, 0.0);
   return row;

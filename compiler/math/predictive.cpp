@@ -1,3 +1,5 @@
+// Predictive distributions of Gaussian values, and quantiles of mixtures. A quantile of counts is found by doubling and
+// bisection, another one by bracketing and the TOMS 748 method of Boost.Math.
 #include "compiler/math/predictive.h"
 
 #include <algorithm>
@@ -10,17 +12,21 @@
 namespace lehr::math {
 namespace {
 
-/// A variance that is none beside any other.
+/// A variance below this is treated as 0: it is nothing beside any other.
 constexpr double kNothing = 1e-290;
+/// The result if there is none.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+// Returns P(Z <= z) of a standard Normal Z.
 double standard_normal(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
 
+// A node of the trapezoidal rule: the Normal of this sd has this weight in the mixture.
 struct Node {
   double sd, weight;
 };
 
-/// log s = -log t, t ~ Gamma(shape, scale): nodes where the density of log t is more than e^-41 of its largest value.
+/// Returns the nodes for an integral over log s. log s = -log t with t ~ Gamma(shape, scale). Nodes cover where the
+/// density of log t is more than e^-41 of its maximum.
 std::vector<Node> nodes_of(double variance, double spread, double shape, double scale) {
   const double step = std::min(0.2, 0.65 / std::sqrt(shape));
   const double top = std::log(shape / scale);
@@ -40,7 +46,8 @@ std::vector<Node> nodes_of(double variance, double spread, double shape, double 
   return out;
 }
 
-/// Where `below` changes from false to true, which it does once.
+/// Returns the least whole number x >= 0 for which `reaches(x)` is true; it must stay true from there on. NaN if there
+/// is none up to some 1e16.
 template <class F>
 double least_whole(const F& reaches) {
   constexpr double kMost = 9e15;
@@ -98,6 +105,7 @@ double quantile(const Mixture& mixture, double probability) {
     return total;
   };
   if (mixture.empty()) return kNone;
+  // Weights sum to 1 only up to rounding, so a cumulative probability of 1 may be slightly less.
   // Sums of weights that are 1 but for rounding.
   constexpr double kRounding = 1e-13;
   if (std::ranges::all_of(mixture, [](const auto& c) { return c.second.whole; }))

@@ -1,4 +1,4 @@
-// Distributions of a number whose parameters are averaged over, and mixtures of them.
+// Distributions of a number with its parameters integrated out, mixtures of them, and their quantiles.
 #pragma once
 #include <functional>
 #include <span>
@@ -8,24 +8,27 @@
 
 namespace lehr::math {
 
+/// A distribution of one number, given by its cumulative function.
 struct Predictive {
   std::function<double(double)> cumulative;  // P(X <= x)
-  bool whole = false;                        // whole numbers from 0
-  double centre = 0, scale = 1;              // where most of it lies, roughly
+  bool whole = false;                        // the values are whole numbers from 0
+  double centre = 0, scale = 1;              // a typical value and a typical deviation: a start for root finding
 };
 
-/// Normal(mean, variance + spread * s), s ~ InverseGamma(shape, scale); of `spread` 0 Normal, of `variance` 0 Student's
-/// t, otherwise an integral over log s by the trapezoidal rule, which converges geometrically (Trefethen & Weideman,
-/// The exponentially convergent trapezoidal rule, 2014).
+/// Returns the distribution of a number that is Normal(mean, variance + spread * s) with s ~ InverseGamma(shape,
+/// scale). It is Normal if `spread` is 0, and Student's t if `variance` is 0. Otherwise it is an integral over log s by
+/// the trapezoidal rule, which converges geometrically (Trefethen & Weideman, The exponentially convergent trapezoidal
+/// rule, 2014).
 Predictive normal_mixture(double mean, double variance, double spread, double shape, double scale);
 
-/// Of a margin that has one.
+/// Returns the distribution that a margin describes, whose kind must not be `none`.
 Predictive predictive_of(const Margin& margin);
 
-/// Weights (which sum to 1) and what they weight.
+/// A mixture of distributions: pairs of a weight and a distribution. The weights sum to 1.
 using Mixture = std::vector<std::pair<double, Predictive>>;
 
-/// The least x with P(X <= x) >= probability, to the digits of a double; NaN where a distribution has no value.
+/// Returns the least x with P(X <= x) >= probability, to the precision of a double. NaN if the mixture is empty or one
+/// of its distributions has no value.
 double quantile(const Mixture& mixture, double probability);
 
 }  // namespace lehr::math

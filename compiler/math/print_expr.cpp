@@ -1,5 +1,5 @@
-// Text of formulas in the notation of the docs. Numbers are %.6g, except the constants of log densities,
-// which print by name.
+// Prints formulas in the notation of the docs. Numbers are printed with six digits, but constants of log densities such
+// as log(2*pi) by name. Brackets are printed only where the binding strength demands them (support/printing.h).
 #include <fmt/format.h>
 
 #include <array>
@@ -17,6 +17,7 @@ namespace lehr::math {
 
 namespace {
 
+// Returns the text of a constant.
 Infix number_text(double value) {
   static const std::array<std::pair<double, Infix>, 6> kNamed{{
       {std::log(2.0 * std::numbers::pi), {"log(2*pi)"}},
@@ -37,7 +38,7 @@ bool is_reciprocal(const Expr& e) {
   return apply && apply->function == Function::reciprocal;
 }
 
-/// `e` without its leading minus, when it has one.
+/// Returns `e` without its leading minus sign, if it has one.
 std::optional<Expr> negated(const Expr& e) {
   if (const auto* n = std::get_if<Number>(&e->form)) {
     if (n->value < 0) return Expr(-n->value);
@@ -50,7 +51,7 @@ std::optional<Expr> negated(const Expr& e) {
 
 class Printer {
  public:
-  /// Free event indices keep the letters j and l; everything bound takes what is left.
+  /// Reserves the letters j and l for the free event indices; index variables of sums take letters that are left.
   explicit Printer(const Expr& e) {
     const int rank = free_event_rank(e);
     if (rank >= 1) names_.emplace(kFirst.id, "j");
@@ -62,6 +63,7 @@ class Printer {
   }
 
  private:
+  // Returns the letter of an index, the same one for each use.
   std::string name(Index i) {
     const auto known = names_.find(i.id);
     if (known != names_.end()) return known->second;
@@ -74,6 +76,7 @@ class Printer {
     return fmt::format("i{}", i.id);
   }
 
+  // Returns the text of `e`, in brackets if it binds less tightly than `needed`.
   std::string at(const Expr& e, Strength needed) { return print(e).at(needed); }
 
   static Infix spell(const Number& n) { return number_text(n.value); }
@@ -129,7 +132,7 @@ class Printer {
   }
   static Infix spell(const LogDet& l) { return {fmt::format("logdet({})", l.matrix)}; }
 
-  std::map<int, std::string> names_;
+  std::map<int, std::string> names_;  // letters in use, by id of the index
 };
 
 }  // namespace

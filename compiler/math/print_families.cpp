@@ -1,4 +1,4 @@
-// See print_families.h. All text comes from the rows.
+// Prints the family table. All text is derived from the rows, so a new row needs nothing here.
 #include "compiler/math/print_families.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace lehr::math {
 
 namespace {
 
-/// "mean, precision | variance | sd", with optional arguments in brackets.
+/// Returns the parameters of a row as "mean, precision | variance | sd". Optional ones are in brackets.
 std::string signature(const FamilyRow& row) {
   std::string text;
   const Spelling* previous = nullptr;
@@ -24,11 +24,13 @@ std::string signature(const FamilyRow& row) {
   return text;
 }
 
+// Returns the support of a row; of a joint family both.
 std::string support_text(const FamilyRow& row) {
   if (!row.joint_precision) return std::string(name_of(row.support));
   return fmt::format("{} and {}", name_of(row.support), name_of(*row.joint_precision));
 }
 
+// Returns the line about the row's factor: exported parameters and statistics.
 std::string factor_text(const FamilyRow& row) {
   const auto statistic = [](const StatisticRow& s) { return name_of(s.stat); };
   auto exported = row.factor->parameters | std::views::filter(&FactorParameter::exported);

@@ -1,4 +1,5 @@
-// The groups of rows that families.cpp joins, and the notation they share. Included by the rows only.
+// Declares the groups of rows that families.cpp joins, and the notation in which rows are written. Only files that
+// define rows include it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,28 +15,41 @@
 
 namespace lehr::math {
 
-std::vector<FamilyRow> scalar_families();  // Normal, Gamma, InverseGamma, Exponential, LogNormal, Beta, Flat, Jeffreys
-std::vector<FamilyRow> scale_families();   // RootInverseGamma, HalfNormal, Laplace
-std::vector<FamilyRow>
-discrete_families();  // Bernoulli, Binomial, Geometric, Poisson, Categorical, Uniform, Multinomial, Spin, Zero
-std::vector<FamilyRow> compound_families();  // StudentT, BetaBinomial, GammaPoisson, DirichletMultinomial
-std::vector<FamilyRow> vector_families();    // MvNormal, Wishart, Dirichlet, NormalGamma, NormalWishart
+/// Returns the rows of continuous distributions of one number: Normal, Gamma, InverseGamma, Exponential, LogNormal,
+/// Beta, Flat, Jeffreys.
+std::vector<FamilyRow> scalar_families();
+/// Returns the rows of scales: RootInverseGamma, HalfNormal, Laplace.
+std::vector<FamilyRow> scale_families();
+/// Returns the rows of discrete distributions: Bernoulli, Spin, Categorical, Uniform, Multinomial, Binomial, Geometric,
+/// NegativeBinomial, Poisson, Zero.
+std::vector<FamilyRow> discrete_families();
+/// Returns the rows of compound distributions: StudentT, BetaBinomial, GammaPoisson, DirichletMultinomial,
+/// HalfStudentT, HalfCauchy.
+std::vector<FamilyRow> compound_families();
+/// Returns the rows of vectors and matrices: MvNormal, Wishart, InverseWishart, Dirichlet, NormalGamma, NormalWishart.
+std::vector<FamilyRow> vector_families();
 
-/// The rows of point_family().
+/// Returns the rows among which point_family() looks: families that have a point factor only.
 const std::vector<FamilyRow>& point_families();
 
 namespace rows {
 
+/// log 2
 inline const double kLog2 = std::numbers::ln2;
+/// log(2 pi)
 inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 
-// Bound indices of the sums in formulas; free ones are kFirst (j) and kSecond (l).
+/// The index variable of a sum in a formula. Free indices are kFirst (j) and kSecond (l).
 inline constexpr Index kA{2};
+/// The index variable of a sum inside a sum over kA.
 inline constexpr Index kB{3};
 
+/// Makes the spelling of a canonical parameter: a name that the log density uses as it is.
 inline Spelling canonical(std::string name, int event_rank = 0, Support domain = Support::real) {
   return {.name = name, .canonical = name, .event_rank = event_rank, .domain = domain};
 }
+/// Makes the spelling of an alternative parameter: `convert` is the canonical parameter `of` as a formula of
+/// symbol(name).
 inline Spelling alternative(std::string name, std::string of, Expr convert, int event_rank = 0,
                             Support domain = Support::positive) {
   return {.name = std::move(name),
@@ -44,18 +58,19 @@ inline Spelling alternative(std::string name, std::string of, Expr convert, int 
           .event_rank = event_rank,
           .domain = domain};
 }
-/// `mean`, and `precision` or what is converted to it.
+/// Returns the spellings of a Gaussian number: `mean`, and `precision` with its alternatives `variance` and `sd`.
 inline std::vector<Spelling> mean_and_precision() {
   return {canonical("mean"), canonical("precision", 0, Support::positive),
           alternative("variance", "precision", reciprocal(symbol("variance"))),
           alternative("sd", "precision", reciprocal(square(symbol("sd"))))};
 }
+/// Makes an exported parameter of a factor, computed from natural parameters by a formula.
 inline FactorParameter parameter(std::string name, int event_rank, Expr from_natural,
                                  ParameterRole role = ParameterRole::other) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(from_natural), .role = role};
 }
 
-/// The steps of a draw.
+/// Makes a step of a draw (Factor::draw) that is a random number.
 inline FactorParameter noise(std::string name, int event_rank, Noise noise, Expr argument = 0.0) {
   return {.name = std::move(name),
           .event_rank = event_rank,
@@ -63,9 +78,11 @@ inline FactorParameter noise(std::string name, int event_rank, Noise noise, Expr
           .exported = false,
           .noise = noise};
 }
+/// Makes a step that is an intermediate: of a draw, or of the parameters of a factor.
 inline FactorParameter step_of_draw(std::string name, int event_rank, Expr formula) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(formula), .exported = false};
 }
+/// Makes the step of a draw that is the drawn value, named "value", or "mean_value" for the mean of a joint family.
 inline FactorParameter drawn_value(int event_rank, Expr formula, bool of_mean = false) {
   return {.name = of_mean ? "mean_value" : "value",
           .event_rank = event_rank,
@@ -74,12 +91,13 @@ inline FactorParameter drawn_value(int event_rank, Expr formula, bool of_mean = 
           .role = ParameterRole::value};
 }
 
-/// log(1 + exp t).
+/// Returns log(1 + exp t) without overflow.
 inline Expr softplus(const Expr& t) { return 0.5 * t + log_cosh(0.5 * t) + kLog2; }
 
+/// Infinity, for moments that do not exist.
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// The moments of a number from `f`, a function of the parameters that gives mean and sd.
+/// Makes Factor::moments of a number from `f`, which maps the parameters to a pair of mean and sd.
 template <class F>
 std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F f) {
   return [f](std::span<const double> p, std::size_t) {
@@ -88,19 +106,19 @@ std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F 
   };
 }
 
-/// The margin of a number from `f`, a function of the parameters.
+/// Makes FamilyRow::margins of a number from `f`, which maps the parameters to its margin.
 template <class F>
 std::function<std::vector<Margin>(std::span<const double>, std::size_t)> number_margin(F f) {
   return [f](std::span<const double> p, std::size_t) { return std::vector<Margin>{f(p)}; };
 }
 
-/// The second moments of a number from `f`, a function of the parameters.
+/// Makes FamilyRow::spread of a number from `f`, which maps the parameters to its second moments.
 template <class F>
 std::function<Spread(std::span<const double>, std::size_t)> number_spread(F f) {
   return [f](std::span<const double> p, std::size_t) { return f(p); };
 }
 
-/// The draw of a number from `f`, a function of the parameters.
+/// Makes FamilyRow::draw of a number from `f`, which maps the parameters and a generator to a draw.
 template <class F>
 std::function<std::vector<double>(std::span<const double>, std::size_t, Rng&)> number_drawn(F f) {
   return [f](std::span<const double> p, std::size_t, Rng& rng) {
@@ -108,11 +126,12 @@ std::function<std::vector<double>(std::span<const double>, std::size_t, Rng&)> n
   };
 }
 
+/// Returns mean and sd of Gamma(shape, rate).
 inline std::pair<double, double> gamma_moments(double shape, double rate) {
   return {shape / rate, std::sqrt(shape) / rate};
 }
 
-/// Second moments of a precision that is Gamma(shape, rate), without its covariance.
+/// Returns the second moments of the inverse of a precision that is Gamma(shape, rate). The covariance is left empty.
 inline Spread gamma_inverse(double shape, double rate) {
   Spread s;
   s.inverse = {shape > 1 ? rate / (shape - 1) : kInfinite};
@@ -122,12 +141,13 @@ inline Spread gamma_inverse(double shape, double rate) {
   return s;
 }
 
-/// Margins that are known to be of these kinds, in order.
+/// Returns true if there are as many margins as kinds, and each margin is of the kind at its position.
 inline bool are(std::span<const Margin> p, std::initializer_list<Margin::Kind> kinds) {
   return std::ranges::equal(p, kinds, {}, &Margin::kind);
 }
 
-/// The moments of what its parameters are the mean of: points, and probabilities of single outcomes.
+/// The Factor::moments of factors whose parameters are their mean, and which have no sd: points, and probabilities of
+/// single outcomes.
 inline MeanAndSd mean_alone(std::span<const double> p, std::size_t) { return {{p.begin(), p.end()}, {}}; }
 
 }  // namespace rows

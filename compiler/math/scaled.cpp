@@ -1,6 +1,6 @@
-// A vector and its precision, q(tau) q(m | tau) = Gamma(shape, rate) * MvNormal(mean, precision_scale * tau), and the
-// marginals of the vector's numbers, Student's t. Bishop (2006), 2.3.6 and 2.3.7; regression with such a prior: Gelman
-// et al., Bayesian Data Analysis (2013), 14.8.
+// Factors of a vector m with its precision tau: q(tau) q(m | tau) = Gamma(shape, rate) * MvNormal(mean, precision_scale
+// * tau), where precision_scale is a matrix. The marginal of m is Student's t. Bishop (2006), 2.3.6 and 2.3.7;
+// regression with such a prior: Gelman et al., Bayesian Data Analysis (2013), 14.8.
 #include <Eigen/Dense>
 
 #include "compiler/math/member_families.h"
@@ -14,8 +14,8 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// L^-1 of a matrix L L', whose product with its own transpose from the left is the inverse; infinite unless the matrix
-/// is positive definite.
+/// Returns L^-1 for a matrix L L' given row-major. (L^-1)' L^-1 is the inverse of the matrix. Infinity unless the
+/// matrix is positive definite.
 Matrix inverse_root_of(std::span<const double> values, std::size_t size) {
   const auto n = static_cast<Eigen::Index>(size);
   const Eigen::LLT<Matrix> factor(Eigen::Map<const Matrix>(values.data(), n, n));
@@ -23,21 +23,23 @@ Matrix inverse_root_of(std::span<const double> values, std::size_t size) {
   return factor.matrixL().solve(Matrix::Identity(n, n));
 }
 
-/// `factor` times R'R, row-major, R beside it; `factor` is infinite where the moments do not exist.
+/// Returns the covariance `factor` times R'R, and its root beside it. `factor` is infinite if the moments do not exist.
 Spread spread_of_root(const Matrix& root, double factor) {
   const Matrix own = std::sqrt(factor) * root, covariance = own.transpose() * own;
   return {.covariance = {covariance.data(), covariance.data() + covariance.size()},
           .root = {own.data(), own.data() + own.size()}};
 }
 
-/// The variance of Student's t in units of its squared scale.
+/// Returns the variance of Student's t divided by its squared scale.
 double student_variance(double df) { return df > 2 ? df / (df - 2) : kInfinite; }
 
+/// Returns the square roots of the diagonal of the inverse, as a row.
 Matrix scale_of(std::span<const double> precision, std::size_t size) {
   const Matrix root = inverse_root_of(precision, size);
   return root.colwise().norm();
 }
 
+/// Makes the factor of the pair.
 Factor scaled_factor() {
   const Expr shape = symbol(kScaledNames.shape), rate = symbol(kScaledNames.rate);
   const auto mean = [](Index i) { return symbol("mean", i); };
@@ -103,6 +105,8 @@ const FamilyRow& scaled_normal() {
       out.push_back({Margin::Kind::gamma, shape, rate});
       return out;
     };
+    // The vector is uncorrelated with the precision, because its mean does not depend on the precision. So the
+    // covariance is block diagonal.
     // The vector is uncorrelated with the precision, as its mean is the same for all of them.
     row.spread = [](std::span<const double> p, std::size_t size) {
       const double shape = p[size * size + size], rate = p[size * size + size + 1];

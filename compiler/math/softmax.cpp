@@ -1,5 +1,5 @@
-// The point where the quadratic bound of log sum exp touches it. Its curvature is at least that of the function
-// everywhere, so that the bound holds: Boehning (1992).
+// The family row of the point at which the quadratic bound of log sum exp touches it. The curvature of the bound is at
+// least that of the function everywhere, so the bound holds: Boehning (1992).
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -15,6 +15,8 @@ const FamilyRow& softmax_bound() {
         .name = "SoftmaxBound", .summary = "where the bound of a softmax touches it", .support = Support::vector};
     row.improper = true;
     Factor f;
+    // The ELBO has n_offset offset(psi) + sum_k n_slope_k slope_k(psi) with n_offset < 0, which is largest at the
+    // expected scores.
     // n_offset offset(psi) + sum_k n_slope_k slope_k(psi), n_offset < 0, is largest at the expected scores.
     f.parameters = {parameter("value", 1, natural_symbol(Stat::slope, kFirst) / (natural_symbol(Stat::offset) - 1e-300),
                               ParameterRole::value)};

@@ -1,4 +1,4 @@
-// See special.h.
+// Implements the special functions. Thresholds are chosen so that the series have converged to double precision.
 #include "compiler/math/special.h"
 
 #include <math.h>
@@ -40,6 +40,7 @@ double trigamma_value(double x) {
 
 double log_tail_value(double x) {
   const auto tail = [](double y) { return 0.5 * std::erfc(y / std::numbers::sqrt2); };
+  // Below 0 the probability is near 1: its logarithm is computed from the small rest.
   if (x < 0.0) return std::log1p(-tail(-x));
   if (x < 30.0) return std::log(tail(x));
   const double s = 1.0 / (x * x);

@@ -1,5 +1,6 @@
-// A category z and a number x that is Normal given z: q(z) q(x | z). Its conditional has this form where every term of
-// the log joint is quadratic in x for each value of z (spike and slab: George & McCulloch 1993).
+// The family row of a category z with a number x that is Normal given z: q(z) q(x | z). A pair of variables has this
+// factor if every term of the log joint is quadratic in x for each value of z. An example is a spike-and-slab
+// coefficient (George & McCulloch 1993).
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -15,6 +16,8 @@ const FamilyRow& switched_normal() {
                   .summary = "a category, and a number that is Normal given it",
                   .support = Support::switched};
     Factor f;
+    // The weight of a value is the log normaliser of its Normal. Of a ratio of weights that overflows, the reciprocal
+    // is 0, as it should be.
     // The weight of a value is the normaliser of its Normal; no quotient of the sum overflows to more than infinity.
     f.parameters = {
         parameter("precision", 1, -2.0 * natural_symbol(Stat::switched_square, kFirst), ParameterRole::precision),
@@ -33,6 +36,7 @@ const FamilyRow& switched_normal() {
     f.log_normaliser = 0.5 * kLog2Pi;
     f.entropy = sum(kA, probs(kA) * (0.5 * (1.0 + kLog2Pi) - 0.5 * log(precision(kA))) - xlogx(probs(kA)));
     f.valid = {precision(kFirst)};
+    // The drawn value k is the one at which the cumulative probability passes u.
     // The value at whose step the sum of probabilities passes u.
     const auto up_to = [&](double beyond) {
       return sum(kA, step(index_value(kFirst) - index_value(kA) + beyond) * probs(kA));

@@ -1,5 +1,8 @@
-// A Normal number that is known to lie between two limits: what an observed side or interval leaves of a Normal one
-// (Albert & Chib, Bayesian analysis of binary and polychotomous response data, 1993; Tobin 1958).
+// The family row of a Normal number between two limits: what an observed sign, interval or censored value leaves of a
+// Normal latent number (Albert & Chib, Bayesian analysis of binary and polychotomous response data, 1993; Tobin 1958).
+//
+// The formulas stay accurate in both tails and for narrow intervals: they use the hazard phi / Q far out, and an
+// expansion about the middle where the interval is narrow.
 #include <cmath>
 
 #include "compiler/math/evaluate.h"
@@ -11,28 +14,31 @@ using namespace rows;
 
 namespace {
 
-constexpr double kNoLimit = 1e150;    // in the place of an infinite limit: its square is a number
-constexpr double kFarOut = 100;       // standard deviations from where on the tail is its asymptotic series
-constexpr double kOneNumber = 1e-30;  // square of the relative difference up to which two limits are one number
-constexpr double kNarrow = 1e-3;  // change of the logarithm of the density up to which it is expanded about the middle
+constexpr double kNoLimit = 1e150;    // replaces an infinite limit: its square is finite
+constexpr double kFarOut = 100;       // standard deviations from which the tail is computed by its asymptotic series
+constexpr double kOneNumber = 1e-30;  // square of the relative difference below which two limits are equal
+/// An interval is narrow if the log density changes by less than this over it.
+constexpr double kNarrow = 1e-3;
 
-/// Expectations of z, standard Normal between a and b, mirrored so that the end nearer to 0 is the lower one; all
-/// of them exact to the rounding of their largest part, in both tails. `apart` is 0 where a and b are one number.
+/// Expectations of a standard Normal z between a and b. The interval is mirrored if needed, so that the end nearer to 0
+/// is the lower one. All results are exact to the rounding of their largest part, in both tails.
 struct Interval {
-  Expr mean = 0.0, square = 0.0, log_mass = 0.0;
-  Expr variance = 0.0;  // with all its digits where it is far less than the square of the mean
-  Expr exact = 0.0;     // 1 where the limits are one number, which z then is
+  Expr mean = 0.0, square = 0.0, log_mass = 0.0;  // E[z], E[z^2], log P(a < z < b)
+  Expr variance = 0.0;                            // with all its digits, also where it is far smaller than E[z]^2
+  Expr exact = 0.0;                               // 1 if the limits are equal, so that z is that number
 };
 
+/// Returns these expectations as formulas. `apart` is 0 where a and b are equal, else 1.
 Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   const Expr mirrored = step(-(a + b)), straight = 1.0 - mirrored;
   const Expr near = straight * a - mirrored * b, far = straight * b - mirrored * a;
   const Expr width = far - near;
   const Expr exact = 1.0 - apart, narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
   const Expr w = narrow * width, middle = narrow * 0.5 * (near + far), w2 = square(w), middle2 = square(middle);
+  // The hazard phi / Q at the nearer end, and the fraction of the tail that lies beyond the farther one.
   // The hazard phi / Q of the nearer end, and what of it belongs to the farther one.
   const Expr out = step(near - kFarOut), inside = (1.0 - out) * near;
-  const Expr ratio = exp(-0.5 * width * (near + far));  // of the densities
+  const Expr ratio = exp(-0.5 * width * (near + far));  // of the two densities
   const Expr farther = out * near + (1.0 - out), inverse2 = reciprocal(square(farther));
   const Expr asymptotic = near + out * (1.0 - inverse2 * (2.0 - 10.0 * inverse2)) / farther;
   const Expr hazard = (1.0 - out) * exp(-0.5 * square(inside) - 0.5 * kLog2Pi - log_tail(inside)) + out * asymptotic;
@@ -52,8 +58,8 @@ Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   return z;
 }
 
-/// A limit in units of x, from naturals: none, and all limits 0 where nothing is known of the number, so that it is
-/// one that nothing reads.
+/// Returns the formula of a limit in units of x, from naturals. Without a limit it is `none`. It is 0 where `known` is
+/// 0: nothing in the model mentions the number, so nothing reads it.
 Expr limit(Stat weight, Stat at, double none, const Expr& known) {
   const Expr n = natural_symbol(weight), limited = step(n);
   return natural_symbol(at) / (n + (1.0 - limited)) + none * (1.0 - limited) * known;
@@ -66,7 +72,7 @@ const FamilyRow& truncated_normal() {
     const Expr mean = symbol("mean"), precision = symbol("precision");
     const Expr lower = symbol("lower"), upper = symbol("upper");
     const Expr root = sqrt(precision), a = root * (lower - mean), b = root * (upper - mean);
-    // Limits that come out of sums are one number to the rounding of these.
+    // Limits that are results of sums are equal if they differ by no more than their rounding.
     const Expr apart = step(square(upper - lower) - kOneNumber * (square(upper) + square(lower)));
     const Interval z = interval(a, b, apart);
     FamilyRow row{.name = "TruncatedNormal", .summary = "Normal between two limits", .support = Support::real};

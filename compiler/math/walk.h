@@ -1,4 +1,4 @@
-// The children of a formula, for passes that visit a whole tree.
+// Walks over formulas: the children of a node, and comparisons of subformulas.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,8 @@
 
 namespace lehr::math {
 
-/// Both sides of a sum or product, what a function is applied to, the body of a sum over an index; otherwise nothing.
+/// Returns the direct subformulas of a formula: the operands of a sum or product, the argument of a function, or the
+/// body of a sum over an index. Other nodes have none.
 inline std::vector<Expr> children_of(const Expr& e) {
   if (const auto* n = std::get_if<Add>(&e->form)) return {n->left, n->right};
   if (const auto* n = std::get_if<Multiply>(&e->form)) return {n->left, n->right};
@@ -15,7 +16,7 @@ inline std::vector<Expr> children_of(const Expr& e) {
   return {};
 }
 
-/// The parts of a formula that are the same as another; the outermost alone.
+/// Returns the nodes below `e` (or at it) whose formula equals `to`. It does not search inside a match.
 inline std::vector<const Node*> equal_parts(const Expr& e, const Expr& to) {
   if (e == to) return {&*e};
   std::vector<const Node*> out;
@@ -26,7 +27,8 @@ inline std::vector<const Node*> equal_parts(const Expr& e, const Expr& to) {
   return out;
 }
 
-/// Whether all functions that are called for a formula are so for another.
+/// Returns true if every function call in `e` also occurs in `other`: computing `e` beside `other` then calls no
+/// further functions.
 inline bool calls_no_others(const Expr& e, const Expr& other) {
   if (std::holds_alternative<Apply>(e->form)) return !equal_parts(other, e).empty();
   for (const Expr& part : children_of(e)) {

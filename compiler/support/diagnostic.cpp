@@ -1,4 +1,5 @@
-// Rendering of diagnostics: position, message, underlined source line, notes.
+// Renders diagnostics as text: position, message, source line with carets, notes. Lines of any length and any bytes are
+// safe to print: long lines are cut to a window around the span, and control characters are escaped.
 #include "compiler/support/diagnostic.h"
 
 #include <algorithm>
@@ -12,27 +13,33 @@
 namespace lehr {
 namespace {
 
+/// A line of diagnostics.def as data.
 struct KindRow {
   std::string_view name;
   Severity severity;
   std::string_view text;
 };
 
+/// These two names are what the `severity` column of diagnostics.def expands to.
 constexpr Severity error = Severity::error;
 constexpr Severity warning = Severity::warning;
 
+/// All kinds, indexed by DiagnosticKind.
 constexpr KindRow kKinds[] = {
 #define LEHR_DIAGNOSTIC(name, severity, text) {#name, severity, text},
 #include "compiler/support/diagnostics.def"
 #undef LEHR_DIAGNOSTIC
 };
 
+/// Returns true if the byte continues a UTF-8 character that began before it.
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// How much of a source line is shown.
+/// The most terminal columns that an excerpt of a source line takes.
 constexpr std::size_t kExcerptColumns = 200;
+/// Marks an end of the excerpt at which the source line was cut.
 constexpr std::string_view kCut = "...";
 
+/// Returns the columns that the glyphs [from, to) of a line take on a terminal.
 std::size_t columns(const std::vector<Glyph>& line, std::size_t from, std::size_t to) {
   std::size_t sum = 0;
   for (std::size_t k = from; k < to; ++k)
@@ -40,7 +47,9 @@ std::size_t columns(const std::vector<Glyph>& line, std::size_t from, std::size_
   return sum;
 }
 
-/// The part of a line that has room, as a range of its characters: a third before `at`, the rest behind it.
+/// Returns the range of glyphs of `line` to show, around glyph `at`. A line that fits is shown whole. Otherwise a third
+/// of the room goes to what precedes `at`, the rest to what follows; room that is left at the end of a line is used
+/// before it.
 std::pair<std::size_t, std::size_t> window(const std::vector<Glyph>& line, std::size_t at) {
   if (columns(line, 0, line.size()) <= kExcerptColumns) return {0, line.size()};
   constexpr std::size_t room = kExcerptColumns - 2 * kCut.size();
@@ -54,14 +63,14 @@ std::pair<std::size_t, std::size_t> window(const std::vector<Glyph>& line, std::
   return {from, to};
 }
 
-/// The line around `span` and carets under the part of the span on that line; tabs keep their width.
+/// Returns two lines: the source line on which `span` begins, and carets under the part of the span that is on it. Tabs
+/// are copied into the second line, so that both have the same width.
 std::string excerpt(const Source& source, Span span) {
   const std::string_view text = source.text;
   const std::size_t begin = std::min<std::size_t>(span.begin, text.size());
   const std::size_t line_start = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
   std::size_t line_end = std::min(text.find('\n', begin), text.size());
   if (line_end > begin && text[line_end - 1] == '\r') --line_end;
-  // Of a long line the neighbourhood is enough: no character has more than four bytes.
   std::size_t first = begin - std::min(begin - line_start, 4 * kExcerptColumns + 4);
   while (first > line_start && first < begin && is_continuation(text[first]))
     ++first;
@@ -85,6 +94,7 @@ std::string excerpt(const Source& source, Span span) {
 
 const char* label(Severity s) { return s == Severity::error ? "error" : "warning"; }
 
+/// Returns "file:line:column" of the beginning of a span.
 std::string place(const Source& source, Span span) {
   const Position p = position_of(source, span.begin);
   return fmt::format("{}:{}:{}", printable_message(source.name), p.line, p.column);
@@ -134,7 +144,9 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const Source& sou
   std::string out;
   std::array<std::size_t, 2> count{};  // by severity
   const Diagnostic* previous = nullptr;
+  // Identical diagnostics have equal spans, so the stable sort puts them next to each other.
   for (const Diagnostic* d : sorted) {
+    // The same mistake may be found twice, for example in a `let` that is used twice.
     if (previous && previous->span == d->span && previous->text == d->text) continue;
     previous = d;
     if (++count[static_cast<std::size_t>(severity_of(d->kind))] > most) continue;

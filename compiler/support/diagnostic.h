@@ -1,5 +1,8 @@
-// Diagnostics are values. A pass adds them and goes on; the pipeline stops between rungs when one is an
-// error. Kinds and texts stand in diagnostics.def, so that a test can check that each has a golden.
+// Diagnostics (errors and warnings about a model file) are values. A stage of the compiler adds them and goes on; the
+// pipeline stops behind a stage that added an error.
+//
+// The kinds and their texts are listed in diagnostics.def, one line each. A test checks with that list that every kind
+// has an expected output in tests/golden.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,56 +15,69 @@
 
 namespace lehr {
 
+/// How grave a diagnostic is: an error stops the compilation behind the stage that reports it, a warning does not.
 enum class Severity { error, warning };
 
+/// The kinds of diagnostics: one enumerator for each line of diagnostics.def, in the order of that file.
 enum class DiagnosticKind {
 #define LEHR_DIAGNOSTIC(name, severity, text) name,
 #include "compiler/support/diagnostics.def"
 #undef LEHR_DIAGNOSTIC
 };
 
-/// A further remark under a diagnostic: another place, or the cure ("use variance = ... instead").
+/// A remark printed below a diagnostic: a second location in the model file, or a cure ("use variance = ... instead").
 struct Note {
-  std::string text;
-  std::optional<Span> span;
+  std::string text;          // the sentence to print
+  std::optional<Span> span;  // the location it is about; without one, the text is printed without an excerpt
 };
 
+/// One error or warning about a model file, with its location and its notes.
 struct Diagnostic {
-  DiagnosticKind kind;
-  Span span;
-  std::string text;
-  std::vector<Note> notes;
+  DiagnosticKind kind;      // which line of diagnostics.def it comes from
+  Span span;                // the bytes of the model file that it is about
+  std::string text;         // the message, with all slots of the kind's template filled in
+  std::vector<Note> notes;  // remarks printed below it, in this order
 
+  /// Appends a note, with or without a location, and returns this diagnostic, so that calls can be chained.
   Diagnostic& note(std::string note_text, std::optional<Span> note_span = std::nullopt) {
     notes.push_back({std::move(note_text), note_span});
     return *this;
   }
 };
 
+/// Returns whether diagnostics of a kind are errors or warnings, as diagnostics.def says.
 Severity severity_of(DiagnosticKind kind);
+/// Returns the name of a kind as written in diagnostics.def, such as "unknown_name".
 std::string_view name_of(DiagnosticKind kind);
+/// Returns the message of a kind as a format string of fmt, with `{}` for each slot.
 std::string_view template_of(DiagnosticKind kind);
 
-/// The diagnostics of one run over one source.
+/// Collects the diagnostics of one compilation of one model file, in the order in which they are reported.
 class Diagnostics {
  public:
   /// Adds a diagnostic whose text is the kind's template with `slots` filled in, in order.
+  /// The reference that it returns is valid until the next call.
   template <class... Slots>
   Diagnostic& add(DiagnosticKind kind, Span span, const Slots&... slots) {
     all_.push_back({kind, span, fmt::vformat(template_of(kind), fmt::make_format_args(slots...)), {}});
     return all_.back();
   }
+  /// Returns true if at least one of the diagnostics is an error.
   bool has_errors() const;
-  /// Adds a note to every error.
+  /// Appends a note with this text to every error that was added so far.
   void note_errors(const std::string& text);
+  /// Returns all diagnostics in the order in which they were added.
   const std::vector<Diagnostic>& all() const { return all_; }
 
  private:
-  std::vector<Diagnostic> all_;
+  std::vector<Diagnostic> all_;  // in the order of calls of add()
 };
 
-/// `file:line:col: error: text`, the source line underlined, notes below; sorted by span, exact duplicates once.
-/// Of errors and of warnings `most` are shown, and the number of the others. What is taken from the model is printable.
+/// Formats all diagnostics for the terminal: `file:line:col: error: text`, the source line with the span underlined,
+/// then the notes.
+///
+/// They are sorted by span, and exact duplicates are shown once. At most `most` errors and `most` warnings are shown; a
+/// last line counts the others. Control characters in text from the model are escaped.
 std::string render(const Diagnostics& diagnostics, const Source& source, std::size_t most = 20);
 
 }  // namespace lehr

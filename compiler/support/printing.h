@@ -1,4 +1,5 @@
-// What the printers of every rung share: lists, and infix text that knows how tightly it binds.
+// Helpers of the printers of all intermediate representations: separated lists, and infix text with only the
+// parentheses that it needs. An operand is parenthesised if its operator binds less tightly than its context demands.
 #pragma once
 #include <functional>
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace lehr {
 
-/// `text` of every element (a function or a member) with `between` them.
+/// Joins the texts of all elements of a range, with `between` in between. `text` maps an element to a string; it may be
+/// a function or a pointer to a member.
 template <class Range, class Text = std::identity>
 std::string listed(Range&& all, Text text = {}, std::string_view between = ", ") {
   std::string out;
@@ -19,17 +21,19 @@ std::string listed(Range&& all, Text text = {}, std::string_view between = ", ")
   return out;
 }
 
-/// `[list]`, or nothing of an empty list.
+/// Returns `[list]`, or an empty string if the list is empty: the index list of a printed name.
 inline std::string bracketed(const std::string& list) { return list.empty() ? "" : "[" + list + "]"; }
 
-/// How tightly a text binds: a + b; sum(j) a, -a; a * b; what a power or a prefix may stand at; names and calls.
+/// How tightly the outermost operator of a printed expression binds, from loose to tight: `a + b`; `sum(j) a` and `-a`;
+/// `a * b`; an operand of a power or of a prefix; a name, number or call.
 enum Strength { kSum, kTerm, kProduct, kFactor, kAtom };
 
+/// A printed expression and the binding strength of its outermost operator.
 struct Infix {
-  std::string text;
-  int strength = kAtom;
+  std::string text;      // the expression without outer parentheses
+  int strength = kAtom;  // a Strength
 
-  /// In parentheses where it binds less tightly than `needed`.
+  /// Returns the text, in parentheses if it binds less tightly than `needed` (a Strength).
   std::string at(int needed) const { return strength < needed ? "(" + text + ")" : text; }
 };
 

@@ -1,4 +1,4 @@
-// Diagnostics as text, whatever run they are of.
+// Renders a list of diagnostics as text. The list may come from one stage or from several runs of the compiler.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace lehr {
 
-/// As render() of Diagnostics.
+/// Formats the diagnostics as render(const Diagnostics&, ...) does: sorted by span, duplicates once, at most `most` of
+/// each severity.
 std::string render(const std::vector<Diagnostic>& diagnostics, const Source& source, std::size_t most = 20);
 
 }  // namespace lehr

@@ -1,10 +1,11 @@
-// Tables with one row for each value of an enumeration.
+// A compile-time check for tables that have one row for each value of an enumeration and are indexed by it.
 #pragma once
 #include <cstddef>
 
 namespace lehr {
 
-/// Whether row k is that of value k: what a table promises that is indexed by its enumeration.
+/// Returns true if row k of the table has `key` equal to the k-th enumerator, for all k. Tables static_assert it: it is
+/// what makes `table[enumerator]` the right row.
 template <class Rows, class Row, class Key>
 constexpr bool in_order(const Rows& rows, Key Row::*key) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
