@@ -11,7 +11,6 @@ using namespace rows;
 
 namespace {
 
-/// Added to a divisor that may be 0, where the quotient is not used.
 constexpr double kTiny = 1e-300;
 
 }  // namespace
@@ -56,9 +55,8 @@ const FamilyRow& log_gamma_bound() {
         .name = "LogGammaBound", .summary = "where the tangent of log Gamma touches it", .support = Support::positive};
     row.improper = true;
     Factor f;
+    // The tangent at z is offset(z) + tangent(z) e; its best point is the expectation of e, a quotient of the naturals.
     f.parameters = {
-        // The tangent at z is offset(z) + tangent(z) e; its best point is the expectation of e, a quotient of the
-        // naturals.
         parameter("value", 0, natural_symbol(Stat::tangent) / natural_symbol(Stat::offset), ParameterRole::value)};
     f.moments = mean_alone;
     f.statistics = {{Stat::tangent, digamma(z), 0.0}, {Stat::offset, lgamma(z) - z * digamma(z), 0.0}};

@@ -39,7 +39,6 @@ class Evaluator {
   }
 
   /// Returns all components of a formula with `rank` free event indices.
-  /// All components of a formula with `rank` free event indices.
   Quantity quantity(const Expr& e, int rank) {
     Quantity result{rank, {}};
     const std::size_t rows = rank >= 1 ? environment_.extent : 1, columns = rank >= 2 ? environment_.extent : 1;

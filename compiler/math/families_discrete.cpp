@@ -45,7 +45,6 @@ FamilyRow spin() {
   row.log_density = -kLog2;
 
   // The factor is q(x) proportional to exp(h x): E[x] = tanh(h), A = log(2 cosh h).
-  // q(x) proportional to exp(h x): E[x] = tanh(h), A = log(2 cosh h).
   Factor f;
   f.parameters = {parameter("mean", 0, tanh(natural_symbol(Stat::value)), ParameterRole::location)};
   f.parameters[0].from_density = 0.0;

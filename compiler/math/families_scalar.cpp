@@ -164,7 +164,6 @@ FamilyRow beta() {
               (a + b - 2.0) * digamma(a + b);
   f.valid = {a, b};
   // Where all values are equally probable (a = b = 1), the mode is defined as the middle.
-  // Where all values are equally probable, the middle.
   const Expr peaked = step(a + b - 2.0);
   f.mode = (a - 1.0 + 0.5 * (1.0 - peaked)) / (a + b - 2.0 + (1.0 - peaked));
   f.moments = number_moments([](std::span<const double> p) {

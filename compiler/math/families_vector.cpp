@@ -299,7 +299,6 @@ FamilyRow dirichlet() {
   f.known_entropy = f.log_normaliser - sum(kA, (c_a - 1.0) * expected_symbol(Stat::log_comp, kA));
   f.valid = {c_j};
   // Where all values are equally probable (all concentrations 1), the mode is defined as the middle.
-  // Where all values are equally probable, the middle.
   const Expr peaked = step(total - extent());
   f.mode = (c_j - 1.0 + (1.0 - peaked) / extent()) / (total - extent() + (1.0 - peaked));
   f.interior = {c_j - 1.0};
@@ -376,7 +375,6 @@ FamilyRow normal_gamma() {
             drawn_value(0, mean + symbol("z") * sqrt(reciprocal(k * symbol("value"))), true)};
   // With the precision integrated out, the mean is Student's t, with variance E[1 / tau] / precision_scale and E[1 /
   // tau] = rate / (shape - 1).
-  // Student's t once the precision is integrated out: E[1 / tau] = rate / (shape - 1).
   f.moments = [](std::span<const double> p, std::size_t) {
     const auto [precision, sd] = gamma_moments(p[2], p[3]);
     const double freedom = p[2] - 1;
@@ -442,7 +440,6 @@ FamilyRow normal_wishart() {
   f.draw.push_back(drawn_value(
       1, mean(kFirst) + sqrt(reciprocal(k)) * sum(kA, inverse_root("value", kA, kFirst) * symbol("z_mean", kA)), true));
   // The covariance of the mean is E[L^-1] / precision_scale, with E[L^-1] = scale^-1 / (df - D - 1).
-  // E[Lambda^-1] = scale^-1 / (df - D - 1).
   f.moments = [](std::span<const double> p, std::size_t size) {
     const auto location = p.subspan(1, size);
     const double degrees = p[1 + size], freedom = degrees - static_cast<double>(size) - 1;

@@ -8,15 +8,15 @@ namespace lehr::math {
 struct Margin {
   /// Which family. The comments give its parameters in the order first, second, third.
   enum class Kind {
-    none,           // no closed form is known
-    value,          // all mass at (value)
-    normal,         // Normal (mean, sd)
-    student,        // Student's t (degrees of freedom, location, scale)
-    gamma,          // Gamma (shape, rate)
-    inverse_gamma,  // InverseGamma (shape, scale)
-    beta,           // Beta (a, b)
-    geometric       // failures before the first success (probability of success)
-  } kind = Kind::none;
+    none,                                   // no closed form is known
+    value,                                  // all mass at (value)
+    normal,                                 // Normal (mean, sd)
+    student,                                // Student's t (degrees of freedom, location, scale)
+    gamma,                                  // Gamma (shape, rate)
+    inverse_gamma,                          // InverseGamma (shape, scale)
+    beta,                                   // Beta (a, b)
+    geometric                               // failures before the first success (probability of success)
+  } kind = Kind::none;                      // which family it is
   double first = 0, second = 0, third = 0;  // parameters, as listed at the kind
 };
 

@@ -170,11 +170,9 @@ const FamilyRow& logistic_bound() {
                   .support = Support::positive};
     row.improper = true;
     // xi^2 is a sum of products, so rounding may give it either sign near 0.
-    // Of a sum of products, near 0 of any sign by rounding.
     const Expr root = sqrt(abs(symbol("square")));
     Factor f;
     // The ELBO has n_offset * offset(xi) + n_curvature * curvature(xi), which is largest at xi^2 = E[eta^2].
-    // The largest n_offset * offset(xi) + n_curvature * lambda(xi) is at xi^2 = E[eta^2].
     f.parameters = {{.name = "square",
                      .from_natural = -natural_symbol(Stat::curvature) / (natural_symbol(Stat::offset) + kTiny),
                      .exported = false},
@@ -182,17 +180,13 @@ const FamilyRow& logistic_bound() {
     f.moments = mean_alone;
     // The likelihood of n trials is the average of exp(n e / 2 - n w e^2 / 2) over n w ~ PG(n, e): Polson, Scott &
     // Windle (2013). n is the coefficient of the offset.
-    // exp(n e / 2 - n w e^2 / 2) with n w from PG(n, e) is the likelihood of n trials with w beside it: Polson, Scott &
-    // Windle (2013). n is what stands before the offset.
     FactorParameter w = noise("w", 0, Noise::polya_gamma, root);
     w.noise_second = natural_symbol(Stat::offset);
     f.draw = {w, drawn_value(0, symbol("w"))};
     // The integral over w is the likelihood 1 / (2 cosh(e / 2))^n, here as a formula of the naturals.
-    // Of the likelihood 1 / (2 cosh(e / 2))^n: over naturals.
     f.log_normaliser = -natural_symbol(Stat::offset) * (kLog2 + log_cosh(0.5 * root));
     f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};
     // With log(1 + exp(-xi)) = log 2 - log(1 + tanh(xi / 2)).
-    // log(1 + exp(-xi)) = log 2 - log(1 + tanh(xi / 2)).
     f.statistics = {{Stat::curvature, lambda, 0.0},
                     {Stat::offset, lambda * square(xi) - 0.5 * xi - kLog2 + log(1.0 + 4.0 * xi * lambda), 0.0}};
     row.factor = std::move(f);

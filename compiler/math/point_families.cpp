@@ -133,7 +133,6 @@ FamilyRow gap() {
   }
   f.valid = {symbol("x0")};
   // Without terms in log x and log(1 - exp(-x)), the mode is the vertex of the parabola, or 0.
-  // Without terms in log x and log(1 - exp(-x)) where the parabola has its top, or 0.
   f.mode = any * symbol("x" + std::to_string(kSteps)) + (1.0 - any) * positive_root(a, b, 0.0);
   return row;
 }

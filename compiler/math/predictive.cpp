@@ -106,7 +106,6 @@ double quantile(const Mixture& mixture, double probability) {
   };
   if (mixture.empty()) return kNone;
   // Weights sum to 1 only up to rounding, so a cumulative probability of 1 may be slightly less.
-  // Sums of weights that are 1 but for rounding.
   constexpr double kRounding = 1e-13;
   if (std::ranges::all_of(mixture, [](const auto& c) { return c.second.whole; }))
     return least_whole([&](double x) { return cumulative(x) >= probability - kRounding; });

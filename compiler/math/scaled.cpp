@@ -107,7 +107,6 @@ const FamilyRow& scaled_normal() {
     };
     // The vector is uncorrelated with the precision, because its mean does not depend on the precision. So the
     // covariance is block diagonal.
-    // The vector is uncorrelated with the precision, as its mean is the same for all of them.
     row.spread = [](std::span<const double> p, std::size_t size) {
       const double shape = p[size * size + size], rate = p[size * size + size + 1];
       const auto n = static_cast<Eigen::Index>(size);

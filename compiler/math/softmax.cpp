@@ -17,7 +17,6 @@ const FamilyRow& softmax_bound() {
     Factor f;
     // The ELBO has n_offset offset(psi) + sum_k n_slope_k slope_k(psi) with n_offset < 0, which is largest at the
     // expected scores.
-    // n_offset offset(psi) + sum_k n_slope_k slope_k(psi), n_offset < 0, is largest at the expected scores.
     f.parameters = {parameter("value", 1, natural_symbol(Stat::slope, kFirst) / (natural_symbol(Stat::offset) - 1e-300),
                               ParameterRole::value)};
     f.parameters[0].written = -natural_symbol(Stat::slope, kFirst) / -natural_symbol(Stat::offset);

@@ -18,7 +18,6 @@ const FamilyRow& switched_normal() {
     Factor f;
     // The weight of a value is the log normaliser of its Normal. Of a ratio of weights that overflows, the reciprocal
     // is 0, as it should be.
-    // The weight of a value is the normaliser of its Normal; no quotient of the sum overflows to more than infinity.
     f.parameters = {
         parameter("precision", 1, -2.0 * natural_symbol(Stat::switched_square, kFirst), ParameterRole::precision),
         parameter("mean", 1, natural_symbol(Stat::switched, kFirst) / precision(kFirst), ParameterRole::location),
@@ -37,7 +36,6 @@ const FamilyRow& switched_normal() {
     f.entropy = sum(kA, probs(kA) * (0.5 * (1.0 + kLog2Pi) - 0.5 * log(precision(kA))) - xlogx(probs(kA)));
     f.valid = {precision(kFirst)};
     // The drawn value k is the one at which the cumulative probability passes u.
-    // The value at whose step the sum of probabilities passes u.
     const auto up_to = [&](double beyond) {
       return sum(kA, step(index_value(kFirst) - index_value(kA) + beyond) * probs(kA));
     };

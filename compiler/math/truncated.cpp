@@ -36,7 +36,6 @@ Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   const Expr exact = 1.0 - apart, narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
   const Expr w = narrow * width, middle = narrow * 0.5 * (near + far), w2 = square(w), middle2 = square(middle);
   // The hazard phi / Q at the nearer end, and the fraction of the tail that lies beyond the farther one.
-  // The hazard phi / Q of the nearer end, and what of it belongs to the farther one.
   const Expr out = step(near - kFarOut), inside = (1.0 - out) * near;
   const Expr ratio = exp(-0.5 * width * (near + far));  // of the two densities
   const Expr farther = out * near + (1.0 - out), inverse2 = reciprocal(square(farther));

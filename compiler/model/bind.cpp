@@ -1,4 +1,5 @@
-// Model + data -> BoundData: the order of the steps, and how problems become one Error.
+// Runs the steps of the bind pass in order and turns its problems into one Error. Later checks run only if no earlier
+// one failed, because they rely on valid sizes and values.
 #include "compiler/model/bind.h"
 
 #include <fmt/format.h>
@@ -32,8 +33,9 @@ std::string signature(const Binder& b, const Slot& slot) {
 
 namespace {
 
-constexpr std::size_t kMostProblems = 20;
+constexpr std::size_t kMostProblems = 20;  // further problems are only counted
 
+/// Makes a Binder with a slot for each given, observed variable, and latent variable with some values.
 Binder make_binder(const Model& model, const Settings& settings, Dataset* data) {
   Binder b{model, settings, data, true, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   b.constants.resize(model.constants.size());
@@ -58,6 +60,7 @@ Binder make_binder(const Model& model, const Settings& settings, Dataset* data) 
   return b;
 }
 
+/// Returns the first problem as an Error, with the others as its notes.
 Error merged(std::vector<Error> problems) {
   Error first = std::move(problems.front());
   for (std::size_t i = 1; i < problems.size(); ++i) {
@@ -73,6 +76,7 @@ Error merged(std::vector<Error> problems) {
   return first;
 }
 
+/// Returns the bound data, or all problems.
 Result<BoundData> finish(Binder& b) {
   if (!b.problems.empty()) return merged(std::move(b.problems));
   return std::move(b.out);
@@ -83,6 +87,7 @@ Result<BoundData> finish(Binder& b) {
 
 namespace {
 
+/// Runs all steps of bind() and bind_givens().
 Result<BoundData> bind_arrays(model::Binder b) {
   model::read_settings(b);
   model::match_arrays(b);

@@ -1,4 +1,8 @@
-// The meeting of a Model with the user's data: sizes of plates, arrays in the model's order of axes.
+// Binding: matches a Model with the user's data. It finds the array of each name, the size of each plate, and stores
+// arrays with their axes in the model's order.
+//
+// Every check that needs data happens here, so that later stages may rely on sizes and supports. The parts of the pass
+// are in bind_*.cpp and share binder.h.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,73 +16,89 @@
 
 namespace lehr {
 
-/// What the command line gives besides data.
+/// What the user gives besides data: options of the command line, and what an earlier fit recorded.
 struct Settings {
-  std::map<std::string, double> constants;                 // --set K=50
-  std::map<std::string, std::int64_t> sizes;               // --sizes topic=100
-  std::map<std::string, std::vector<std::int64_t>> rows;   // lengths of those of nested plates, as a fit had them
-  std::map<std::string, std::vector<std::string>> labels;  // --labels term=vocab.txt, already read
-  std::map<std::string, std::vector<std::string>> words =
-      {};                                      // that are 0 and 1, by Bernoulli variable, as a fit had them
-  std::optional<model::PlateId> part_of = {};  // the data are those of some of its elements
-  std::int64_t first = 0;                      // the number of the first one, for messages
+  std::map<std::string, double> constants;    // by constant: `--set K=50`
+  std::map<std::string, std::int64_t> sizes;  // by plate: `--sizes topic=100`
+  /// By nested plate: the lengths of its rows in an earlier fit, so that new data refer to the same elements.
+  std::map<std::string, std::vector<std::int64_t>> rows;
+  std::map<std::string, std::vector<std::string>> labels;  // by plate: `--labels term=vocab.txt`, one name per element
+  /// By Bernoulli variable: the two words that stood for 0 and 1 in an earlier fit.
+  std::map<std::string, std::vector<std::string>> words = {};
+  /// The plate of which the data have only some consecutive elements: a slice of out-of-core data, or data to predict.
+  std::optional<model::PlateId> part_of = {};
+  std::int64_t first = 0;  // index of the first of these elements in the whole data; for messages
 };
 
-/// What a concentration of 0 is bound as. It is no multiple of anything that is written, and keeps every formula
-/// finite.
+/// The value that replaces a concentration of 0, so that every formula stays finite. Its digits are such that nothing a
+/// user writes is a multiple of it. Later stages recognise it (density/zeros.h).
 inline constexpr double kNoMass = 1.0000000001e-4;
 
-/// An array of the model, packed: row-major over its axes in the model's order (plates, then event axes).
-/// A nested plate (`token in doc`) and its parent are one packed axis, row after row (BoundData::offsets).
+/// One array of the model in its final layout: row-major over the declared plates, then over the event axes. A nested
+/// plate (`token in doc`) and its parent form one packed axis, row after row without padding; BoundData::offsets has
+/// the starts of the rows.
 struct BoundArray {
-  std::vector<double> values;
-  bool has_missing = false;  // some value is NaN (variables only)
-  bool has_zeros = false;    // concentrations of a simplex, some of which are 0 and bound as kNoMass
+  std::vector<double> values;  // as many as the sizes say; NaN where a value is missing
+  bool has_missing = false;    // some value is NaN; variables only
+  /// Some row holds concentrations of a simplex of which some, but not all, were 0 and were replaced by kNoMass.
+  bool has_zeros = false;
 };
 
+/// The result of binding: sizes, constants and arrays of one model with one set of data.
 struct BoundData {
-  std::vector<double> constants;    // by ConstantId
-  std::vector<std::int64_t> sizes;  // by PlateId: elements; nested plates: elements of all rows together
-  std::vector<bool> sized_by_data;  // by PlateId: the size came from data, labels or --sizes, not from `= K`
-  std::vector<std::vector<std::int64_t>> offsets;         // by PlateId: nested plates, size(parent) + 1 positions
-  std::vector<BoundArray> givens;                         // by GivenId
-  std::vector<BoundArray> observed;                       // by VariableId; empty for latents without values
-  std::vector<bool> clamped;                              // by VariableId: latent where its values are missing
-  std::vector<std::vector<std::string>> labels;           // by PlateId; empty when the elements have no names
-  std::map<std::string, std::vector<std::string>> words;  // that are 0 and 1, by Bernoulli variable
-  std::vector<std::string> remarks;                       // what was done to the data that the user should know
-  std::string elsewhere;                                  // digest of the data that are read when they are needed
+  std::vector<double> constants;  // values, by ConstantId; NaN without a value
+  /// Numbers of elements, by PlateId. A nested plate has those of all its rows together. -1 if nothing gives the size.
+  std::vector<std::int64_t> sizes;
+  /// By PlateId: true if the size comes from data, labels or `--sizes` instead of `= K` in the model.
+  std::vector<bool> sized_by_data;
+  /// By PlateId: the starts of the rows of a nested plate and the end of the last row, size(parent) + 1 numbers. Empty
+  /// for other plates.
+  std::vector<std::vector<std::int64_t>> offsets;
+  std::vector<BoundArray> givens;                // by GivenId
+  std::vector<BoundArray> observed;              // by VariableId; empty for latent variables without values
+  std::vector<bool> clamped;                     // by VariableId: the variable is latent where its values are missing
+  std::vector<std::vector<std::string>> labels;  // names of elements, by PlateId; empty if they have none
+  /// By Bernoulli variable: the words that stand for 0 and 1. They are "0" and "1" if the data are numbers.
+  std::map<std::string, std::vector<std::string>> words;
+  std::vector<std::string> remarks;  // messages to the user about what was done to the data
+  std::string elsewhere;             // digest of out-of-core data, which are read when they are needed
 };
 
-/// Elements of a set; of a nested one, of the shortest of its rows. -1 where that is not known.
+/// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.
 std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 
-/// Matches names, infers and cross-checks sizes (two sources that disagree: an error that names the plate,
-/// both sizes and where each came from), expands or keeps multiplicities (`times`, LDA-C), checks supports (a
-/// category outside its plate, a negative count, a value outside (0, 1), NaN where no missing value is
-/// allowed, a simplex that does not sum to 1) and reports unset constants and unbound data. All problems
-/// found are reported together: the first is the Error, the others are its notes. An array named like a
-/// nested plate gives the lengths of its rows; data over that plate may then be joined end to end (frames of
-/// sequences). Names that the model does not have are ignored: files by name carry more than one model needs;
-/// they are mentioned when something is unbound. A number named like `const K;` gives its value. Call it as
-/// lehr::bind: a Dataset is a std::map, so that the bare name finds std::bind as well. Arrays are moved from `data`.
-/// An observed variable with gaps that cannot be left out of the likelihood (others depend on it, or single entries of
-/// a vector are missing), and a latent one of which the data have some values, are BoundData::clamped; a latent one of
-/// which they have all values is an error where it was bound by its own name or as a column of a table, and not used
-/// otherwise.
+/// Binds a model to data and returns the result, or an Error that reports all problems: the first is its text, the
+/// others are its notes.
+///
+/// * Sizes of plates are inferred from shapes and values. Two sources that disagree are an error that names the plate,
+/// both sizes and their sources.
+/// * Multiplicities (`times`, LDA-C files) are stored, or expanded to single copies if the model has no `times`.
+/// * Values are checked against their supports: a category outside its plate, a negative count, a value outside (0, 1),
+/// a simplex that does not sum to 1, a missing value where none is allowed.
+/// * Constants without a value and names without data are errors. Names that the model does not have are ignored,
+/// because a file may serve several models.
+/// * A single number named like `const K;` gives its value. An array named like a nested plate gives the lengths of its
+/// rows; data over that plate may then be concatenated (frames of sequences).
+///
+/// An observed variable with missing values that cannot be left out of the likelihood becomes BoundData::clamped:
+/// others depend on it, or only some entries of a vector are missing. So does a latent variable of which the data have
+/// some values. If they have all values of it, that is an error where the user bound it by name or as a column of a
+/// table; otherwise they are not used.
+///
+/// Write lehr::bind in calls: a Dataset is a std::map, so argument-dependent look-up of the bare name finds std::bind
+/// too. `data` is consumed.
 Result<BoundData> bind(const model::Model& model, Dataset data, const Settings& settings);
 
-/// As bind, for drawing from the model: observed variables need not be bound (those bound still give sizes),
-/// a multiplicity that is not bound is 1, copies of an LDA-C file are elements of their own, and every plate must have
-/// a size.
+/// Binds as bind() does, for simulation. Observed variables need no data, but data for them still give sizes. A
+/// multiplicity without data is 1, copies in an LDA-C file become single elements, and every plate must have a size.
 Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Settings& settings);
 
-/// Sizes and constants without data (`emit`, `build`): plates that nothing sizes keep -1, constants without a
-/// value are NaN, `givens` and `observed` are empty arrays. Constants, limits and constant indices are checked as by
-/// bind.
+/// Binds sizes and constants without data, for `emit` and `build`. Plates that nothing sizes have size -1, constants
+/// without a value are NaN, and the arrays are empty. Constants, limits and constant indices are checked as in bind().
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings);
 
-/// Lengths of the rows of nested plates whose elements data name: new data name elements of the same.
+/// Returns the lengths of the rows of the nested plates whose elements the data refer to, by plate. A fit records them
+/// (Settings::rows).
 std::map<std::string, std::vector<std::int64_t>> named_rows(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Latent variables of which the data have some values.
+// Finds latent variables of which the data have values. Those with all values are refused or ignored, those with some
+// become slots: they are clamped to the values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ void add_clamped_slots(Binder& b) {
                       v.name)};
       if (!a.by_name) b.problems.back().notes.push_back("without that column the variable is inferred");
     }
-    // A file may well have more than is asked for, as that of `simulate` has.
+    /// The data of `simulate`, for example, contain the true values of latent variables too. They are ignored.
     if (!gaps) continue;
     if (const std::string why = not_clamped(b.model, VariableId(i)); !a.by_name && !why.empty()) {
       b.out.remarks.push_back(fmt::format("the data for '{}' are not used: {}", v.name, why));

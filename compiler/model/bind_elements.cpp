@@ -1,4 +1,9 @@
-// Numbers that constants and data give at single elements of a statement.
+// Evaluates expressions of constants and data at single elements of a statement. Checks use this: they look at one
+// element at a time, before any code is generated.
+//
+// The position of an element in a packed array follows from its indices. A nested plate adds the start of its row:
+//
+//   x[doc, token]   is at   offsets[token][doc] + token
 #include <cmath>
 
 #include "compiler/model/binder.h"
@@ -19,6 +24,7 @@ std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds
 }
 
 std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at) {
+  // The position so far, in units of the axes before `index`.
   std::int64_t packed = 0;
   for (const Index& index : indices) {
     const std::optional<std::int64_t> i = position(b, index, at);
@@ -70,6 +76,7 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
     const auto* g = std::get_if<GivenRef>(&b.model[component->vector].node);
     if (!g) return std::nullopt;
     std::vector<Index> indices = g->indices;
+    // A component is the data array with one more index.
     indices.push_back({Index::Shifted{component->at}, b.model[component->at].plate, e.span});
     return element(b, b.out.givens[g->given.index()].values, indices, at);
   }
@@ -77,6 +84,7 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
 }
 
 std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at) {
+  // Each entry is one combination: every index, with latent categories replaced by each of their values.
   std::vector<std::vector<Index>> choices = {{}};
   for (const Index& index : given.indices) {
     const auto* lookup = std::get_if<Index::Lookup>(&index.form);

@@ -1,4 +1,5 @@
-// Steps without a value at the end of a chain that is observed.
+// Remarks on missing values at the end of an observed chain. They need no factors: prediction computes the same values
+// exactly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace lehr::model {
 
 void remark_on_ends(Binder& b, const Slot& slot, const DataArray& a) {
   const Statement& s = b.model[b.model[*slot.variable].statement];
+  // An element of the chain has `width` numbers: more than one if it is a vector.
   const std::size_t plates = slot.axes.size() - slot.event_rank;
   if (!s.lagged || slot.latent || plates == 0) return;
   const PlateId steps = b.model[slot.axes[plates - 1]].set;
@@ -19,6 +21,7 @@ void remark_on_ends(Binder& b, const Slot& slot, const DataArray& a) {
     width *= static_cast<std::size_t>(b.out.sizes[slot.axes[k].index()]);
   std::vector<std::int64_t> ends = b.out.offsets[steps.index()];
   const auto elements = static_cast<std::int64_t>(a.values.size() / width);
+  // A chain that is not nested has rows of equal length.
   if (ends.empty()) {
     for (std::int64_t end = 0; end <= elements; end += b.out.sizes[steps.index()])
       ends.push_back(end);

@@ -1,5 +1,8 @@
-// Values that cannot be: a 1 of probability 0. A density that is 0 has no logarithm, and what came of it would be told
-// as a failure of the numbers, without the datum that is the cause.
+// Finds observed values of probability 0, such as a 1 from Bernoulli(0). The log density of such a value is minus
+// infinity. A fit would report that as a numerical failure and not name the value.
+//
+// Only parameters that constants and data determine are looked at. A value is impossible if it is so in every part of a
+// mixture and under every choice of the latent categories in its parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +18,7 @@ namespace {
 
 using math::Support;
 
-/// A number of a product that is 0 whatever its other factors are.
+/// Returns true if an expression is 0: a number 0, or a product with such a factor.
 bool is_zero(Binder& b, ExprId id, const Bounds& at) {
   const std::vector<double> values = values_at(b, id, at);
   if (!values.empty()) return std::ranges::all_of(values, [](double v) { return v == 0; });
@@ -24,9 +27,10 @@ bool is_zero(Binder& b, ExprId id, const Bounds& at) {
   return is_zero(b, product->left, at) || (product->op == BinaryOp::multiply && is_zero(b, product->right, at));
 }
 
-/// What stands for a number that is not known, inside its domain.
+/// Returns a value inside the domain, to stand for a parameter that is not known.
 double inside(Support domain) { return domain == Support::unit ? 0.5 : 1; }
 
+/// One observed element of a statement: a number, or a vector of `width` numbers from position `first` on.
 class Element {
  public:
   Element(Binder& b, const Slot& slot, const Statement& s, std::size_t first, std::size_t width)
@@ -39,7 +43,7 @@ class Element {
     return std::ranges::any_of(x_, [](double v) { return std::isnan(v); });
   }
 
-  /// The parameter that rules the value out in this distribution, null if none does.
+  /// Returns the parameter under which the value has probability 0 in this distribution, or null.
   const Parameter* ruled_out_by(const Distribution& d) const {
     for (const Parameter& p : d.parameters) {
       const bool vector = b_.model[p.value].shape.size() == 1;
@@ -49,7 +53,8 @@ class Element {
   }
 
  private:
-  /// Of probabilities that are data: those of what was observed.
+  /// Returns true if the probabilities, given as data, are positive for the observed category or for all categories
+  /// with positive counts.
   bool has_mass(const Distribution& d, const Parameter& p) const {
     const auto* given = std::get_if<GivenRef>(&b_.model[p.value].node);
     if (!given || p.spelling->domain != Support::simplex || p.spelling->convert) return true;
@@ -65,12 +70,13 @@ class Element {
     return true;
   }
 
+  /// Returns the values that a parameter can have; a product with a factor 0 is 0.
   std::vector<double> values_of(const Parameter& p) const {
     if (is_zero(b_, p.value, at_)) return {0};
     return values_at(b_, p.value, at_);
   }
 
-  /// Whether the number is at an end of its domain, under every choice.
+  /// Returns true if the number is at an end of its domain, under every choice.
   bool is_at_end(const Parameter& p) const {
     if (p.spelling->convert || (p.spelling->domain != Support::unit && p.spelling->domain != Support::positive))
       return false;
@@ -80,6 +86,7 @@ class Element {
     });
   }
 
+  /// Returns true if the log density of the value is finite for some possible value of the parameter.
   bool is_possible(const Distribution& d, const Parameter& p) const {
     math::Environment e{x_.size(), {}, {}};
     for (const Parameter& other : d.parameters) {
@@ -94,17 +101,19 @@ class Element {
     });
   }
 
-  Binder& b_;
-  const Statement& s_;
-  Bounds at_;
-  std::vector<double> x_;
+  Binder& b_;              // the run of the pass
+  const Statement& s_;     // the statement
+  Bounds at_;              // index variables at the element
+  std::vector<double> x_;  // the observed value
 };
 
+/// Returns true for supports with probabilities instead of densities.
 bool is_discrete_count(Support s) {
   return s == Support::bit || s == Support::count || s == Support::counts || s == Support::category;
 }
 
-/// Whether data or constants in a rate or probability are 0 or 1 somewhere.
+/// Returns true if constants or data in a rate or probability are 0 or 1 at some element. Otherwise no value can have
+/// probability 0, and the loop over elements is skipped.
 bool may_end(Binder& b, const Parameter& p) {
   if (p.spelling->domain != Support::unit && p.spelling->domain != Support::simplex &&
       p.spelling->domain != Support::positive)
@@ -119,6 +128,7 @@ bool may_end(Binder& b, const Parameter& p) {
   });
 }
 
+/// Checks every element of one statement and reports the first value of probability 0.
 void check(Binder& b, const Slot& slot, const Statement& s) {
   std::size_t width = 1;
   for (std::size_t k = s.bounds.size(); k < slot.axes.size(); ++k)

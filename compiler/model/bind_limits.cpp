@@ -1,5 +1,5 @@
-// Limits of values: one to be above that is not less than the one to be below leaves no value at all, which the numbers
-// of a fit would only show as a bound that is not finite.
+// Checks limits against each other. If the limits `above` and `below` leave no value, a fit would show only an ELBO
+// that is not finite.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,13 +11,13 @@
 namespace lehr::model {
 namespace {
 
-/// "low[y[n]] = 2" of a limit that is more than a number.
+/// Returns a limit for messages: "low[y[n]] = 2", or "2" if it is a plain number.
 std::string written(const Binder& b, ExprId id, double value) {
   const std::string text = print(b.model, id), number = fmt::format("{:.10g}", value);
   return text == number ? number : fmt::format("{} = {}", text, number);
 }
 
-/// A problem of the data that the limits are read from, or of the model where its constants give them.
+/// Adds a problem with the limits: of the data that they are read from, or of the model if its constants give them.
 Error& contradiction(Binder& b, const Limits& limits, std::string text) {
   for (const auto& root : {limits.above, limits.below}) {
     for (const ExprId id : nodes_under(b.model, root ? std::vector{*root} : std::vector<ExprId>{})) {
@@ -29,7 +29,7 @@ Error& contradiction(Binder& b, const Limits& limits, std::string text) {
   return problem(b, ExitCode::model, "", std::move(text));
 }
 
-/// Reports what is wrong with the limits of one element; whether nothing is.
+/// Reports what is wrong with the limits of one element. Returns true if nothing is.
 bool check_element(Binder& b, const Statement& s, const Slot& slot, std::size_t i) {
   const Variable& v = b.model[s.variable];
   const Bounds at = b.data ? bounds_at(b, slot, s, i) : Bounds();
@@ -44,6 +44,7 @@ bool check_element(Binder& b, const Statement& s, const Slot& slot, std::size_t 
                               element_name(b, slot, i), written(b, *limit, *value)));
     return false;
   }
+  // An observed value is censored outside (below, above), a latent one lies inside (above, below).
   if (values.size() < 2 || (v.observed ? values[0] >= values[1] : values[0] < values[1])) return true;
   contradiction(
       b, s.limits,
@@ -65,7 +66,7 @@ void check_limits(Binder& b) {
     const bool against = s.limits.above && s.limits.below, whole = v.support == math::Support::count && s.limits.any();
     if (!against && !whole) continue;
     const Slot slot{v.name, b.data ? v.axes : std::vector<PlateId>(), 0, std::nullopt, std::nullopt, s.variable};
-    const std::size_t count = expected_count(b, slot);  // without data those of the constants: 1
+    const std::size_t count = expected_count(b, slot);  // without data, one: limits are then constants
     for (std::size_t i = 0; i < count && check_element(b, s, slot, i);)
       ++i;
   }

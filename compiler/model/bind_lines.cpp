@@ -1,5 +1,9 @@
-// Tables with one line for each element of a plate that other data name elements of: a column with the name of the
-// plate says which element each line is.
+// Matches tables that have one line per element of a plate to which other data refer. A column named like the plate
+// says which element each line is; the lines are sorted by it.
+//
+//   site,height            data height[site] : real;  data where[n] : site;
+//   north,12               `where` has the words north and south, and
+//   south,7                height[where[n]] must find the right line
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +17,7 @@
 namespace lehr::model {
 namespace {
 
-/// The ids are 0, 1, ... in some order.
+/// Returns true if the ids are 0, 1, ... in any order.
 bool are_positions(const DataArray& ids) {
   std::vector<double> sorted = ids.values;
   std::ranges::sort(sorted);
@@ -22,22 +26,24 @@ bool are_positions(const DataArray& ids) {
   return true;
 }
 
-/// The ids number the lines from 1.
+/// Returns true if the ids number the lines 1, 2, ... in order.
 bool are_ordinals(const DataArray& ids) {
   for (std::size_t k = 0; k < ids.values.size(); ++k)
     if (ids.values[k] != static_cast<double>(k) + 1) return false;
   return ids.levels.empty();
 }
 
-/// What the elements are called, as far as that is known.
+/// Returns the names of the elements, as far as they are known.
 std::vector<std::string> known_names(const Binder& b, const Plate& plate) {
   return b.named_by_rows.contains(plate.set) ? b.out.labels[plate.set.index()] : given_names(b, plate.set);
 }
 
-/// What the ids of lines are.
+/// What the ids of lines are: numbers from Plate::from on, positions from 0, names that elements already have, or words
+/// that name the elements.
 enum class Ids { numbers, positions, labels, words };
 
-/// Nothing where they say nothing of the elements: nobody else names them, or by other means.
+/// Returns what the ids are. Returns nothing if they need not be looked at: no other data refer to the elements, or
+/// they do so by other means.
 std::optional<Ids> ids_are(Binder& b, const Plate& plate, const DataArray& ids) {
   const bool numbers = ids.levels.empty(), words_name = !that_name(b, plate.set, true).empty(),
              numbers_name = !that_name(b, plate.set, false).empty(), others = !tables_of(b, plate.set).empty();
@@ -52,6 +58,7 @@ std::optional<Ids> ids_are(Binder& b, const Plate& plate, const DataArray& ids) 
   return numbers && !words_name && are_positions(ids) ? std::optional(Ids::positions) : std::nullopt;
 }
 
+/// Returns which line each element has, or nothing after a problem.
 std::optional<Places> places_of(Binder& b, const Plate& plate, const DataArray& ids, Ids kind, const Rows& lines) {
   if (kind == Ids::labels) return by_name(b, plate, ids, lines, known_names(b, plate));
   if (kind == Ids::words) return by_appearance(b, plate, lines);
@@ -60,7 +67,7 @@ std::optional<Places> places_of(Binder& b, const Plate& plate, const DataArray& 
   return out;
 }
 
-/// One line for each element, missing where the table has none.
+/// Sorts the values of an array by element. Elements without a line are missing.
 void put_in_places(DataArray& a, const Places& places) {
   std::size_t width = 1;
   for (std::size_t k = 1; k < a.shape.size(); ++k)
@@ -79,7 +86,8 @@ void put_in_places(DataArray& a, const Places& places) {
   a.shape[0] = std::ssize(places.row);
 }
 
-/// What has no distribution is there for every element.
+/// Returns true if every element has a line, or only variables lack values: data without a distribution cannot be
+/// missing. Reports a problem otherwise.
 bool are_complete(Binder& b, const Plate& plate, const DataArray& ids, const std::vector<Column>& columns,
                   const Places& places) {
   const auto gap = std::ranges::find_if(places.row, [](const auto& line) { return !line; });
@@ -93,7 +101,7 @@ bool are_complete(Binder& b, const Plate& plate, const DataArray& ids, const std
   return false;
 }
 
-/// The lines by their names; a problem where two have the same one.
+/// Returns the lines as rows of one line each, with their ids. Reports a missing id, and an id that occurs twice.
 std::optional<Rows> lines_of(Binder& b, const Plate& plate, const DataArray& ids) {
   Rows out;
   std::set<std::string> seen;
@@ -111,7 +119,7 @@ std::optional<Rows> lines_of(Binder& b, const Plate& plate, const DataArray& ids
   return out;
 }
 
-/// Whether the ids say which elements the lines are; then these are in their places.
+/// Sorts the arrays beside an id column by element. Returns true if the column is such a column, also after a problem.
 bool claim_lines(Binder& b, PlateId id, const DataArray& column) {
   const Plate& plate = b.model[id];
   const std::vector<Column> columns = columns_beside(b, id, column);
@@ -137,6 +145,7 @@ void claim_lines_of_tables(Binder& b) {
     const Plate& plate = b.model.plates[i];
     if (plate.set != PlateId(i) || plate.parent || plate.stick) continue;
     std::vector<DataArray> unread;
+    // Several tables may have a column of this name; each is looked at once.
     for (auto found = b.data->find(plate.name); found != b.data->end(); found = b.data->find(plate.name)) {
       DataArray ids = take(*b.data, found, 0);
       if (!claim_lines(b, PlateId(i), ids)) unread.push_back(std::move(ids));

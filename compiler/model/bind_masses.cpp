@@ -1,5 +1,6 @@
-// Values that never have mass: an entry of a simplex whose concentration is 0 in the data. What was observed there
-// would only show as a bound that is thousands of nats too low.
+// Finds observed values whose probability is 0 because its concentration is. Data may have concentrations of 0 in a
+// Dirichlet prior, which are bound as kNoMass: the element never occurs. An observed one would only show as an ELBO
+// that is thousands of nats too low.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace lehr::model {
 namespace {
 
-/// The data that give the concentrations of a random simplex.
+/// Returns the data that are the concentrations of a random simplex, or null.
 const GivenRef* concentration_of(const Model& m, const Distribution& d) {
   for (const Parameter& p : d.parameters) {
     const auto* given = std::get_if<GivenRef>(&m[p.value].node);
@@ -18,7 +19,8 @@ const GivenRef* concentration_of(const Model& m, const Distribution& d) {
   return nullptr;
 }
 
-/// The concentration of entry k of the simplex that a reference names where a statement's bounds stand.
+/// Returns the concentration of entry k of the simplex that a reference names, at one element of the statement that
+/// contains the reference.
 std::optional<double> concentration_at(Binder& b, const VariableRef& simplex, const GivenRef& given, std::int64_t k,
                                        const Bounds& at) {
   const Statement& s = b.model[b.model[simplex.variable].statement];
@@ -33,6 +35,7 @@ std::optional<double> concentration_at(Binder& b, const VariableRef& simplex, co
   return element(b, b.out.givens[given.given.index()].values, indices, own);
 }
 
+/// Checks the observed categories or counts of one slot against the simplex that generates them.
 void check(Binder& b, const Slot& slot, const Statement& s, const VariableRef& simplex) {
   const Variable& v = b.model[simplex.variable];
   if (v.support != math::Support::simplex || !v.statement.valid()) return;

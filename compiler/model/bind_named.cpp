@@ -1,4 +1,5 @@
-// Data whose values are elements of nested plates, as numbers within their rows: `c[n]` of the row `of[n]`.
+// Handles data that refer to elements of nested plates by their number within a row: `c[n]` in the row `of[n]`. They
+// imply how long rows are at least, and must lie inside them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +13,9 @@ namespace lehr {
 namespace model {
 namespace {
 
-using RowOf = std::function<double(std::size_t)>;  // of an element
+using RowOf = std::function<double(std::size_t)>;  // maps an element to its row; NaN if it is not known
 
-/// Calls body(element, row, value) with what is known of the values of a given, of which `row_of` says the rows.
+/// Calls body(element, row, value) for each value of a given whose row is known and valid.
 void each_named(std::span<const double> values, const RowOf& row_of,
                 const std::function<void(std::size_t, std::int64_t, std::int64_t)>& body) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -24,7 +25,7 @@ void each_named(std::span<const double> values, const RowOf& row_of,
   }
 }
 
-/// The rows that other data say, as far as there are any.
+/// Returns the rows that another array gives, NaN for elements without one.
 RowOf said_by(const std::vector<double>& rows) {
   return [&rows](std::size_t i) { return i < rows.size() ? rows[i] : std::nan(""); };
 }
@@ -32,11 +33,12 @@ RowOf said_by(const std::vector<double>& rows) {
 }  // namespace
 
 void claim_named_rows(Binder& b) {
-  std::vector<const Slot*> of_rows;  // one for each row, where nothing else says how long these are
+  std::vector<const Slot*> of_rows;  // have one value for each row, and nothing else gives the row
   const auto claim = [&](const Slot& slot, const std::vector<double>& values, const RowOf& row_of) {
     each_named(values, row_of, [&](std::size_t, std::int64_t row, std::int64_t value) {
       std::vector<std::int64_t>& lengths = b.named_rows[*slot.value_plate];
       if (value >= kLargestImplied) return;
+      // A row must be longer than the largest number that refers to it.
       if (row >= std::ssize(lengths)) lengths.resize(static_cast<std::size_t>(row) + 1, 0);
       std::int64_t& length = lengths[static_cast<std::size_t>(row)];
       length = std::max(length, value + 1);
@@ -59,6 +61,7 @@ void claim_named_rows(Binder& b) {
     const auto rows = given.row->by ? b.arrays.find(b.model[*given.row->by].name) : b.arrays.end();
     if (rows != b.arrays.end()) claim(slot, values->second.values, said_by(rows->second.values));
   }
+  // Without other data, the first axis is the row.
   for (const Slot* slot : of_rows)
     if (!b.named_rows.contains(*slot->value_plate))
       claim(*slot, b.arrays.at(slot->name).values, [](std::size_t i) { return static_cast<double>(i); });

@@ -1,4 +1,5 @@
-// Names that files have for rows, columns and values, against those that the elements have already.
+// Takes names of elements from files: row labels, column names, and values of sparse counts. Names become labels of a
+// plate, or, if its elements already have names, decide which column belongs to which element.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +11,7 @@
 namespace lehr::model {
 namespace {
 
-/// The problem of columns of which some have names of elements.
+/// Reports a column that names no element, while other columns do.
 void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& known, const std::string& name,
                     const DataArray& a) {
   Error& e = problem(b, ExitCode::data, a.source,
@@ -24,8 +25,9 @@ void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& kn
       fmt::format("its elements are {}{}", fmt::join(shown, ", "), known.size() > kMostShown ? ", ..." : ""));
 }
 
-/// By column, the element that it is by its name; those without a name come last. Empty where nothing is to be moved:
-/// names of no element stand for the elements in their order.
+/// Returns for each column the element that its name stands for; elements without a column follow. Returns nothing if
+/// no column has to move: the names are those of the elements in order, or none of them is known, so that they are new
+/// names for the elements in order.
 std::vector<std::size_t> places(Binder& b, PlateId plate, const std::vector<std::string>& known,
                                 const std::vector<std::string>& names, const DataArray& a) {
   std::map<std::string, std::size_t> at;
@@ -49,6 +51,7 @@ std::vector<std::size_t> places(Binder& b, PlateId plate, const std::vector<std:
   return out;
 }
 
+/// Moves the columns of an array of rows: column j becomes column to[j].
 void move_columns(DataArray& a, const std::vector<std::size_t>& to) {
   std::vector<double> row(to.size());
   for (std::size_t begin = 0; begin < a.values.size(); begin += to.size()) {
@@ -68,7 +71,7 @@ std::vector<std::string> given_names(const Binder& b, PlateId plate) {
 }
 
 void name_elements(Binder& b, const Slot& slot, DataArray& a) {
-  // A nested plate and the one that it is in are one axis of a table with a line for each element.
+  /// A table with one line per element of a nested plate has one axis for the nested plate and its parent.
   std::size_t packed = slot.axes.size();
   for (std::size_t k = 1; k < slot.axes.size(); ++k)
     packed -= b.model[b.model[slot.axes[k]].set].parent == b.model[slot.axes[k - 1]].set;

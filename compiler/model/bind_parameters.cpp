@@ -1,5 +1,6 @@
-// Parameters that the model or the data give outright: each in the domain of its family's row, so that a negative
-// standard deviation is an error here and not a failure of the numbers later. Others are left to the fit.
+// Checks parameters that constants or data alone determine against the domains in their family's row. A negative
+// standard deviation is then an error here instead of a numerical failure later. Parameters with random variables are
+// checked during the fit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +15,9 @@ namespace {
 
 using math::Support;
 
-constexpr double kSumTolerance = 1e-4;  // rows stored in single precision pass
+constexpr double kSumTolerance = 1e-4;  // of a sum of probabilities; rows in single precision are within it
 
-/// What is wanted of one number where it is not what the domain asks for.
+/// Returns what a number must be if it is outside the domain, else null.
 const char* wanted(Support domain, double v) {
   switch (domain) {
     case Support::positive:
@@ -40,12 +41,14 @@ const char* wanted(Support domain, double v) {
   return std::isfinite(v) ? nullptr : "a finite number";
 }
 
+/// A parameter of a distribution of a variable: the subject of a message.
 struct Place {
   const Variable& variable;
   const Distribution& distribution;
   const Parameter& parameter;
 };
 
+/// Reports a parameter with a wrong value. `subject` names the value if it is not a literal number.
 void report(Binder& b, const Place& at, ExitCode code, const std::string& where, const std::string& subject,
             double value, const std::string& what) {
   const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
@@ -63,13 +66,13 @@ void report(Binder& b, const Place& at, ExitCode code, const std::string& where,
         "Normal(mean = 2 * level[t-1] - level[t-2], ...), with the noise of the slope");
 }
 
-/// A literal 0 in a prior is an improper one.
+/// Returns true for a literal 0 in a prior, which makes it improper and is allowed.
 bool is_improper_zero(const Binder& b, const Place& at, double value) {
   return value == 0 && !at.variable.observed && !at.parameter.spelling->convert &&
          std::holds_alternative<Number>(b.model[at.parameter.value].node);
 }
 
-/// Of matrices the numbers that are positive are degrees of freedom; with fewer there is no density.
+/// Reports degrees of freedom of a matrix that are not above its size minus 1: such a matrix has no density.
 void check_freedom(Binder& b, const Place& at, const std::string& text, double value) {
   const PlateId plate = at.variable.event.at(0);
   const std::int64_t size = b.out.sizes[plate.index()];
@@ -78,6 +81,7 @@ void check_freedom(Binder& b, const Place& at, const std::string& text, double v
          fmt::format("above {}: '{}' has {} elements", size - 1, b.model[plate].name, size));
 }
 
+/// Checks a parameter that is one number.
 void check_number(Binder& b, const Place& at, double value) {
   const Support domain = at.parameter.spelling->domain;
   const auto& node = b.model[at.parameter.value].node;
@@ -97,7 +101,7 @@ void check_number(Binder& b, const Place& at, double value) {
          fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name));
 }
 
-/// Whether there were zeros.
+/// Replaces concentrations of 0 by kNoMass in rows that also have positive ones. Returns true if there were any.
 bool lift_zeros(std::vector<double>& values, std::size_t width) {
   bool any = false;
   for (std::size_t row = 0; row + width <= values.size(); row += width) {
@@ -110,11 +114,12 @@ bool lift_zeros(std::vector<double>& values, std::size_t width) {
   return any;
 }
 
+/// Checks a parameter that is a data array, entry by entry. Rows of probabilities must sum to 1.
 void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   const auto it = std::find_if(b.slots.begin(), b.slots.end(), [&](const Slot& s) { return s.given == id; });
   std::vector<double>& values = b.out.givens[id.index()].values;
   const Support domain = at.parameter.spelling->domain;
-  if (it == b.slots.end() || rank == 2) return;  // a matrix is factorised when the fit starts
+  if (it == b.slots.end() || rank == 2) return;  // the fit checks matrices when it factorises them
   if (rank == 1 && domain == Support::positive && at.variable.support == Support::simplex)
     b.out.givens[id.index()].has_zeros =
         lift_zeros(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
@@ -137,7 +142,7 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   }
 }
 
-/// Cuts that the data give: each above the one before.
+/// Checks cut points of ordered_logistic that the data give: each must be above the one before.
 void check_cuts(Binder& b, GivenId id) {
   const auto it = std::ranges::find_if(b.slots, [&](const Slot& s) { return s.given == id; });
   if (it == b.slots.end()) return;

@@ -1,5 +1,5 @@
-// Parameters that the data give in part: the precision `weight[n] * tau` of a weight that is 0. What the data leave of
-// such a product is checked as a parameter that they give outright.
+// Checks parameters that the data determine in part, such as the precision `weight[n] * tau` with a weight of 0. The
+// product of the data and constants in it must be in the domain, because the random factors are positive.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 using math::Support;
 
-/// The factors of a product that data and constants give, multiplied; nothing where another factor may be negative.
+/// Returns the product of the factors that data and constants give. Returns nothing if another factor may be negative.
 std::optional<double> known_factor(Binder& b, ExprId id, const Bounds& at) {
   if (const auto value = value_at(b, id, at)) return value;
   const Expr& e = b.model[id];
@@ -27,7 +27,7 @@ std::optional<double> known_factor(Binder& b, ExprId id, const Bounds& at) {
   return left && right ? std::optional(value_of(binary->op, *left, *right)) : std::nullopt;
 }
 
-/// "weight[3] is 0": the element of data in the product that is not positive there.
+/// Returns what is wrong for messages: "weight[3] is 0", the data value in the product that is not positive.
 std::string name_of_factor(Binder& b, ExprId id, const Bounds& at) {
   for (const ExprId node : nodes_under(b.model, {id})) {
     const auto* given = std::get_if<GivenRef>(&b.model[node].node);
@@ -40,6 +40,7 @@ std::string name_of_factor(Binder& b, ExprId id, const Bounds& at) {
   return fmt::format("`{}` is not positive", print(b.model, id));
 }
 
+/// Returns the source of the data in an expression, for messages.
 std::string source_of(Binder& b, ExprId id) {
   for (const ExprId node : nodes_under(b.model, {id})) {
     const auto* given = std::get_if<GivenRef>(&b.model[node].node);
@@ -49,7 +50,7 @@ std::string source_of(Binder& b, ExprId id) {
   return option("data");
 }
 
-/// Whether an element has a value, or is latent.
+/// Returns true if an element is latent or has a value; missing ones are left out of the likelihood.
 bool is_there(const Binder& b, const Statement& s, std::size_t element, std::size_t width) {
   const std::vector<double>& x = b.out.observed[s.variable.index()].values;
   if (!b.model[s.variable].observed || x.empty()) return true;
@@ -58,6 +59,7 @@ bool is_there(const Binder& b, const Statement& s, std::size_t element, std::siz
   return false;
 }
 
+/// Checks one parameter at all elements of its statement.
 void check(Binder& b, const Statement& s, const Distribution& d, const Parameter& p) {
   const Variable& v = b.model[s.variable];
   const Slot slot{v.name, v.axes, 0, std::nullopt, std::nullopt, s.variable};
@@ -69,7 +71,7 @@ void check(Binder& b, const Statement& s, const Distribution& d, const Parameter
     if (!is_there(b, s, i, width)) continue;
     const Bounds at = bounds_at(b, slot, s, i);
     const auto value = known_factor(b, p.value, at);
-    // A rate of 0 makes counts of 0: others are for check_impossible().
+    /// A rate of 0 gives counts of 0, which check_impossible() checks.
     if (!value || *value > 0 || (*value == 0 && v.support == Support::count)) continue;
     problem(b, ExitCode::data, source_of(b, p.value),
             fmt::format("{}, but the {} of {} must be positive", name_of_factor(b, p.value, at), p.spelling->name,

@@ -1,5 +1,11 @@
-// Tables with one line for each element of a nested plate, as exports of measurements are (`id, t, y`): a column with
-// the name of the outer plate says which row each line belongs to, one with the name of the nested plate orders it.
+// Matches tables with one line per element of a nested plate, as exports of measurements are (`id,t,y`). A column named
+// like the outer plate says which row a line belongs to. One named like the nested plate must count the steps of each
+// row.
+//
+//   id,t,y                 plate id;  plate t in id ordered;  data y[id, t] : real;
+//   a,1,0.3                row a has two elements, row b has one
+//   a,2,0.1
+//   b,1,0.7
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +20,7 @@
 namespace lehr::model {
 namespace {
 
-/// The only plate that is nested in `outer`, if there is one.
+/// Returns the only plate that is nested in `outer`, or nothing if there is none or more than one.
 std::optional<PlateId> nested_in(const Model& m, PlateId outer) {
   std::optional<PlateId> out;
   for (std::size_t i = 0; i < m.plates.size(); ++i) {
@@ -26,8 +32,8 @@ std::optional<PlateId> nested_in(const Model& m, PlateId outer) {
   return out;
 }
 
-/// The number within its row must be a whole one, and grow by one from line to line: a gap would be taken for no time
-/// at all.
+/// Checks the column that numbers the steps within rows: whole numbers that grow by one from line to line. A gap would
+/// be read as if no time had passed.
 void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const std::vector<std::int64_t>& offsets,
                  const std::string& outer) {
   const auto whole = [](double v) { return v == std::floor(v); };
@@ -50,13 +56,13 @@ void check_steps(Binder& b, const DataArray& steps, const DataArray& ids, const 
   }
 }
 
-/// Another table has it, with ids of its own.
+/// Returns true if another table has the array, with an id column of its own.
 bool has_ids(Binder& b, PlateId plate, const DataArray& a) {
   const std::vector<const DataArray*> tables = tables_of(b, plate);
   return std::ranges::any_of(tables, [&](const DataArray* ids) { return of_one_file(a, *ids); });
 }
 
-/// Whether a slot has one value, or one vector, for each row, while its array has one for each line of the table.
+/// Returns true if a slot has one value or vector per row, while its array has one per line of the table.
 bool repeats_on_lines(Binder& b, const Slot& slot, const DataArray& a, PlateId outer, std::size_t lines) {
   if (a.ragged() || a.shape.empty() || a.shape[0] != static_cast<std::int64_t>(lines)) return false;
   const auto within = [&](PlateId p) { return b.model[p].set == outer; };
@@ -65,7 +71,8 @@ bool repeats_on_lines(Binder& b, const Slot& slot, const DataArray& a, PlateId o
          !has_ids(b, outer, a);
 }
 
-/// What the lines say of their row, once: they must agree, and a line may leave it out.
+/// Reduces an array with one value per line to one value per row. The lines of a row must agree; a line may leave its
+/// value out.
 void take_once(Binder& b, DataArray& a, const DataArray& ids, const std::vector<std::int64_t>& offsets,
                const std::string& outer) {
   const std::size_t width = a.values.size() / ids.values.size(), rows = offsets.size() - 1;
@@ -91,6 +98,8 @@ void take_once(Binder& b, DataArray& a, const DataArray& ids, const std::vector<
   a.has_missing = std::any_of(a.values.begin(), a.values.end(), [](double v) { return std::isnan(v); });
 }
 
+/// Returns which row each element of the outer plate has, or nothing after a problem. Elements are identified by
+/// number, by known name, or by the order of rows.
 std::optional<Places> places_of(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
   const bool numbers = ids.levels.empty();
   if (b.settings.part_of && b.model[*b.settings.part_of].set == outer.set) return by_appearance(b, outer, rows);
@@ -98,7 +107,7 @@ std::optional<Places> places_of(Binder& b, const Plate& outer, const DataArray& 
   if (std::vector<std::string> names = given_names(b, outer.set); !names.empty())
     return by_name(b, outer, ids, rows, std::move(names));
   if (that_name(b, outer.set, false).empty()) return by_appearance(b, outer, rows);
-  // Other data give positions.
+  /// Other data refer to elements by position. So ids must be positions, too.
   std::vector<double> sorted = ids.values;
   std::ranges::sort(sorted);
   const auto again = std::ranges::unique(sorted);
@@ -115,7 +124,7 @@ std::optional<Places> places_of(Binder& b, const Plate& outer, const DataArray& 
   return std::nullopt;
 }
 
-/// Lines along the first axis in the order of the elements.
+/// Sorts the lines of an array by the elements that their rows belong to.
 void put_in_order(DataArray& a, const Rows& rows, const Places& places) {
   const std::size_t width = a.values.size() / static_cast<std::size_t>(rows.offsets.back());
   std::vector<double> out;
@@ -129,7 +138,7 @@ void put_in_order(DataArray& a, const Rows& rows, const Places& places) {
   a.values = std::move(out);
 }
 
-/// Arrays of the table in the order of the elements; returns where the rows of these begin.
+/// Sorts the arrays of a table by element and returns the starts of the rows in that order.
 std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, const Rows& rows, const Places& places,
                                       DataArray& ids) {
   std::vector<std::int64_t> lengths;
@@ -158,6 +167,7 @@ void claim_rows_of_tables(Binder& b) {
     if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1 ||
         found->second.values.empty())
       continue;
+    // Several tables may have this column; take the one beside arrays over the nested plate.
     DataArray ids = take(*b.data, found, beside(b.model, b.slots, b.arrays, found->second, *nested));
     if (outer.from > 0) read_numbers(ids);
     Rows rows;
@@ -173,6 +183,7 @@ void claim_rows_of_tables(Binder& b) {
             .notes = {"names of that many digits are written as text: with a letter before them"};
         return;
       }
+      // A row is a group of consecutive lines with one id.
       if (line > 0 && ids.values[line] == ids.values[line - 1]) continue;
       const std::string name = name_on_line(ids, line);
       if (!seen.emplace(name, line).second) {

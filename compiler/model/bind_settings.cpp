@@ -1,4 +1,4 @@
-// What the command line gives: constants, sizes, labels; and the arithmetic of constants.
+// Reads the options that give constants, sizes and labels, and evaluates expressions of constants.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,6 +13,7 @@
 namespace lehr::model {
 namespace {
 
+/// Returns the plate with this name, aliases resolved.
 std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
   for (std::size_t i = 0; i < m.plates.size(); ++i) {
     if (m.plates[i].name == name && !m.plates[i].stick) return m.plates[i].set;
@@ -20,6 +21,7 @@ std::optional<PlateId> plate_of(const Model& m, const std::string& name) {
   return std::nullopt;
 }
 
+/// Adds a note with the name that was probably meant, or with all names.
 void add_nearest(Error& e, const std::string& name, const std::vector<std::string>& candidates) {
   if (const auto near = nearest(name, candidates)) {
     e.notes.push_back(fmt::format("did you mean '{}'?", *near));
@@ -31,7 +33,8 @@ void add_nearest(Error& e, const std::string& name, const std::vector<std::strin
   }
 }
 
-/// Why labels name no elements; empty when they do. Those of files were looked at as they were read.
+/// Returns why labels cannot name elements, or an empty string if they can. Labels from files were checked when they
+/// were read.
 std::string unfit(const std::vector<std::string>& labels) {
   std::unordered_map<std::string_view, std::size_t> positions;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -79,6 +82,7 @@ void read_settings(Binder& b) {
       problem(b, ExitCode::usage, option("sizes " + name),
               size < 1 ? fmt::format("plate '{}' needs at least one element", name)
                        : fmt::format("plate '{}' has {} elements at most", name, kMostElements));
+      /// For a nested plate, --sizes is the length of every row; see fixed_row_length() in bind_sizes.cpp.
     } else if (!m[*plate].parent) {  // of a nested plate: the length of every row
       b.claims[*plate].push_back({size, option("sizes " + name)});
     }
@@ -107,6 +111,7 @@ void read_settings(Binder& b) {
 
 std::optional<double> evaluate_constant(Binder& b, ConstantId id) {
   if (b.constants_done[id.index()]) return b.constants[id.index()];
+  // Marked before the evaluation, which ends a cycle of constants.
   b.constants_done[id.index()] = true;
   const Constant& c = b.model[id];
   if (c.value) {
@@ -152,7 +157,7 @@ std::optional<double> evaluate(Binder& b, ExprId id) {
           const auto value = evaluate(b, node.argument);
           return value ? std::optional<double>(value_of(node.function, *value)) : std::nullopt;
         } else {
-          return std::nullopt;  // resolve() admits nothing else in constants
+          return std::nullopt;  // resolve() allows nothing else in constants
         }
       },
       b.model[id].node);

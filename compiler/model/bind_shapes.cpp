@@ -1,4 +1,8 @@
-// Arrays and axes: which array belongs to which name, what its shape says about the sizes of plates.
+// Finds the array of each name of the model, and derives claims about sizes from the shapes of arrays.
+//
+// Arrays come in several forms: dense with one axis per plate; ragged, with rows of different lengths; concatenated
+// rows with separate lengths; sparse counts (LDA-C). Here they are brought to the forms that the axes of the slot
+// demand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +17,7 @@
 namespace lehr::model {
 namespace {
 
+/// Returns the shape of an array for messages: "3 x 4".
 std::string shape_text(const DataArray& a) {
   if (a.ragged()) return fmt::format("{} rows of different lengths", a.shape.empty() ? 0 : a.shape[0]);
   std::string out;
@@ -21,9 +26,11 @@ std::string shape_text(const DataArray& a) {
   return out.empty() ? "a single number" : out;
 }
 
+/// Returns a slot with the file of its array for messages: "x (points.npy)".
 std::string source_of(const Slot& slot, const DataArray& a) { return fmt::format("{} ({})", slot.name, a.source); }
 
-/// The plate whose multiplicity an LDA-C array of this slot would give: its innermost plate with `times`.
+/// Returns the multiplicity that the counts of an LDA-C array of this slot belong to, or nothing if no plate has
+/// `times`.
 std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
   for (const PlateId p : slot.axes) {
     if (b.model[p].times) return b.model[p].times;
@@ -31,7 +38,7 @@ std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
   return std::nullopt;
 }
 
-/// Whether so many numbers fit into memory; a problem otherwise.
+/// Returns true if this many numbers fit into memory; reports a problem otherwise.
 bool has_room(Binder& b, const DataArray& a, double numbers, const char* as) {
   const double room = static_cast<double>(memory_of_machine());
   if (8 * numbers <= room) return true;
@@ -40,7 +47,7 @@ bool has_room(Binder& b, const DataArray& a, double numbers, const char* as) {
   return false;
 }
 
-/// LDA-C without `times`: every copy becomes an element of its own.
+/// Expands sparse counts for a model without `times`: every copy becomes an element of its own.
 void expand_copies(Binder& b, DataArray& a) {
   const double copies = std::accumulate(a.multiplicity.begin(), a.multiplicity.end(), 0.0);
   if (!has_room(b, a, copies, "as single copies")) return;
@@ -61,7 +68,7 @@ void expand_copies(Binder& b, DataArray& a) {
   a.multiplicity.clear();
 }
 
-/// LDA-C bound to counts over terms: one dense row of counts a document.
+/// Makes a dense table of sparse counts: one row per document, one column per term.
 void make_dense(Binder& b, DataArray& a, PlateId term) {
   double largest = a.largest;
   for (const double v : a.values)
@@ -85,21 +92,23 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
   a.multiplicity.clear();
 }
 
-/// Whether a column that is named as a nested plate numbers the lines of a table: values over the plate come from as
-/// many. Lengths are as many as there are rows, all of length 1.
+/// Returns true if a column named like a nested plate numbers the lines of a table, instead of giving lengths of rows.
+/// Arrays over the plate then have as many values as the column. (If all rows had length 1, lengths would be as many,
+/// too.)
 bool numbers_lines(const Binder& b, PlateId plate, const DataArray& a) {
   if (a.values.empty() || std::ranges::all_of(a.values, [](double v) { return v == 1; })) return false;
   return std::ranges::any_of(b.slots, [&](const Slot& slot) {
     const auto it = b.arrays.find(slot.name);
     if (it == b.arrays.end() || it->second.ragged() || it->second.shape.empty()) return false;
     const auto within = [&](PlateId p) { return b.model[p].set == plate; };
-    // Neither sequences of one length nor vectors.
+    /// The array is not a table of sequences of equal length.
     return std::ranges::any_of(slot.axes, within) && it->second.shape[0] == std::ssize(a.values) &&
            (it->second.shape.size() == 1 || slot.event_rank > 0);
   });
 }
 
-/// A column called like a plate is not read, though its numbers are not those of the lines: steps may be left out.
+/// Adds a remark if a column named like a plate contains other numbers than those of the lines. It is not read, so
+/// steps that it leaves out are not noticed.
 void remark_on_numbers(Binder& b, const Plate& plate, const DataArray& a) {
   if (a.shape.size() != 1 || a.values.empty() || !a.levels.empty() || (plate.from == 0 && !plate.ordered)) return;
   const double first = plate.from > 0 ? static_cast<double>(plate.from) : a.values[0];
@@ -113,14 +122,14 @@ void remark_on_numbers(Binder& b, const Plate& plate, const DataArray& a) {
                   a.source, plate.name, line + 1, a.values[line], first + static_cast<double>(line)));
 }
 
-/// Arrays named after nested plates give the lengths of their rows.
+/// Adds claims from arrays that are named like nested plates: they are the lengths of their rows.
 void claim_lengths(Binder& b) {
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
     const Plate& p = b.model.plates[i];
     const auto it = b.data->find(p.name);
     if (it == b.data->end() || p.stick) continue;
     const DataArray& a = it->second;
-    if (!b.model[p.set].parent && !a.by_name) {  // one of the names that a file has beyond those of the model
+    if (!b.model[p.set].parent && !a.by_name) {  // such an array is one of those in a file that the model does not need
       remark_on_numbers(b, p, a);
       continue;
     }
@@ -152,11 +161,12 @@ void claim_lengths(Binder& b) {
   }
 }
 
-/// One group of axes: a plate that stands alone, or a nested plate with the plates it is nested in.
+/// Axes of a slot that are packed into one: a plate with all plates nested in it, one after another.
 struct Group {
   std::size_t first, count;
 };
 
+/// Returns the groups of a slot's axes in order.
 std::vector<Group> groups_of(const Binder& b, const Slot& slot) {
   std::vector<Group> out;
   for (std::size_t i = 0; i < slot.axes.size(); ++i) {
@@ -169,6 +179,7 @@ std::vector<Group> groups_of(const Binder& b, const Slot& slot) {
   return out;
 }
 
+/// Reports an array whose number of axes does not match that of its slot.
 void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
   Error& e =
       problem(b, ExitCode::data, a.source,
@@ -182,18 +193,20 @@ void wrong_axes(Binder& b, const Slot& slot, const DataArray& a) {
   }
 }
 
-/// One column of a table where columns are an axis: that axis has one element.
+/// Adds an axis of one element to a single column that is bound to a name with columns as an axis.
 void as_columns(const Binder& b, const Slot& slot, DataArray& a) {
   const std::vector<Group> groups = groups_of(b, slot);
   if (a.axis_labels.size() == 1 && a.shape.size() == 1 && groups.size() == 2 && groups.back().count == 1)
     a.shape.push_back(1);
 }
 
+/// Returns the number of values in a row of a ragged array.
 std::int64_t row_length(const DataArray& a, std::int64_t row) {
   const auto at = static_cast<std::size_t>(row);
   return a.row_offsets[at + 1] - a.row_offsets[at];
 }
 
+/// Reports a ragged array whose slot needs rows of one length.
 void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
   std::int64_t row = 1;
   while (row + 2 < std::ssize(a.row_offsets) && row_length(a, row) == row_length(a, 0))
@@ -208,11 +221,12 @@ void unequal_rows(Binder& b, const Slot& slot, const DataArray& a) {
                       slot.name, inner, outer));
 }
 
+/// Adds a claim about the rows of a nested plate.
 void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, const std::string& source) {
   b.offset_claims[plate].push_back({std::move(offsets), source});
 }
 
-/// Rows of concentrations that differ in length end with zeros: values that they do not have never have mass.
+/// Pads ragged rows of concentrations with zeros: an element that a row does not have never occurs in it.
 void end_with_zeros(Binder& b, DataArray& a, PlateId values) {
   const std::int64_t rows = std::ssize(a.row_offsets) - 1;
   std::int64_t width = 0;
@@ -234,7 +248,7 @@ void end_with_zeros(Binder& b, DataArray& a, PlateId values) {
   a.row_offsets.clear();
 }
 
-/// Offsets of `rows` rows of equal length.
+/// Returns the offsets of `rows` rows of equal length.
 std::vector<std::int64_t> equal_rows(std::int64_t rows, std::int64_t length) {
   std::vector<std::int64_t> out = {0};
   for (std::int64_t i = 0; i < rows; ++i)
@@ -242,6 +256,7 @@ std::vector<std::int64_t> equal_rows(std::int64_t rows, std::int64_t length) {
   return out;
 }
 
+/// Adds claims about the plates of a slot from the shape of its array.
 void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
   const std::string source = source_of(slot, a);
   const std::vector<Group> groups = groups_of(b, slot);
@@ -270,13 +285,13 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   std::vector<std::int64_t> shape = a.shape;
-  if (shape == std::vector<std::int64_t>{0} && slot.axes.size() > 1) {  // an empty list
+  if (shape == std::vector<std::int64_t>{0} && slot.axes.size() > 1) {  // an empty list has lost its further axes
     b.claims[slot.axes[0]].push_back({0, source});
     for (std::size_t j = 1; j < groups[0].count; ++j)
       claim_rows(b, slot.axes[j], {0}, source);
     return;
   }
-  if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();  // a column
+  if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();  // a column of a table
   if (shape.size() == slot.axes.size()) {
     std::size_t at = 0;
     for (const Group& g : groups) {
@@ -289,7 +304,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     }
     return;
   }
-  // Nested plates joined end to end: the lengths of their rows must be bound.
+  /// The rows of nested plates are concatenated: claims about their lengths must be there already.
   if (shape.size() == groups.size()) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
       const PlateId leaf = slot.axes[groups[i].first + groups[i].count - 1];
@@ -310,6 +325,8 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
   wrong_axes(b, slot, a);
 }
 
+/// Handles the counts of a sparse array: as a dense table, as single copies, or as the array of the plate's
+/// multiplicity.
 void take_copies(Binder& b, const Slot& slot, DataArray& a) {
   const bool no_elements = a.ragged() && a.values.empty();
   if (a.multiplicity.empty() && !no_elements) return;
@@ -318,7 +335,7 @@ void take_copies(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   const auto times = times_of(b, slot);
-  if (!times || !b.observed_needed) {  // what is drawn is drawn for each copy
+  if (!times || !b.observed_needed) {  // simulation draws each copy by itself
     expand_copies(b, a);
     return;
   }
@@ -338,13 +355,15 @@ void take_copies(Binder& b, const Slot& slot, DataArray& a) {
   a.multiplicity.clear();
 }
 
-/// The plate whose elements the values are; of sparse counts of a row, their places in it.
+/// Returns the plate whose elements the values of an array are. For sparse counts of a row, the values are positions in
+/// the row.
 std::optional<PlateId> numbered(const Slot& slot, const DataArray& a) {
   if (slot.value_plate || a.multiplicity.empty() || slot.axes.size() != 2) return slot.value_plate;
   return slot.axes[1];
 }
 
-/// Numbers of elements as their positions; text that is numbers, too.
+/// Subtracts Plate::from from values that are numbers of elements, so that they count from 0. Text that consists of
+/// numbers is converted first.
 void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
   const std::optional<PlateId> values = numbered(slot, a);
   const Plate* plate = values ? &b.model[b.model[*values].set] : nullptr;
@@ -367,7 +386,8 @@ void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
   if (a.largest >= 0) a.largest -= from;
 }
 
-/// The plate whose elements the values are, where there are data of its name; empty: there are none.
+/// Returns the name of the plate that the slot's values are elements of, if the data have an array of that name; else
+/// an empty string.
 std::string named_as_its_plate(const Binder& b, const Slot& slot) {
   for (const Plate& p : b.model.plates)
     if (slot.value_plate && p.set == b.model[*slot.value_plate].set && b.data->contains(p.name)) return p.name;

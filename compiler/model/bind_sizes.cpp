@@ -1,4 +1,8 @@
-// Sizes of plates: one number from all claims, offsets of nested plates, and who disagrees with whom.
+// Decides the size of each plate from all claims about it, and reports claims that disagree. For a nested plate the
+// result is the offsets of its rows.
+//
+// Sources, in order: `= K` in the model, shapes, labels and --sizes, added plates (one element more than another). Only
+// without any of these, the largest value of a category decides.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +16,7 @@
 namespace lehr::model {
 namespace {
 
-/// The value of `= K`, a whole number from 1.
+/// Returns the value of `= K` in the declaration, which must be a whole number from 1 on.
 std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   const Plate& p = b.model[plate];
   if (!p.size) return std::nullopt;
@@ -28,7 +32,8 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   return static_cast<std::int64_t>(whole);
 }
 
-/// Numbers that are names (postcodes): the plate has an element for each number up to the largest.
+/// Adds a remark if few of the numbers up to the largest occur: they may be names (postcodes), for which text would
+/// give fewer elements.
 void remark_on_gaps(Binder& b, PlateId plate, std::int64_t size) {
   constexpr std::int64_t kMany = 100, kPart = 10;
   const std::vector<bool>& seen = b.occurring[plate];
@@ -42,6 +47,7 @@ void remark_on_gaps(Binder& b, PlateId plate, std::int64_t size) {
                   b.model[plate].from + size - 1, b.model[plate].from + size - 1));
 }
 
+/// Reports two claims about the size of a plate that differ.
 void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& second) {
   Error& e = problem(b, ExitCode::data, second.source,
                      fmt::format("plate '{}' has {} elements in {}, but {} in {}", b.model[plate].name, first.size,
@@ -49,6 +55,7 @@ void disagreement(Binder& b, PlateId plate, const Claim& first, const Claim& sec
   if (b.model[plate].size) e.notes.push_back("a size that the model fixes can be changed by " + option("set"));
 }
 
+/// Returns the length that all rows of a nested plate have by --sizes or `= K`, or nothing.
 std::optional<std::int64_t> fixed_row_length(Binder& b, PlateId plate) {
   for (const auto& [name, size] : b.settings.sizes) {
     if (b.model[plate].name == name) return size;
@@ -56,7 +63,8 @@ std::optional<std::int64_t> fixed_row_length(Binder& b, PlateId plate) {
   return declared_size(b, plate);
 }
 
-/// Offsets of a nested plate from its claims, or from equal rows.
+/// Returns the offsets of a nested plate: from claims, from the elements that data refer to, or from a fixed length of
+/// rows. Reports claims that disagree.
 std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate) {
   const auto rows = size_of(b, *b.model[plate].parent);
   const auto& claims = b.offset_claims[plate];
@@ -112,8 +120,8 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   return first.offsets;
 }
 
-/// There may be no items, and nothing may be nested in any element: an empty batch, and documents without words, are
-/// data like others. A sequence has a first element.
+/// Returns true if a plate may have no elements: items, as in an empty batch, and rows of nested plates, as in a
+/// document without words. A sequence has a first element.
 bool may_be_empty(const Model& m, PlateId set) { return m[set].parent || (is_item_plate(m, set) && !m[set].ordered); }
 
 }  // namespace
@@ -129,7 +137,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   plate = b.model[plate].set;
   const auto known = b.known_sizes.find(plate);
   if (known != b.known_sizes.end()) return known->second;
-  b.known_sizes[plate] = std::nullopt;  // resolve() refused cycles; nothing recurses here
+  b.known_sizes[plate] = std::nullopt;  // resolve() refuses cycles, so that no one reads this before it is set
   const Plate& p = b.model[plate];
   std::optional<std::int64_t> size;
   if (p.parent) {
@@ -203,11 +211,12 @@ void settle_sizes(Binder& b) {
                                m[set].name)};
     }
   }
+  // An added plate is sized by data if the plate that it extends is.
   const std::function<bool(PlateId)> by_data = [&](PlateId p) -> bool {
     const Plate& plate = m[m[p].set];
     if (plate.stick) return by_data(*plate.stick);
     if (!plate.size) {
-      // A plate that only such a function sizes is as fixed as the plate of its argument.
+      /// If the only claim is that of an added plate, the size is as fixed as that of the plate which it extends.
       const auto& claims = b.claims[m[p].set];
       for (std::size_t i = 0; i < m.plates.size() && claims.size() == 1; ++i) {
         if (m.plates[i].stick && m.plates[i].set == m[p].set) return by_data(*m.plates[i].stick);
@@ -229,6 +238,7 @@ void settle_sizes(Binder& b) {
       if (m.plates[i].name == name) b.out.labels[m.plates[i].set.index()] = labels;
     }
   }
+  // Aliases have the labels of their plate.
   for (std::size_t i = 0; i < m.plates.size(); ++i) {
     if (m.plates[i].set != PlateId(i)) b.out.labels[i] = b.out.labels[m.plates[i].set.index()];
   }

@@ -1,5 +1,5 @@
-// Matrices of the data that must be symmetric positive definite. Inverses and products come out of numerical
-// libraries symmetric but for rounding: of those the symmetric part is taken, and said so.
+// Checks data matrices that must be symmetric positive definite. Inverses and products from numerical libraries are
+// symmetric only up to rounding. Such a matrix is replaced by its symmetric part, with a remark.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,17 +11,19 @@
 namespace lehr::model {
 namespace {
 
-constexpr double kRounding = 1e-6;  // of an entry, or of the geometric mean of its row's and column's diagonals
+/// Relative to an entry, or to the geometric mean of the diagonal entries in its row and column.
+constexpr double kRounding = 1e-6;
 
-/// A square matrix of n rows inside an array.
+/// A square matrix of n rows within the values of an array.
 struct Square {
   std::vector<double>& values;
   std::size_t first, n;
 
+  // Returns the entry in row i and column j.
   double& operator()(std::size_t i, std::size_t j) const { return values[first + i * n + j]; }
 };
 
-/// Whether no entry differs from its mirror image by more than `allowed(x, y)`.
+/// Returns true if no entry differs from its mirror image by more than `allowed(i, j)`.
 template <class Allowed>
 bool mirrored(const Square& x, const Allowed& allowed) {
   for (std::size_t i = 0; i < x.n; ++i) {
@@ -32,7 +34,7 @@ bool mirrored(const Square& x, const Allowed& allowed) {
   return true;
 }
 
-/// Takes the symmetric part where rounding alone is in its way; false where it is more.
+/// Replaces a matrix by its symmetric part if it differs from it by rounding only. Returns false if it differs by more.
 bool symmetrise(const Square& x) {
   const auto rounding = [&](std::size_t i, std::size_t j) {
     return kRounding *
@@ -46,12 +48,13 @@ bool symmetrise(const Square& x) {
   return true;
 }
 
+/// Adds the remark that a symmetric part is used.
 void say_so(Binder& b, const std::string& name, const std::string& source) {
   b.out.remarks.push_back(
       fmt::format("{}: '{}' is symmetric but for rounding; its symmetric part is used", source, name));
 }
 
-/// Cholesky: a symmetric matrix is positive definite if and only if every pivot is positive.
+/// Returns true if the matrix has a Cholesky factorisation: all pivots are positive.
 bool positive_definite(const Square& x) {
   std::vector<double> copy(x.values.begin() + static_cast<std::ptrdiff_t>(x.first),
                            x.values.begin() + static_cast<std::ptrdiff_t>(x.first + x.n * x.n));
@@ -107,7 +110,7 @@ void symmetrise_parameters(Binder& b) {
     bool rounded = false;
     for (std::size_t m = 0; m + n * n <= values.size(); m += n * n) {
       const Square x{values, m, n};
-      // What is left of the others is refused when the fit starts, by their entries.
+      /// Matrices that are not symmetric beyond rounding are refused by the fit, which names the entries.
       if (!mirrored(x, [&](std::size_t i, std::size_t j) { return 1e-9 * (std::abs(x(i, j)) + std::abs(x(j, i))); }))
         rounded = symmetrise(x) || rounded;
     }

@@ -1,5 +1,6 @@
-// Counts against their totals: of counts of several categories the sum, of a count the largest it can be. The
-// density of a row need not mention its total, so that data that contradict it would go unnoticed.
+// Checks counts against the totals that constants and data give. Counts of several categories must sum to their total
+// (Multinomial); one count is at most its total (Binomial). The density need not mention the total, so nothing else
+// would notice a contradiction.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,13 +13,14 @@
 namespace lehr::model {
 namespace {
 
-/// The totals that a distribution may have at an element; none: it has no total, or one that is not known.
+/// Returns the totals that a distribution can have at an element; empty if it has none, or none is known.
 std::vector<double> totals_of(Binder& b, const Distribution& d, const Bounds& at) {
-  for (const Parameter& p : d.parameters)  // a count of what is counted
+  for (const Parameter& p : d.parameters)  // a parameter that is a count is the total
     if (p.spelling->domain == math::Support::count) return values_at(b, p.value, at);
   return {};
 }
 
+/// Checks every element of one statement and reports the first contradiction.
 void check(Binder& b, const Slot& slot, const Statement& s) {
   const std::vector<double>& x = b.out.observed[slot.variable->index()].values;
   const std::vector<const Distribution*> parts =

@@ -1,4 +1,5 @@
-// Values: names of categories become numbers, and every value is checked against what the model says it is.
+// Numbers the words of categories, and checks every value of every array against its support. Checked values are moved
+// to the result.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,17 +18,19 @@
 namespace lehr::model {
 namespace {
 
-constexpr double kSimplexTolerance = 1e-4;  // rows stored in single precision pass
+constexpr double kSimplexTolerance = 1e-4;  // of a sum of probabilities; rows in single precision are within it
 
-constexpr std::int64_t kMostNames = 20'000'000;
+constexpr std::int64_t kMostNames = 20'000'000;  // labels of plates with more elements are not completed
 
 bool whole(double v) { return v == std::floor(v); }
 
+/// What one number of an array must be: a test, and its wording for messages.
 struct Rule {
   bool (*holds)(double);
   const char* wanted;
 };
 
+/// Returns the rule for the numbers in a value of this support.
 Rule rule_for(math::Support support) {
   switch (support) {
     case math::Support::positive:
@@ -55,6 +58,7 @@ Rule rule_for(math::Support support) {
   return {[](double v) { return std::isfinite(v); }, "a finite number"};
 }
 
+/// Returns the rule for the numbers of a slot's array.
 Rule rule_for(const Binder& b, const Slot& slot) {
   if (slot.variable) return rule_for(b.model[*slot.variable].support);
   switch (b.model[*slot.given].type) {
@@ -75,12 +79,13 @@ Rule rule_for(const Binder& b, const Slot& slot) {
   return rule_for(math::Support::real);
 }
 
+/// Returns true if rows of the slot's array are probability vectors.
 bool is_simplex(const Binder& b, const Slot& slot) {
   if (slot.variable) return b.model[*slot.variable].support == math::Support::simplex;
   return b.model[*slot.given].type == GivenType::simplex;
 }
 
-/// A vector that is missing neither as a whole nor not at all.
+/// Returns true if some vector has missing entries and others that are not.
 bool has_parts(const Binder& b, const Slot& slot, const DataArray& a) {
   std::size_t width = 1;
   for (std::size_t i = slot.axes.size() - slot.event_rank; i < slot.axes.size(); ++i)
@@ -94,7 +99,8 @@ bool has_parts(const Binder& b, const Slot& slot, const DataArray& a) {
   return false;
 }
 
-/// Missing values: of an observed variable left out of the likelihood where that can be, and else inferred.
+/// Decides what a missing value means. A given may have none. An observed number is left out of the likelihood if
+/// nothing depends on it; otherwise the variable is clamped: it is latent where it is missing.
 void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t first) {
   const std::string name = element_name(b, slot, first);
   if (slot.given) {
@@ -125,6 +131,7 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
   if (!slot.latent) e.notes.push_back("leave these elements out, or give them a value");
 }
 
+/// Reports a row that does not sum to 1.
 void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
   const auto width = static_cast<std::size_t>(b.out.sizes[slot.axes.back().index()]);
   for (std::size_t row = 0; row + width <= a.values.size(); row += width) {
@@ -139,7 +146,7 @@ void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
   }
 }
 
-/// Whether the values are all of 1, 2, ..., and no 0.
+/// Returns true if the values are all of 1, 2, ... up to the largest, and there is no 0: they probably count from 1.
 bool numbered_from_one(const DataArray& a) {
   auto known = a.values | std::views::filter([](double v) { return !std::isnan(v); });
   if (known.empty() || std::ranges::min(known) != 1) return false;
@@ -151,7 +158,7 @@ bool numbered_from_one(const DataArray& a) {
   return std::ranges::find(occurs, false) == occurs.end();
 }
 
-/// Values of categories must lie inside a plate whose size something else gave.
+/// Reports a category outside its plate, whose size has another source. Returns true if there is none.
 bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   const auto size = static_cast<double>(b.out.sizes[slot.value_plate->index()]);
   const auto it = std::find_if(a.values.begin(), a.values.end(), [&](double v) { return v >= size; });
@@ -172,8 +179,8 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
   return false;
 }
 
-/// Two words as 0 and 1: as a fit had them, or else in the order of the alphabet. False: one is not of the fit's, a
-/// problem.
+/// Replaces two words by 0 and 1: as in an earlier fit, else in alphabetical order. Returns false and reports a problem
+/// if a word is not one of the fit's.
 bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
   const auto known = b.settings.words.find(slot.name);
   std::vector<std::string> words = a.levels;
@@ -202,7 +209,8 @@ bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
   return true;
 }
 
-/// Values without names of elements that words name.
+/// Checks an array without row names over a plate whose elements have words as names. It must have a value for each,
+/// and a remark says that they are read in alphabetical order.
 void check_order(Binder& b, const Slot& slot, const DataArray& a) {
   if (slot.axes.size() != 1 || !a.row_labels.empty()) return;
   const PlateId plate = b.model[slot.axes[0]].set;
@@ -221,6 +229,7 @@ void check_order(Binder& b, const Slot& slot, const DataArray& a) {
                                       slot.name, b.model[plate].name, printable(names.front())));
 }
 
+/// Checks the array of one slot and moves it to the result. Stops at the first problem.
 void store(Binder& b, const Slot& slot, DataArray& a) {
   check_order(b, slot, a);
   const bool bits = slot.variable && b.model[*slot.variable].support == math::Support::bit;
@@ -282,6 +291,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
   out.values = std::move(a.values);
 }
 
+/// Marks in `occurring` which of the values occur.
 void note_occurring(const std::vector<double>& values, std::vector<bool>& occurring) {
   for (const double x : values) {
     if (!(x >= 0) || x >= static_cast<double>(kLargestImplied)) continue;
@@ -291,7 +301,8 @@ void note_occurring(const std::vector<double>& values, std::vector<bool>& occurr
   }
 }
 
-/// Text levels of all columns over one plate become its labels, unless --labels named them already.
+/// Makes the words of all text columns that refer to a plate its labels, in alphabetical order, unless it has labels
+/// already. Replaces the words by the numbers of the elements.
 void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
   std::vector<std::string> names = given_names(b, plate);
   if (names.empty() && b.named_by_rows.contains(plate)) names = b.out.labels[plate.index()];
@@ -339,6 +350,7 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
 std::size_t expected_count(const Binder& b, const Slot& slot) {
   std::size_t out = 1;
   for (std::size_t i = 0; i < slot.axes.size(); ++i) {
+    // A nested plate counts the elements of all rows, so its parents add no factor.
     const bool has_child = i + 1 < slot.axes.size() && b.model[slot.axes[i + 1]].parent;
     if (!has_child && __builtin_mul_overflow(out, static_cast<std::size_t>(b.out.sizes[slot.axes[i].index()]), &out))
       return std::numeric_limits<std::size_t>::max();
@@ -353,6 +365,7 @@ std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std
     const PlateId leaf = slot.axes[i];
     std::int64_t at = rest % std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
     rest /= std::max<std::int64_t>(1, b.out.sizes[leaf.index()]);
+    // Find the row of a nested plate by bisection; its number is the position along the parent.
     while (i > 0 && b.model[slot.axes[i]].parent) {
       const auto& offsets = b.out.offsets[slot.axes[i].index()];
       const auto row = std::upper_bound(offsets.begin(), offsets.end(), at) - offsets.begin() - 1;
@@ -439,7 +452,7 @@ void store_values(Binder& b) {
   }
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
     auto& labels = b.out.labels[i];
-    // Fewer names than elements: the others are called by their numbers.
+    /// If there are fewer names than elements, the numbers of the others become their names.
     const Plate& plate = b.model[b.model[PlateId(i)].set];
     const bool named = !labels.empty() || (plate.from > 0 && !plate.parent);
     while (named && std::ssize(labels) < std::min(b.out.sizes[i], kMostNames))

@@ -1,4 +1,5 @@
-// Checks of the model as a whole: it observes something, has no directed cycle, and uses what it declares.
+// Checks a resolved model as a whole: no directed cycle, every latent variable reached by data, every declared name
+// used, something observed.
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
@@ -7,13 +8,15 @@
 namespace lehr::model {
 namespace {
 
-/// A use of one variable by the distribution of another; `lagged`: of its previous element.
+/// A use of one variable by the distribution of another. `lagged` marks a use of an earlier element, which makes no
+/// cycle.
 struct Use {
   VariableId parent;
   Span span;
   bool lagged = false;
 };
 
+/// Returns the uses of variables in these expressions.
 std::vector<Use> uses_under(const Model& m, const std::vector<ExprId>& roots) {
   std::vector<Use> out;
   for (const ExprId id : nodes_under(m, roots)) {
@@ -24,6 +27,8 @@ std::vector<Use> uses_under(const Model& m, const std::vector<ExprId>& roots) {
   return out;
 }
 
+/// Reports cycles of the directed graph by depth-first search with an explicit stack. A grey variable is on the current
+/// path.
 void check_cycles(Resolver& r, const std::vector<std::vector<Use>>& uses) {
   enum class Mark { white, grey, black };
   std::vector<Mark> marks(uses.size(), Mark::white);
@@ -60,6 +65,8 @@ void check_cycles(Resolver& r, const std::vector<std::vector<Use>>& uses) {
   }
 }
 
+/// Warns of latent variables that no data reach. A variable is reached if it is observed or limited, if a potential
+/// mentions it, or if the distribution of a reached variable does.
 void check_reached(Resolver& r, const std::vector<std::vector<Use>>& uses) {
   const Model& m = r.model;
   std::vector<bool> reached(m.variables.size(), false);
@@ -86,6 +93,7 @@ void check_reached(Resolver& r, const std::vector<std::vector<Use>>& uses) {
   }
 }
 
+/// Warns of plates, constants, data and `let` names that are not used.
 void check_unused(Resolver& r) {
   for (const auto& [name, symbol] : r.names) {
     if (symbol.used) continue;

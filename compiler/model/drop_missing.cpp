@@ -1,3 +1,5 @@
+// Drops items with missing values: finds for each plate the arrays that it is the first axis of, collects their gaps,
+// and removes these elements from all of them.
 #include "compiler/model/drop_missing.h"
 
 #include <fmt/format.h>
@@ -8,7 +10,8 @@
 namespace lehr::model {
 namespace {
 
-/// An array whose first axis is a plate; gaps in it are why elements are left out, or not.
+/// An array whose first axis is the plate. `complete` says that its gaps remove elements; gaps of latent variables do
+/// not.
 struct Rows {
   DataArray* array;
   bool complete;
@@ -17,6 +20,7 @@ struct Rows {
   std::size_t width() const { return count() == 0 ? 0 : array->values.size() / count(); }
 };
 
+/// Returns all arrays whose first axis is the plate.
 std::vector<Rows> rows_over(const Model& m, PlateId plate, Dataset& data) {
   std::vector<Rows> out;
   const auto add = [&](const std::string& name, const std::vector<PlateId>& axes, bool complete) {
@@ -31,7 +35,7 @@ std::vector<Rows> rows_over(const Model& m, PlateId plate, Dataset& data) {
   return out;
 }
 
-/// Why no element of the plate can be left out; empty: they can.
+/// Returns why elements of the plate cannot be removed; an empty string if they can.
 std::string why_not(const Model& m, PlateId plate) {
   if (m[plate].ordered) return "it is ordered: a series goes on through its gaps";
   for (const Plate& p : m.plates)
@@ -45,18 +49,19 @@ std::string why_not(const Model& m, PlateId plate) {
   return "";
 }
 
-/// Arrays that disagree are for the binding to tell.
+/// Returns true if the arrays have equally many rows. If not, bind() reports it.
 bool agree(const std::vector<Rows>& all) {
   return std::all_of(all.begin(), all.end(),
                      [&](const Rows& r) { return !r.array->ragged() && r.count() == all.front().count(); });
 }
 
-/// The elements that something is missing of, and the first array with a gap; null without.
+/// Which elements lack a value, and the first array in which one is missing (null if none is).
 struct Gaps {
   std::vector<bool> missing;
   const DataArray* first = nullptr;
 };
 
+/// Returns the gaps of these arrays.
 Gaps gaps_in(const std::vector<Rows>& all) {
   Gaps out{std::vector<bool>(all.front().count(), false)};
   for (const Rows& rows : all) {
@@ -70,6 +75,7 @@ Gaps gaps_in(const std::vector<Rows>& all) {
   return out;
 }
 
+/// Removes the rows that are marked as missing; a row has `width` values.
 template <class T>
 void keep(std::vector<T>& values, std::size_t width, const std::vector<bool>& missing) {
   if (values.empty()) return;

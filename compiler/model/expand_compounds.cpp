@@ -1,5 +1,8 @@
-// Compound distributions: each statement with one becomes two, that of a variable of its own and that of the value
-// given it (math::Compound). What was typed is kept for messages, and for the domains of its parameters.
+// Replaces each statement of a compound distribution by two (math::Compound): one for a hidden variable, one for the
+// value given it. The typed distribution is kept for messages, and for checks of its parameters.
+//
+//   y[n] ~ StudentT(df = 4, mean = mu, sd = s)     becomes     y.weight[n] ~ Gamma(shape = 0.5 * 4, rate = 0.5 * 4)
+//                                                              y[n] ~ Normal(mean = mu, precision = y.weight[n] * ...)
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -11,13 +14,14 @@
 namespace lehr::model {
 namespace {
 
-using Symbols = std::map<std::string, ExprId>;
+using Symbols = std::map<std::string, ExprId>;  // expressions of the model, by name in a formula
 
+/// Writes formulas of the family table as expressions of the model.
 class Writer {
  public:
   Writer(Model& m, Span span) : m_(m), span_(span) {}
 
-  /// A formula of a row as an expression of the model; none where it is an optional parameter that was left out.
+  /// Returns the expression for a formula. Returns nothing if the formula is an optional parameter that was left out.
   std::optional<ExprId> write(const math::Expr& e, const Symbols& symbols) {
     if (const auto* s = std::get_if<math::Symbol>(&e->form)) {
       const auto found = symbols.find(s->name);
@@ -26,12 +30,14 @@ class Writer {
     return node(e, symbols);
   }
 
+  /// Adds an expression to the model and returns its id.
   ExprId add(decltype(Expr::node) node, std::vector<PlateId> shape = {}) {
     m_.exprs.push_back({std::move(node), std::move(shape), std::nullopt, span_});
     return ExprId(m_.exprs.size() - 1);
   }
 
  private:
+  // Writes a formula that is not a plain symbol.
   ExprId node(const math::Expr& e, const Symbols& symbols) {
     const auto rec = [&](const math::Expr& x) { return write(x, symbols).value(); };
     return std::visit(Overloaded{[&](const math::Number& n) { return add(Number{n.value}); },
@@ -57,6 +63,7 @@ class Writer {
   Span span_;
 };
 
+/// Makes a part of a compound distribution, with its parameters written as expressions.
 Distribution part(Writer& writer, const math::Compound::Part& part, const Symbols& symbols, Span span) {
   Distribution out{math::find_family(part.family), {}, span};
   for (const math::DensityParameter& p : math::density_parameters(*out.family)) {
@@ -67,6 +74,7 @@ Distribution part(Writer& writer, const math::Compound::Part& part, const Symbol
   return out;
 }
 
+/// Returns true if one of the expressions mentions an earlier element of a chain.
 bool is_lagged(const Model& m, const std::vector<ExprId>& roots) {
   const std::vector<ExprId> nodes = nodes_under(m, roots);
   return std::ranges::any_of(nodes, [&](ExprId id) {
@@ -75,7 +83,7 @@ bool is_lagged(const Model& m, const std::vector<ExprId>& roots) {
   });
 }
 
-/// The element of the variable that belongs to an element of the statement's.
+/// Makes a reference to the element of a variable that belongs to the current element of the statement.
 ExprId element(Writer& writer, const Model& m, VariableId variable, const std::vector<BoundId>& bounds, Span span) {
   VariableRef ref{variable, {}};
   for (const BoundId b : bounds)
@@ -83,7 +91,8 @@ ExprId element(Writer& writer, const Model& m, VariableId variable, const std::v
   return writer.add(std::move(ref), m[variable].event);
 }
 
-/// A count of which the added variable and a latent category both tell how large it is expected to be.
+/// Warns if a count has a hidden variable and a latent category among its parameters. Both explain how large it is, and
+/// separate factors make the posterior of the category too certain.
 void warn_of_choice(Resolver& r, const Statement& s) {
   const math::Support support = s.main.family->support;
   if (support != math::Support::count && support != math::Support::counts) return;
@@ -96,6 +105,7 @@ void warn_of_choice(Resolver& r, const Statement& s) {
   }
 }
 
+/// Expands one statement.
 void expand_statement(Resolver& r, StatementId id) {
   Model& m = r.model;
   const Statement s = m[id];

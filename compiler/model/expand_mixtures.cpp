@@ -1,11 +1,15 @@
-// Mixtures: which part each element is of becomes a variable of its own, a category with the weights, or a bit.
+// Adds to each mixture a variable that selects the part: a category with the weights as probabilities, or a bit for two
+// parts.
+//
+//   x[n] ~ mixture(w, Normal(a, 1), Normal(b, 1))     adds     x.part[n] ~ Categorical(w)
 #include "compiler/model/resolver.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::model {
 namespace {
 
-/// Whether the plate has as many elements as the mixture has parts, which the model must say.
+/// Returns true if the model says that the plate has as many elements as the mixture has parts: `= K` leads to that
+/// number.
 bool has_size(const Model& m, PlateId plate, std::size_t parts) {
   const Plate& p = m[m[plate].set];
   if (!p.size) return false;
@@ -18,6 +22,7 @@ bool has_size(const Model& m, PlateId plate, std::size_t parts) {
   return n && n->value == static_cast<double>(parts);
 }
 
+/// Adds the selecting variable of one mixture, or reports that the weights do not match the parts.
 void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   Model& m = r.model;
   const Statement s = m[id];
@@ -51,13 +56,15 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   m.statements[id.index()].part = ExprId(m.exprs.size() - 1);
 }
 
+/// Returns true if the expression is a latent probability.
 bool is_random_probability(const Model& m, ExprId id) {
   const auto* v = std::get_if<VariableRef>(&m[id].node);
   return v && m[id].shape.empty() && !m[v->variable].observed && m[v->variable].support == math::Support::unit;
 }
 
-/// A bit with the probability a * b is 1 where a bit of probability a is, and 0 or a bit of probability b: the mixture
-/// of Bernoulli(b) and Bernoulli(0) with the weight a.
+/// Rewrites Bernoulli(a * b) with two latent probabilities as a mixture with weight a of Bernoulli(b) and Bernoulli(0).
+/// A bit of probability a * b is 1 if a bit of probability a and one of probability b both are. Each probability then
+/// has conjugate terms.
 void expand_products(Resolver& r) {
   Model& m = r.model;
   const math::FamilyRow* bernoulli = &math::family_of_parts(false);

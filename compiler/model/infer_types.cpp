@@ -1,6 +1,6 @@
-// Event axes and value plates of variables, before any statement is resolved: from `over`, or from the shape
-// of a parameter. Indices are not looked at here (only counted), so chains and mutual references are no
-// obstacle.
+// Infers the header of each variable before any statement is resolved: support, event axes, and the plate of
+// categories. They follow from `over`, or from the shapes of parameters. Indices are only counted, so chains and mutual
+// references are no obstacle.
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
@@ -8,17 +8,18 @@
 namespace lehr::model {
 namespace {
 
-using Shape = std::vector<PlateId>;
-constexpr int kMaxDepth = 400;
+using Shape = std::vector<PlateId>;  // axes of a value: none for a number, one for a vector
+constexpr int kMaxDepth = 400;       // of expressions, against stack overflow
 
 std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth);
 
-/// Axes left after `indexed` of them.
+/// Returns the axes that remain if the first `indexed` have an index.
 Shape rest(Shape axes, std::size_t indexed) {
   axes.erase(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(std::min(indexed, axes.size())));
   return axes;
 }
 
+/// Returns the shape of a name with indices, or nothing if it has an error.
 std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& reference, int depth) {
   const auto it = r.names.find(reference.name.text);
   if (it == r.names.end()) return std::nullopt;
@@ -41,6 +42,7 @@ std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& refer
       return rest(std::move(axes), reference.indices.size());
     }
     case SymbolKind::let: {
+      // A `let` that is met again while it is expanded is a cycle, which has no shape.
       Let& let = r.lets[index];
       if (!let.ok || let.open) return std::nullopt;
       let.open = true;
@@ -55,6 +57,7 @@ std::optional<Shape> shape_of_reference(Resolver& r, const ast::Reference& refer
   return std::nullopt;
 }
 
+/// Returns the shape of a function call, or nothing if it has an error.
 std::optional<Shape> shape_of_call(Resolver& r, ast::ExprId id, const ast::Call& call, int depth) {
   const std::string& name = call.function.text;
   if (name == "dot" || name == "size") return Shape{};
@@ -67,8 +70,8 @@ std::optional<Shape> shape_of_call(Resolver& r, ast::ExprId id, const ast::Call&
   return Shape{longer_plate(r, id, (*argument)[0])};
 }
 
-/// The shape an expression will have; nothing when it has an error or depends on a header that is being
-/// inferred.
+/// Returns the shape that an expression will have. Returns nothing if it has an error, or depends on a header that is
+/// being inferred.
 std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
   if (depth > kMaxDepth) return std::nullopt;
   const auto& node = r.ast[id].node;
@@ -83,7 +86,7 @@ std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
   const auto right = infer_shape(r, binary.right, depth + 1);
   if (left && !right && left->size() == 2 && binary.op == ast::BinaryOp::multiply) return Shape{(*left)[0]};
   if (!left || !right) {
-    // One side is still open (a chain's own previous element): the other decides, unless it is a number.
+    /// One side is still being inferred, as in a chain of vectors. The other side decides, unless it is a number.
     const auto& known = left ? left : right;
     return known && !known->empty() ? known : std::nullopt;
   }
@@ -91,12 +94,13 @@ std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
   return left->size() >= right->size() ? left : right;
 }
 
-/// The event axis that the parameters of one distribution call imply.
+/// The event axis that the parameters of a distribution imply.
 struct Implied {
-  std::optional<PlateId> axis;
-  bool unknown = false;  // a parameter has an error of its own, or is being inferred
+  std::optional<PlateId> axis;  // the axis, if some parameter has one
+  bool unknown = false;         // a parameter has an error, or is being inferred
 };
 
+/// Returns the event axis that these arguments imply.
 Implied implied_axis(Resolver& r, const std::vector<MatchedArgument>& arguments) {
   Implied out;
   for (const MatchedArgument& a : arguments) {
@@ -111,7 +115,7 @@ Implied implied_axis(Resolver& r, const std::vector<MatchedArgument>& arguments)
   return out;
 }
 
-/// `over P` of a number: P becomes one more plate of the variable, each element drawn on its own.
+/// Adds the plate of `over P` to the axes of a variable that is a number: each element of P has a number of its own.
 bool add_element_axis(Resolver& r, const ast::Tilde& tilde, VariableId id) {
   if (tilde.over.empty()) return true;
   const ast::Name& name = tilde.over[0];
@@ -125,6 +129,7 @@ bool add_element_axis(Resolver& r, const ast::Tilde& tilde, VariableId id) {
   return true;
 }
 
+/// Infers the header of one variable. Reports an error if no parameter and no `over` gives the event axis.
 bool infer(Resolver& r, VariableId id) {
   const ast::Tilde& tilde = *r.tildes[id.index()];
   const auto [call, row] = family_of(r.ast, tilde.distribution, nullptr);

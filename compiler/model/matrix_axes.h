@@ -1,4 +1,4 @@
-// The axes of an array of matrices, whether it is declared as matrices or as numbers over two more plates.
+// The axes of an array of square matrices, which may be declared as matrices or as numbers over two more plates.
 #pragma once
 #include <vector>
 
@@ -6,13 +6,14 @@
 
 namespace lehr::model {
 
+/// The axes of such an array, split into those of the array and those of a matrix.
 struct MatrixAxes {
-  std::vector<PlateId> all;   // in the order of the packed array
-  std::vector<PlateId> lead;  // of the matrices
-  PlateId side;               // of each of them
+  std::vector<PlateId> all;   // all axes, in the order of the packed array
+  std::vector<PlateId> lead;  // those that number the matrices
+  PlateId side;               // the axis of the rows, and of the columns, of each matrix
 };
 
-/// Of a given or a variable whose elements, or last two axes, are a square matrix.
+/// Returns the axes of a given or a variable whose elements, or last two axes, form square matrices.
 template <class Named>
 MatrixAxes matrix_axes(const Named& x) {
   MatrixAxes out{x.axes, {}, {}};

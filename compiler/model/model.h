@@ -1,12 +1,13 @@
-// Model: the file with every name resolved and every expression typed by plates.
+// The Model: a parsed file with every name resolved and every expression typed by plates. It is the second intermediate
+// representation, made from the Ast by resolve().
 //
 // Invariants of a Model that was returned without errors:
-// * every index is typed: in `mu[z[n]]` the first axis of mu ranges over the same set as the values of z;
-// * every parameter of a distribution has the shape its family row asks for (a scalar stands for a vector or,
-//   times the identity, for a matrix where one is needed: the shapes here are those written);
-// * `let` names are substituted; wherever a PlateId stands it is a set, never an alias (a Bound keeps the name that was
-//   written); aliases and unified stick-breaking plates only remain in Model::plates, with Plate::set != themselves;
-// * constants stay symbolic (their values may be replaced by --set, and may use sizes).
+// * Every index is typed: in `mu[z[n]]`, the first axis of mu ranges over the same set as the values of z.
+// * Every parameter of a distribution has the shape that its family row demands. A scalar stands for a vector, or for a
+// multiple of the identity, where one is needed; the shapes here are those written.
+// * Names declared by `let` are substituted. A PlateId is the plate itself and never an alias, except in Model::plates,
+// where aliases have Plate::set != themselves.
+// * Constants are symbolic: their values may be changed by --set, and may use sizes.
 #pragma once
 #include <optional>
 #include <string>
@@ -20,263 +21,307 @@
 
 namespace lehr::model {
 
-using PlateId = Id<struct PlateTag>;
-using ConstantId = Id<struct ConstantTag>;
-using GivenId = Id<struct GivenTag>;
-using VariableId = Id<struct VariableTag>;
-using StatementId = Id<struct StatementTag>;
-using BoundId = Id<struct BoundTag>;
-using ExprId = Id<struct ModelExprTag>;
+using PlateId = Id<struct PlateTag>;          // index in Model::plates
+using ConstantId = Id<struct ConstantTag>;    // index in Model::constants
+using GivenId = Id<struct GivenTag>;          // index in Model::givens
+using VariableId = Id<struct VariableTag>;    // index in Model::variables
+using StatementId = Id<struct StatementTag>;  // index in Model::statements
+using BoundId = Id<struct BoundTag>;          // index in Model::bounds
+using ExprId = Id<struct ModelExprTag>;       // index in Model::exprs
 
+/// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
 struct Plate {
-  std::string name;  // anonymous plates: "stick_breaking(s)", after the function that has a value over them
-  Span span;
-  PlateId set;                    // itself, or what it is an alias of
-  std::optional<PlateId> parent;  // `in`: its size depends on the element of the parent
-  bool ordered = false;
-  std::optional<ExprId> size;    // `= K` (constants and sizes only)
-  std::optional<GivenId> times;  // multiplicity of an element
-  std::int64_t from = 0;         // the number that data and the text of the model have for the first element
-  std::optional<PlateId>
-      stick;  // anonymous: one element more than this plate (sticks, ordered categories by their cuts)
-};
-
-/// A scalar constant. `value` is absent for `const K;`, which --set must give.
-struct Constant {
+  /// The declared name. A plate that the compiler adds is named after the call that needs it: "stick_breaking(s)".
   std::string name;
-  Span span;
-  std::optional<ExprId> value;
+  Span span;    // of the name, in the model file
+  PlateId set;  // this plate, or the one that it is an alias of
+  /// The plate behind `in`. A nested plate has one row of elements for each element of its parent, of its own length.
+  std::optional<PlateId> parent;
+  bool ordered = false;          // its elements are a sequence: `t-1` precedes `t`
+  std::optional<ExprId> size;    // the size behind `=`, an expression of constants and sizes
+  std::optional<GivenId> times;  // the data that count the copies of each element (`times`)
+  std::int64_t from = 0;         // the number of the first element in data and in the text of the model
+  /// Of a plate that the compiler adds: it has one element more than this plate. Examples are the sticks of
+  /// stick_breaking and the categories between the cuts of ordered_logistic.
+  std::optional<PlateId> stick;
 };
 
-/// What says of which row the elements of a nested plate are that data name, one for each of theirs.
+/// A scalar constant.
+struct Constant {
+  std::string name;             // as declared
+  Span span;                    // of the name, in the model file
+  std::optional<ExprId> value;  // absent for `const K;`, which --set or the data must give
+};
+
+/// Says in which row of a nested plate an element lies that the data refer to. Each value of the given has its row.
 struct NamedRow {
-  std::optional<GivenId> by = {};  // none: the first axis of the data
+  std::optional<GivenId> by = {};  // the data that have the row; none: it is the index along the first axis
 };
 
+/// The type of a given, as declared: numbers, counts, elements of a plate, or vectors, matrices and probability
+/// vectors.
 enum class GivenType { real, count, category, vector, matrix, simplex };
 
-/// Data that no statement generates: covariates, hyperparameter arrays, lookups, multiplicities.
+/// Data that no statement generates: covariates, arrays of hyperparameters, look-up tables, multiplicities.
 struct Given {
-  std::string name;
-  Span span;
-  std::vector<PlateId> axes;   // declared indices
-  std::vector<PlateId> event;  // vector, simplex: 1; matrix: 2
-  GivenType type = GivenType::real;
-  std::optional<PlateId>
-      value_plate;                   // category: whose elements the values are; numbers within the row of a nested one
-  bool constant = false;             // declared by `const a0[topic];`
-  std::optional<NamedRow> row = {};  // category of a nested plate, where an index names it
+  std::string name;                  // as declared
+  Span span;                         // of the name, in the model file
+  std::vector<PlateId> axes;         // the declared index plates
+  std::vector<PlateId> event;        // event axes: one for a vector or simplex, two for a matrix
+  GivenType type = GivenType::real;  // type of one element
+  /// Of a category: the plate whose elements the values are. If it is nested, they count within a row.
+  std::optional<PlateId> value_plate;
+  bool constant = false;             // declared by `const a0[topic];` instead of `data`
+  std::optional<NamedRow> row = {};  // of a category over a nested plate, once an index uses it
 };
 
-/// One of the variables that a joint variable is made of.
+/// One variable of several that form a joint variable (`guide joint`).
 struct Member {
-  VariableId variable;
-  std::vector<std::size_t> shared;  // by axis of the joint variable: the member's axis over the same plate
-  std::vector<std::size_t> own;     // its other axes: with its event axes they number its coordinates, row-major
+  VariableId variable;  // the member
+  /// For each axis of the joint variable: the member's axis over the same plate.
+  std::vector<std::size_t> shared;
+  /// The member's other axes. They and its event axes number its coordinates in the joint vector, row-major.
+  std::vector<std::size_t> own;
 };
 
-/// A latent variable that the compiler adds: so that a statement has conjugate terms (density/augment.cpp), or in the
-/// place of several that share a factor (conditionals/join.cpp).
+/// Why the compiler added a latent variable: to give a statement conjugate terms (density/augment.cpp), or to replace
+/// several variables with a common factor (conditionals/join.cpp).
 struct Auxiliary {
+  /// The kinds of such variables.
   enum class Kind {
-    source,  // which summand of a rate or probability each of the host's counts came from
-    bound,   // where a bound touches what it is below or above
-    value,   // the number that an observation tells a side or an interval of
-    joint    // the numbers of its members, one member after another, as one vector over a plate of coordinates
-  } kind = Kind::source;
-  VariableId host;                   // the variable of the statement; joint: the first member
-  std::vector<Member> members = {};  // joint
-  const math::FamilyRow* bound = nullptr;
+    source,                                // the summand of a rate from which each of the host's counts came
+    bound,                                 // the point at which a local bound touches its function
+    value,                                 // the number of which an observation gives the sign or an interval
+    joint                                  // the numbers of its members, one after another, as one vector
+  } kind = Kind::source;                   // which kind this one is
+  VariableId host;                         // variable of the statement that needs it; joint: first member
+  std::vector<Member> members = {};        // of a joint variable: its members
+  const math::FamilyRow* bound = nullptr;  // of a bound: the family row of the local bound
 };
 
-/// A random variable, latent or observed.
+/// A random variable, latent or observed, with all its elements.
 struct Variable {
-  std::string name;
-  Span span;
-  std::vector<PlateId> axes;   // last the plate of `over` where each element is a number
-  std::vector<PlateId> event;  // `over` of vectors; (d, d) for a matrix
-  math::Support support = math::Support::real;
-  std::optional<PlateId> value_plate;  // category
-  bool observed = false;
-  bool clamped = false;   // latent, with values from the data for some elements, or some entries of vectors
-  StatementId statement;  // an auxiliary: its host's
-  std::optional<Auxiliary> auxiliary;
-  std::optional<VariableId> joint;  // the variable that has its numbers in the log joint and in the guide
+  std::string name;  // as declared; ".part", ".weight", ... for added ones
+  Span span;         // of the name, in the model file
+  /// The index plates. A number declared with `over P` has P as its last one.
+  std::vector<PlateId> axes;
+  std::vector<PlateId> event;                   // event axes: (P) for a vector over P, (P, P) for a matrix
+  math::Support support = math::Support::real;  // the set in which a value lies
+  std::optional<PlateId> value_plate;           // of a category: the plate whose elements the values are
+  bool observed = false;                        // the data give its values
+  bool clamped = false;                         // latent, and the data give some of its elements, or entries of vectors
+  StatementId statement;                        // the statement that generates it; of an auxiliary, that of its host
+  std::optional<Auxiliary> auxiliary;           // set for variables that the compiler adds
+  std::optional<VariableId> joint;              // the joint variable that replaces it in the log joint and the guide
 };
 
-/// A bound index: an axis of a statement or of a sum, written with the plate's name.
+/// An index variable: it ranges over the elements of a plate, for an axis of a statement or for a sum.
 struct Bound {
-  std::string name;
-  PlateId plate;
-  std::optional<BoundId> parent;  // the bound that selects the row of a nested plate
+  std::string name;               // as the plate is written, possibly an alias
+  PlateId plate;                  // what it ranges over
+  std::optional<BoundId> parent;  // of a nested plate: the index variable that selects the row
 };
 
-/// Whether the data size the plates of the variable that the model leaves open.
+/// Returns true if the data contain values of the variable. They then determine the sizes of its plates.
 inline bool has_data(const Variable& v) { return v.observed || v.clamped; }
 
-/// Whether it is one of the source's own variables that a posterior is of, be it for some elements alone.
+/// Returns true if the variable is declared in the model file and has a posterior, possibly only for some of its
+/// elements.
 inline bool is_latent(const Variable& v) { return !v.observed && !v.auxiliary; }
 
-/// One index: a bound, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`, `user[e]`).
+/// One index of a name: an index variable, possibly shifted (`t-1`), a constant, or the value of a category (`z[n]`,
+/// `user[e]`).
 struct Index {
+  /// A fixed element.
   struct Constant {
-    std::int64_t value;
+    std::int64_t value;  // the element, counted from 0
   };
+  /// The value of an index variable plus an offset.
   struct Shifted {
-    BoundId bound;
-    std::int64_t offset = 0;
-  };  // offset 0: the bound itself
+    BoundId bound;            // the index variable
+    std::int64_t offset = 0;  // negative for an earlier element; 0 without a shift
+  };
+  /// The value of a category.
   struct Lookup {
-    ExprId category;
-  };  // a Reference to a category-valued name
-  std::variant<Constant, Shifted, Lookup> form;
-  PlateId set;  // what it ranges over, aliases resolved
-  Span span;
+    ExprId category;  // a GivenRef or VariableRef whose values are elements of a plate
+  };
+  std::variant<Constant, Shifted, Lookup> form;  // which of them it is
+  PlateId set;                                   // the plate that it ranges over
+  Span span;                                     // in the model file
 };
 
+/// A number.
 struct Number {
-  double value;
+  double value;  // its value
 };
+/// A use of a scalar constant.
 struct ConstantRef {
-  ConstantId constant;
+  ConstantId constant;  // which constant
 };
-/// A given or a variable with its leading axes (plates first, then event axes) indexed; what is left of them is the
-/// shape.
+/// A use of a given. Its leading axes (plates first, then event axes) are indexed; the remaining ones are its shape.
 struct GivenRef {
-  GivenId given;
-  std::vector<Index> indices;
+  GivenId given;               // which given
+  std::vector<Index> indices;  // one for each leading axis
 };
+/// A use of a variable, indexed in the same way.
 struct VariableRef {
-  VariableId variable;
-  std::vector<Index> indices;
+  VariableId variable;         // which variable
+  std::vector<Index> indices;  // one for each leading axis
 };
+/// The number of elements of a plate, or of one row of a nested plate.
 struct SizeOf {
-  PlateId plate;
-  std::vector<BoundId> row;
-};  // row: the parents' bounds of a nested plate
+  PlateId plate;             // which plate
+  std::vector<BoundId> row;  // of a nested plate: the index variables that select the row
+};
+/// The negative of an expression.
 struct Negate {
-  ExprId operand;
+  ExprId operand;  // the expression
 };
-/// add, subtract: equal shapes; multiply: one side scalar (matrix with vector is MatrixVector); divide: by a scalar.
+/// The arithmetic operators are those of compiler/math.
 using math::BinaryOp;
+/// A binary operation. Operands of + and - have equal shapes. One operand of * is a scalar; a matrix times a vector is
+/// a MatrixVector. The right operand of / is a scalar.
 struct Binary {
-  BinaryOp op = BinaryOp::add;
-  ExprId left, right;
+  BinaryOp op = BinaryOp::add;  // which operation
+  ExprId left, right;           // the operands
 };
+/// The product of a matrix and a vector: `A * h`.
 struct MatrixVector {
-  ExprId matrix, vector;
-};  // `A * h`
+  ExprId matrix, vector;  // the factors
+};
+/// The inner product of two vectors: `dot(a, b)`.
 struct Dot {
-  ExprId left, right;
+  ExprId left, right;  // the vectors
 };
+/// A sum over plates: `sum(f) ...`.
 struct SumOver {
-  std::vector<BoundId> bounds;
-  ExprId body;
+  std::vector<BoundId> bounds;  // index variables of the sum
+  ExprId body;                  // the summand
 };
+/// The diagonal matrix of a vector: `diag(v)`.
 struct Diag {
-  ExprId vector;
+  ExprId vector;  // the diagonal
 };
-/// The component of a vector at a bound: a parameter of a number drawn element by element (`over`).
+/// The component of a vector at an index variable. It is a parameter of a number that is drawn for each element of a
+/// plate (`over`).
 struct Component {
-  ExprId vector;
-  BoundId at;
+  ExprId vector;  // the vector
+  BoundId at;     // the index variable
 };
+/// Stick breaking: probabilities v_1, v_2 (1 - v_1), ... of the fractions v, and the rest as the last one.
 struct StickBreaking {
-  ExprId fractions;
+  ExprId fractions;  // a vector of numbers in (0, 1)
 };
+/// The softmax of a vector: exponentials divided by their sum.
 struct Softmax {
-  ExprId scores;
+  ExprId scores;  // a vector of log odds
 };
-/// The probabilities of the categories into which cuts divide the line, of a number with a logistic distribution about
+/// Probabilities of the categories into which cuts divide the line, for a number that has a logistic distribution about
 /// `location`.
 struct OrderedLogistic {
-  ExprId location, cuts;
+  ExprId location, cuts;  // a number, and a vector of increasing cuts
 };
-/// 0, then the sums of the first one, two, ... steps.
-struct Cumulative {
+/// Cumulative sums that start at 0: 0, then the sums of the first one, two, ... steps.
+struct Cumulative {  // the steps, a vector
   ExprId steps;
 };
+/// The functions of one number are those of compiler/math.
 using math::Function;
+/// A function applied to a number, or to each entry of a vector.
 struct Apply {
-  Function function;
-  ExprId argument;
-};  // of a vector: element by element
+  Function function;  // which function
+  ExprId argument;    // the number or vector
+};
 
+/// An expression of the model: a node, and what is known of its value.
 struct Expr {
+  /// What it is.
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
                Component, StickBreaking, Softmax, OrderedLogistic, Cumulative, Apply>
       node;
-  std::vector<PlateId> shape;          // sets of the missing trailing axes: (), (P), (P, Q)
-  std::optional<PlateId> value_plate;  // category-valued
-  Span span;
+  std::vector<PlateId> shape;          // axes of its value: none for a number, one of a vector, two of a matrix
+  std::optional<PlateId> value_plate;  // of a category: the plate whose elements the values are
+  Span span;                           // in the model file
 };
 
+/// A parameter of a distribution, as the user gave it.
 struct Parameter {
-  const math::Spelling* spelling = nullptr;
-  ExprId value;
+  const math::Spelling* spelling = nullptr;  // the parameter, by the name that was typed; owned by the family row
+  ExprId value;                              // its value
 };
 
+/// A distribution with its parameters.
 struct Distribution {
-  const math::FamilyRow* family = nullptr;
-  std::vector<Parameter> parameters;  // in the row's order of canonical parameters; optional ones may be absent
-  Span span;
-  std::vector<Distribution> written = {};  // what was typed, where it is a part of a compound: one, else none
+  const math::FamilyRow* family = nullptr;  // its row in the family table
+  /// In the row's order of canonical parameters. Optional ones may be absent.
+  std::vector<Parameter> parameters;
+  Span span;  // in the model file
+  /// If this is a part of a compound distribution: the one that was typed, as the only entry. Otherwise empty.
+  std::vector<Distribution> written = {};
 };
 
+/// Returns the distribution as the user typed it: the compound one if `d` is a part of it, else `d`.
 inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
-/// Numbers that the value of a latent variable is known to be above and below, or beyond which an observed one is
-/// censored.
+/// Limits of a variable. A latent value lies above `above` and below `below`. An observed value at a limit is censored:
+/// it stands for one beyond it.
 struct Limits {
-  std::optional<ExprId> above, below;
-  bool any() const { return above || below; }
+  std::optional<ExprId> above, below;          // numbers; absent if there is no such limit
+  bool any() const { return above || below; }  // true if there is a limit
 };
 
+/// A statement `x[n] ~ D(...)`: the distribution of a variable for each of its elements.
 struct Statement {
-  VariableId variable;
-  std::vector<BoundId> bounds;  // one an axis of the variable
-  Distribution main;
-  std::optional<Distribution> start;  // chains: for the first element of the ordered axis
-  std::optional<BoundId> lagged;      // chains: the bound of that axis
-  Span span;
-  Limits limits = {};
-  std::vector<Distribution> others = {};      // of a mixture: its parts after `main`
-  std::optional<ExprId> part = std::nullopt;  // which one: a bit that is 1 for `main`, or a category
+  VariableId variable;                    // the variable
+  std::vector<BoundId> bounds;            // index variables, one for each index plate of the variable
+  Distribution main;                      // the distribution; of a mixture, that of the first part
+  std::optional<Distribution> start;      // of a chain: the distribution of the first elements along the ordered axis
+  std::optional<BoundId> lagged;          // of a chain: the index variable of that axis
+  Span span;                              // in the model file
+  Limits limits = {};                     // of the values
+  std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
+  std::optional<ExprId> part = std::nullopt;  // of a mixture: its part, a bit that is 1 for `main`, or a category
 };
 
+/// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
 struct Potential {
-  std::vector<BoundId> bounds;
-  ExprId value;
-  Span span;
+  std::vector<BoundId> bounds;  // the index variables
+  ExprId value;                 // the term
+  Span span;                    // in the model file
 };
 
-/// A distribution of all members of a joint variable together, in the place of those of their statements: natural
-/// parameters of its factor's family, and the constant that makes the density one. Givens on the axes of the joint
-/// variable; their event axes are its coordinates.
+/// A common prior of all members of a joint variable, which replaces the priors in their statements: a posterior that
+/// serves as the prior of a new fit. It has the exponential-family form of the joint variable's factor. The givens have
+/// the axes of the joint variable; their event axes are its coordinates.
 struct JointPrior {
-  std::size_t guide = 0;  // of Guide::joint
-  std::vector<std::pair<math::Stat, GivenId>> naturals;
-  GivenId constant;
+  std::size_t guide = 0;                                 // which entry of Guide::joint it belongs to
+  std::vector<std::pair<math::Stat, GivenId>> naturals;  // natural parameters, by statistic
+  GivenId constant;                                      // the log normaliser that makes the density integrate to one
 };
 
+/// What the model file demands of the variational posterior.
 struct Guide {
-  std::vector<std::vector<VariableId>> joint;
+  std::vector<std::vector<VariableId>> joint;  // sets of variables that share one factor
+  /// `point`: variables with a point estimate. `independent`: chains whose elements get factors of their own. `order`:
+  /// variables to update first, in this order.
   std::vector<VariableId> point, independent, order;
 };
 
+/// A model file with all names resolved. Entities refer to each other by ids, which are indices in these vectors.
 struct Model {
-  std::string name;
-  std::vector<Plate> plates;
-  std::vector<Constant> constants;
-  std::vector<Given> givens;
-  std::vector<Variable> variables;    // in order of declaration
-  std::vector<Statement> statements;  // in order of declaration
-  std::vector<Potential> potentials;
-  std::vector<JointPrior> joint_priors;
-  std::vector<Bound> bounds;
-  std::vector<Expr> exprs;
-  Guide guide;
+  std::string name;                      // the name of the model
+  std::vector<Plate> plates;             // all plates, those that the compiler adds last
+  std::vector<Constant> constants;       // scalar constants
+  std::vector<Given> givens;             // data that no statement generates
+  std::vector<Variable> variables;       // in order of declaration; added ones last
+  std::vector<Statement> statements;     // in order of declaration; added ones last
+  std::vector<Potential> potentials;     // further terms of the log joint
+  std::vector<JointPrior> joint_priors;  // priors that are posteriors of earlier fits
+  std::vector<Bound> bounds;             // all index variables
+  std::vector<Expr> exprs;               // all expressions, children before parents
+  Guide guide;                           // restrictions of the posterior
 
+  /// These return the entity with an id.
   const Plate& operator[](PlateId id) const { return plates[id.index()]; }
   const Constant& operator[](ConstantId id) const { return constants[id.index()]; }
   const Given& operator[](GivenId id) const { return givens[id.index()]; }
@@ -290,8 +335,9 @@ struct Model {
 
 namespace lehr {
 
-/// Ast -> Model: names, plates, shapes, supports; compound distributions in parts. Errors go to `diagnostics`; the
-/// Model is returned when there are none.
+/// Resolves an Ast to a Model: names, plates, shapes and supports. Compound distributions and mixtures are expanded
+/// into statements with added variables. Errors and warnings go to `diagnostics`. Returns the Model if there are no
+/// errors.
 std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Text of the Model rung, in the language's own notation as far as it has one.
+// Prints a Model in the notation of the language, as far as it has one. Brackets are printed only where the binding
+// strength demands them (support/printing.h).
 #include "compiler/model/print_model.h"
 
 #include <fmt/format.h>
@@ -12,15 +13,19 @@ namespace lehr {
 namespace model {
 namespace {
 
+// Returns the text of an expression with its binding strength.
 Infix render(const Model& m, ExprId id);
 
+// Returns the text, in brackets if it binds less tightly than `needed`.
 std::string within(const Model& m, ExprId id, int needed) { return render(m, id).at(needed); }
 
+// Returns the names of entities, separated by commas.
 template <class Ids>
 std::string names(const Model& m, const Ids& ids) {
   return listed(ids, [&](auto id) { return m[id].name; });
 }
 
+// Returns a name with its indices.
 std::string indexed(const Model& m, const std::string& name, const std::vector<Index>& indices) {
   return name + bracketed(listed(indices, [&](const Index& i) { return lehr::print(m, i); }));
 }
@@ -76,6 +81,7 @@ Infix render(const Model& m, ExprId id) {
       m[id].node);
 }
 
+// These print one declaration each.
 std::string print_plate(const Model& m, std::size_t i) {
   const Plate& p = m.plates[i];
   if (p.set != PlateId(i)) return fmt::format("plate {} = {};", p.name, m[p.set].name);

@@ -1,4 +1,4 @@
-// `lehr emit --as model`: plates, givens, variables with their types, statements with resolved indices.
+// Prints a Model for `lehr emit --as model`, and expressions of it for messages.
 #pragma once
 #include <string>
 
@@ -6,9 +6,11 @@
 
 namespace lehr {
 
+/// Returns the whole model as text: plates, givens, and statements with resolved indices and their supports.
 std::string print(const model::Model& model);
-/// One expression in the language's own notation, e.g. `mu[z[n]]`; used by messages and by `lehr derive`.
+/// Returns an expression in the notation of the language, such as `mu[z[n]]`. Messages and `lehr derive` use it.
 std::string print(const model::Model& model, model::ExprId expr);
+/// Returns an index in the notation of the language, such as `t-1`. Constants are counted as in the model file.
 std::string print(const model::Model& model, const model::Index& index);
 
 }  // namespace lehr

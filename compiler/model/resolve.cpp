@@ -1,5 +1,5 @@
-// Ast -> Model. Names first, then plates, data and the types of variables, then every expression; whole-model
-// checks last, and only when everything before was well.
+// Runs the resolve pass: names first, then plates, data and headers of variables, then every expression. Checks and
+// expansions of the whole model come last, and only if there were no errors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace lehr::model {
 namespace {
 
-/// One symbol and one empty element a declaration, so that every later step can name any other declaration.
+/// Declares every name and adds an empty entity for each declaration, so that later steps may refer to any of them, in
+/// any order.
 void declare_names(Resolver& r) {
   Model& m = r.model;
   for (const ast::Decl& decl : r.ast.decls) {
@@ -58,7 +59,8 @@ void declare_names(Resolver& r) {
   }
 }
 
-/// `real`, `vector over P`, ..., or a plate whose elements the values are.
+/// Resolves the type of a given: `real`, `vector over P`, ..., or a plate whose elements are the values. Returns false
+/// after an error.
 bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
   const std::map<std::string, std::pair<GivenType, std::size_t>> types = {
       {"real", {GivenType::real, 0}},     {"count", {GivenType::count, 0}},     {"vector", {GivenType::vector, 1}},
@@ -123,12 +125,13 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
   return ok;
 }
 
-/// The declaration that owns its name (not one refused as a duplicate).
+/// Returns the symbol of a declaration, or null if the name was refused because another declaration has it.
 Symbol* owner(Resolver& r, const ast::Name& name) {
   const auto it = r.names.find(name.text);
   return it != r.names.end() && it->second.span == name.span ? &it->second : nullptr;
 }
 
+/// Resolves the index plates of all declarations and the types of data.
 void resolve_declared_axes(Resolver& r) {
   Model& m = r.model;
   r.given_ok.assign(m.givens.size(), false);
@@ -162,7 +165,7 @@ void resolve_declared_axes(Resolver& r) {
   }
 }
 
-/// Replaces every plate by its set, anonymous plates by what they were unified with.
+/// Replaces every plate by the one that it stands for: the target of an alias, or what an added plate was unified with.
 void use_sets(Model& m) {
   const auto fix = [&](PlateId& p) { p = set_of(m, p); };
   const auto fix_all = [&](std::vector<PlateId>& v) { std::for_each(v.begin(), v.end(), fix); };

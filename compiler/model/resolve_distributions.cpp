@@ -1,4 +1,5 @@
-// Statements: families, their parameters by any spelling, event axes, chains; and potentials.
+// Resolves statements: distributions, parameters by any of their names, event axes, chains, mixtures, limits. Also
+// resolves potentials and bodies of `let`.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,10 +10,12 @@
 namespace lehr::model {
 namespace {
 
+/// Returns a number with its noun: "1 index", "2 indices".
 std::string counted(std::size_t n, const char* one, const char* many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
+/// Returns words as a list: "a, b or c".
 std::string joined(const std::vector<std::string>& words, const char* last) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -22,7 +25,7 @@ std::string joined(const std::vector<std::string>& words, const char* last) {
   return out;
 }
 
-/// Canonical parameters in the row's order, each with its spellings.
+/// Returns the canonical parameters in the row's order, each with its alternative names.
 std::vector<std::vector<const math::Spelling*>> canonical_groups(const math::FamilyRow& row) {
   std::vector<std::vector<const math::Spelling*>> groups;
   for (const math::Spelling& s : row.spellings) {
@@ -32,6 +35,7 @@ std::vector<std::vector<const math::Spelling*>> canonical_groups(const math::Fam
   return groups;
 }
 
+/// Returns the names of a parameter in quotes.
 std::vector<std::string> spelling_names(const std::vector<const math::Spelling*>& group) {
   std::vector<std::string> out;
   for (const math::Spelling* s : group)
@@ -39,7 +43,8 @@ std::vector<std::string> spelling_names(const std::vector<const math::Spelling*>
   return out;
 }
 
-/// "Normal(mean = ..., precision = ...) or Normal(mean = ..., sd = ...)".
+/// Returns all forms of a distribution for messages: "Normal(mean = ..., precision = ...) or Normal(mean = ..., sd =
+/// ...)".
 std::string named_forms(const math::FamilyRow& row) {
   std::vector<std::string> forms = {""};
   for (const auto& group : canonical_groups(row)) {
@@ -55,6 +60,7 @@ std::string named_forms(const math::FamilyRow& row) {
   return joined(forms, "or");
 }
 
+/// Reports errors, or only remembers that there was one if it has no Diagnostics.
 class Reporter {
  public:
   explicit Reporter(Diagnostics* diagnostics) : diagnostics_(diagnostics) {}
@@ -69,13 +75,14 @@ class Reporter {
   Diagnostics* diagnostics_;
 };
 
+/// The axes of the variable whose distribution is being resolved.
 struct Axes {
-  std::optional<PlateId> event;    // event axis, or the value plate of a category
-  std::optional<BoundId> element;  // index of the element of a number drawn element by element (`over`)
-  std::string variable;
+  std::optional<PlateId> event;    // event axis, or the plate of a category's values
+  std::optional<BoundId> element;  // index variable of `over P` for a number per element of P
+  std::string variable;            // name of the variable, for messages
 };
 
-/// The component of a vector at a bound; of a name simply its next index.
+/// Returns the component of a vector at an index variable. A name simply gets one more index.
 ExprId component(Resolver& r, ExprId id, BoundId at) {
   Expr e = r.model[id];
   const Index index{Index::Shifted{at, 0}, r.model[at].plate, e.span};
@@ -92,8 +99,7 @@ ExprId component(Resolver& r, ExprId id, BoundId at) {
   return make(r, std::move(e));
 }
 
-/// One parameter with the shape its spelling asks for; a scalar stands for a vector or a multiple of the
-/// identity.
+/// Resolves one parameter and checks its shape. A scalar stands for a vector or a multiple of the identity.
 std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument, const Axes& axes,
                                            const math::FamilyRow& row) {
   const math::Spelling& s = *argument.spelling;
@@ -135,12 +141,13 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   return Parameter{&s, *value};
 }
 
+/// Resolves a distribution with all its parameters, or returns nothing after an error.
 std::optional<Distribution> resolve_distribution(Resolver& r, Context& c, ast::ExprId id, const Axes& axes) {
   const auto [call, row] = family_of(r.ast, id, &r.diagnostics);
   if (!row) return std::nullopt;
   const auto arguments = match_arguments(*call, *row, r.ast[id].span, &r.diagnostics);
   if (!arguments) {
-    // Errors inside the arguments are independent of their names.
+    /// Resolve the arguments all the same, to report errors in them.
     for (const ast::Argument& a : call->arguments)
       resolve_expr(r, c, a.value);
     return std::nullopt;
@@ -156,6 +163,7 @@ std::optional<Distribution> resolve_distribution(Resolver& r, Context& c, ast::E
   return out;
 }
 
+/// Reports a wrong `over`: too many plates, a plate that is an index already, or a nested one.
 void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row) {
   if (tilde.over.empty()) return;
   bool ok = true;
@@ -205,6 +213,7 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   }
 }
 
+/// Reports a `start` without a reference to an earlier element, and references along two axes.
 void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<BoundId>& lagged) {
   if (tilde.start && lagged.empty()) {
     r.diagnostics.add(DiagnosticKind::start_without_lag, r.ast[*tilde.start].span, tilde.name.text)
@@ -216,7 +225,8 @@ void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<BoundId>& 
   }
 }
 
-/// What an observed value implies (a Multinomial's n) must be given for a latent one.
+/// Reports an optional parameter that is missing for a latent value, such as Multinomial's n. For observed values it
+/// follows from the data.
 void check_latent_parameters(Resolver& r, const Distribution& d) {
   for (const math::Spelling& s : d.family->spellings) {
     const bool given = std::any_of(d.parameters.begin(), d.parameters.end(),
@@ -227,7 +237,7 @@ void check_latent_parameters(Resolver& r, const Distribution& d) {
   }
 }
 
-/// The other parts of a mixture, of the support of the first.
+/// Resolves the further parts of a mixture, which must have the support of the first.
 std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c, const ast::Tilde& tilde,
                                                         const Distribution& first, const Axes& axes) {
   std::vector<Distribution> out;
@@ -257,7 +267,7 @@ std::optional<std::vector<Distribution>> resolve_others(Resolver& r, Context& c,
   return out;
 }
 
-/// One limit of a value: a number, of a vector that its elements are drawn from the component.
+/// Resolves one limit: a number, or the component of a vector if the value is a number per element.
 std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, const Axes& axes) {
   auto value = resolve_expr(r, c, id);
   if (!value || !check_number(r, *value)) return std::nullopt;
@@ -268,6 +278,7 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
     r.diagnostics.add(DiagnosticKind::scalar_needed, r.ast[id].span, "a limit", describe(r.model, r.model[*value]));
     return std::nullopt;
   }
+  // A limit must not depend on latent variables, because the truncated factor has no form for that.
   for (const ExprId node : nodes_under(r.model, {*value})) {
     const auto* ref = std::get_if<VariableRef>(&r.model[node].node);
     if (!ref || r.model[ref->variable].observed) continue;
@@ -280,14 +291,16 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
   return value;
 }
 
-using Tail = std::optional<math::Expr> math::FamilyRow::*;
+using Tail = std::optional<math::Expr> math::FamilyRow::*;  // selects log_above or log_below of a family row
 
-/// Whether values of the family can have a limit on the side of the tail.
+/// Returns true if values of the family can have a limit on this side: observed ones if it has tail probabilities,
+/// latent ones if it is Normal.
 bool can_have(const math::FamilyRow& row, Tail tail, bool observed) {
   const math::FamilyRow& part = row.compound ? *math::find_family(row.compound->value.family) : row;
   return observed ? (part.*tail).has_value() : part.gaussian && math::event_rank(part.support) == 0;
 }
 
+/// Returns the names of the families whose values can have such a limit, for messages.
 std::string families_with(Tail tail, bool observed) {
   std::vector<std::string> names;
   for (const math::FamilyRow& row : math::families()) {
@@ -296,11 +309,12 @@ std::string families_with(Tail tail, bool observed) {
   return joined(names, "and");
 }
 
-/// The limits of a statement whose parts are of these families; of observed values those beyond which they are
-/// censored.
+/// Resolves the limits of a statement whose parts are of these families. For observed values, they are the limits
+/// beyond which values are censored.
 std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& tilde,
                                      const std::vector<const math::FamilyRow*>& parts, const Axes& axes) {
   Limits out;
+  // Resolves the limit on one side; false after an error.
   const auto one = [&](const std::optional<ast::ExprId>& id, const char* side, Tail tail, std::optional<ExprId>& to) {
     if (!id) return true;
     const Span span = r.ast[*id].span;
@@ -330,13 +344,14 @@ std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& 
   return above && below ? std::optional(out) : std::nullopt;
 }
 
+/// Resolves the statement of one variable and adds it to the model.
 void resolve_statement(Resolver& r, VariableId id) {
   const ast::Tilde& tilde = *r.tildes[id.index()];
   Context c;
   if (r.variable_ok[id.index()]) c.statement_bounds = open_bounds(r, c, tilde.axes, r.model[id].axes);
   const auto [call, row] = family_of(r.ast, tilde.distribution, nullptr);
   if (row) check_over(r, tilde, *row);
-  if (!r.variable_ok[id.index()]) return;  // its indices are unknown: every use of them would be an error
+  if (!r.variable_ok[id.index()]) return;  // its indices are unknown: each use of them would be another error
 
   Axes axes{std::nullopt, std::nullopt, tilde.name.text};
   if (r.headers[id.index()] == HeaderState::done && row) {
@@ -388,6 +403,7 @@ void resolve_statement(Resolver& r, VariableId id) {
   r.model.variables[id.index()].statement = statement;
 }
 
+/// Resolves a `potential` declaration.
 void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) {
   const auto axes = resolve_axes(r, potential.axes, "potential");
   if (!axes) return;
@@ -397,8 +413,8 @@ void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) 
   if (value) r.model.potentials.push_back({c.statement_bounds, *value, span});
 }
 
-/// A `let` is checked once on its own, so that errors show where it is written even when it is not used. That of a
-/// random variable has a use of its own, as it can be predicted.
+/// Resolves the body of a `let` once by itself, so that its errors are reported where it is written, also if it is not
+/// used. The result is discarded. A body with a random variable counts as used, because it can be predicted.
 void resolve_let(Resolver& r, std::size_t index) {
   if (!r.lets[index].ok) return;
   const std::size_t bounds = r.model.bounds.size(), exprs = r.model.exprs.size();
@@ -418,7 +434,7 @@ void resolve_let(Resolver& r, std::size_t index) {
   r.model.exprs.resize(exprs);
 }
 
-/// All arguments are named, as parameters of the row.
+/// Returns true if all arguments are named, by parameters of the row.
 bool names_parameters(const ast::Call& call, const math::FamilyRow& row) {
   return !call.arguments.empty() && std::ranges::all_of(call.arguments, [&](const ast::Argument& a) {
     return a.name && std::ranges::find(row.spellings, a.name->text, &math::Spelling::name) != row.spellings.end();
@@ -460,6 +476,7 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
     if (d) d->note("draw the mean and the precision by two statements, and join them: `guide joint(mu, tau)`");
     return {call, nullptr};
   }
+  // Another row for the same distribution is meant if the arguments have its names: NegativeBinomial(mean, r).
   const math::FamilyRow* also = math::find_family(row->also);
   return {call, also && names_parameters(*call, *also) ? also : row};
 }
@@ -480,8 +497,7 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
                counted(call.arguments.size(), "is", "are"));
     return std::nullopt;
   }
-  // Optional parameters are skipped by positional arguments unless all are given: Multinomial(p),
-  // Multinomial(n, p).
+  /// Positional arguments skip optional parameters unless all are given: Multinomial(p), Multinomial(n, p).
   std::size_t next = 0;
   bool named_seen = false;
   for (const ast::Argument& a : call.arguments) {

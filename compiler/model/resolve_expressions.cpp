@@ -1,5 +1,5 @@
-// Expressions: operators, functions and sums, each node with its shape (the sets of its missing trailing
-// axes).
+// Resolves expressions: operators, functions and sums. Each node gets its shape, the axes of its value. The number and
+// depth of nodes are limited, because a `let` inside a `let` can multiply them.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -10,13 +10,15 @@
 namespace lehr::model {
 namespace {
 
-constexpr int kMaxDepth = 400;
-constexpr std::size_t kMaxNodes = 200000;
+constexpr int kMaxDepth = 400;             // of expressions inside each other, against stack overflow
+constexpr std::size_t kMaxNodes = 200000;  // that a model may have after substitution of `let` names
 
+/// Returns the plates of a shape in quotes, for messages.
 std::string quoted_shape(const Model& model, const std::vector<PlateId>& shape) {
   return listed(shape, [&](PlateId p) { return fmt::format("'{}'", model[set_of(model, p)].name); });
 }
 
+/// Returns true if two shapes are equal, with added plates unified.
 bool same_shape(Resolver& r, const std::vector<PlateId>& a, const std::vector<PlateId>& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -25,6 +27,7 @@ bool same_shape(Resolver& r, const std::vector<PlateId>& a, const std::vector<Pl
   return true;
 }
 
+/// Resolves an arithmetic operation and checks the shapes of its operands.
 std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& expr, const ast::Binary& binary) {
   const auto left = resolve_expr(r, c, binary.left);
   const auto right = resolve_expr(r, c, binary.right);
@@ -61,6 +64,7 @@ std::optional<ExprId> resolve_binary(Resolver& r, Context& c, const ast::Expr& e
   return std::nullopt;
 }
 
+/// Resolves `sum(f) ...`: makes index variables for its plates and resolves the body with them in scope.
 std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr, const ast::Sum& sum) {
   if (c.constants_only) {
     r.diagnostics.add(DiagnosticKind::not_constant, expr.span, "a sum over a plate");
@@ -71,6 +75,7 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
   for (const ast::Name& name : sum.plates) {
     const auto plate = plate_named(r, name);
     if (!plate) return std::nullopt;
+    // Two indices of one name would hide each other.
     const auto entry_of = [&](const std::string& n) {
       return std::find_if(inner.scope.begin(), inner.scope.end(), [&](const ScopeEntry& e) { return e.name == n; });
     };
@@ -107,6 +112,7 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
   return make(r, {SumOver{bounds, *body}, r.model[*body].shape, std::nullopt, expr.span});
 }
 
+/// Resolves `size(plate)`. The size of a nested plate is that of the current row, whose indices must be in scope.
 std::optional<ExprId> resolve_size(Resolver& r, Context& c, const ast::Expr& expr, const ast::Call& call) {
   const ast::Expr& argument = bare(r.ast, call.arguments[0].value);
   const auto* reference = std::get_if<ast::Reference>(&argument.node);
@@ -134,7 +140,7 @@ std::optional<ExprId> resolve_size(Resolver& r, Context& c, const ast::Expr& exp
   return make(r, {node, {}, std::nullopt, expr.span});
 }
 
-/// A vector-valued argument of a function.
+/// Resolves an argument that must be a vector.
 std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, const std::string& what) {
   const auto value = resolve_expr(r, c, id);
   if (!value || !check_number(r, *value)) return std::nullopt;
@@ -143,6 +149,7 @@ std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, co
   return std::nullopt;
 }
 
+/// Returns the names of all functions of the language, sorted.
 std::vector<std::string> function_names() {
   std::vector<std::string> names{"cumulative", "diag", "dot", "ordered_logistic", "size", "softmax", "stick_breaking"};
   for (const math::FunctionRow* row : math::language_functions())
@@ -151,7 +158,7 @@ std::vector<std::string> function_names() {
   return names;
 }
 
-/// Functions whose only argument is a vector.
+/// Resolves a call of a function whose only argument is a vector.
 std::optional<ExprId> resolve_function_of_vector(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
                                                  const ast::Call& call) {
   const std::string& name = call.function.text;
@@ -165,6 +172,7 @@ std::optional<ExprId> resolve_function_of_vector(Resolver& r, Context& c, ast::E
   return make(r, {StickBreaking{*vector}, {longer}, std::nullopt, expr.span});
 }
 
+/// Resolves a call of any function.
 std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
                                    const ast::Call& call) {
   const std::string& name = call.function.text;

@@ -1,4 +1,5 @@
-// The guide: which latent variables share a factor, are points, lose their chain, or come first.
+// Resolves the `guide` declarations: which latent variables share a factor, are points, have independent elements, or
+// are updated first.
 #include <algorithm>
 
 #include "compiler/model/resolver.h"
@@ -6,6 +7,7 @@
 namespace lehr::model {
 namespace {
 
+/// Returns what a kind of guide is called in messages.
 const char* name_of_kind(ast::GuideKind kind) {
   switch (kind) {
     case ast::GuideKind::joint:
@@ -20,6 +22,7 @@ const char* name_of_kind(ast::GuideKind kind) {
   return "the guide";
 }
 
+/// Returns what a name is, for messages about names that are not latent variables.
 const char* kind_of(SymbolKind kind) {
   switch (kind) {
     case SymbolKind::plate:
@@ -36,6 +39,7 @@ const char* kind_of(SymbolKind kind) {
   return "something else";
 }
 
+/// Returns the latent variable with this name, or reports what the name is.
 std::optional<VariableId> latent_named(Resolver& r, const ast::Name& name) {
   const Symbol* symbol = find(r, name.text);
   if (!symbol) {

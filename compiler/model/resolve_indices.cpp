@@ -1,4 +1,7 @@
-// References: names with their indices, each index typed by the plate of its axis; `let` names substituted.
+// Resolves names with indices. Each index is typed by the plate of its axis, and names declared by `let` are
+// substituted: the body is resolved again at each use, with its parameters bound to the indices.
+//
+//   let f[n] = dot(w, x[n]);     f[z[m]]  becomes  dot(w, x[z[m]])
 #include <algorithm>
 #include <cmath>
 
@@ -8,10 +11,12 @@
 namespace lehr::model {
 namespace {
 
+/// Returns a number with its noun: "1 index", "2 indices".
 std::string counted(std::size_t n, const char* one, const char* many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
+/// Returns the innermost index of this name in scope, or null.
 const ScopeEntry* entry_of(const Context& c, const std::string& name) {
   for (auto it = c.scope.rbegin(); it != c.scope.rend(); ++it) {
     if (it->name == name) return &*it;
@@ -19,7 +24,7 @@ const ScopeEntry* entry_of(const Context& c, const std::string& name) {
   return nullptr;
 }
 
-/// The category that an index looks up, as messages call it.
+/// Returns the name of the category that an index looks up, for messages.
 std::string lookup_name(const Resolver& r, const Index& index) {
   const auto* lookup = std::get_if<Index::Lookup>(&index.form);
   if (!lookup) return "this";
@@ -29,7 +34,7 @@ std::string lookup_name(const Resolver& r, const Index& index) {
   return "this";
 }
 
-/// The data that an index looks up.
+/// Returns the data that an index looks up, or null.
 const GivenRef* data_of(const Resolver& r, const Index& index) {
   const auto* lookup = std::get_if<Index::Lookup>(&index.form);
   return lookup ? std::get_if<GivenRef>(&r.model[lookup->category].node) : nullptr;
@@ -37,6 +42,7 @@ const GivenRef* data_of(const Resolver& r, const Index& index) {
 
 bool same(const Resolver& r, const std::vector<Index>& a, const std::vector<Index>& b);
 
+// Returns true if two indices always denote the same element: equal variables, constants or look-ups in data.
 bool same(const Resolver& r, const Index& a, const Index& b) {
   const auto* x = std::get_if<Index::Shifted>(&a.form);
   const auto* y = std::get_if<Index::Shifted>(&b.form);
@@ -52,8 +58,9 @@ bool same(const Resolver& r, const std::vector<Index>& a, const std::vector<Inde
   return std::ranges::equal(a, b, [&](const Index& i, const Index& j) { return same(r, i, j); });
 }
 
-/// Whether the index before one that data give says whose row the element is of: it is the first index of the data, or
-/// given by data alongside. The same everywhere, so that it can be checked with the data.
+/// Returns true if `row`, the index before `index`, gives the row of the nested element that `index` looks up in data.
+/// It must be the first index of these data, or data alongside with the same indices. Records it in Given::row: it must
+/// be the same everywhere, so that binding can check it.
 bool names_row(Resolver& r, const Index& row, const Index& index) {
   const GivenRef* element = data_of(r, index);
   if (!element || element->indices.empty()) return false;
@@ -69,7 +76,8 @@ bool names_row(Resolver& r, const Index& row, const Index& index) {
   return true;
 }
 
-/// `t - 1`: legal for an ordered axis of a statement with a `start`, in its main distribution.
+/// Checks a shifted index. `t - 1` is legal for an ordered axis of a statement with `start`, in its main distribution.
+/// Reports an error and returns false elsewhere.
 bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   const auto& shifted = std::get<Index::Shifted>(index.form);
   const Bound& bound = r.model[shifted.bound];
@@ -104,7 +112,7 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   return true;
 }
 
-/// The bound index `name`, or `name - 1`.
+/// Returns the index that the name of a plate denotes in scope, shifted by `offset`.
 std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset, Span span) {
   const ScopeEntry* entry = entry_of(c, name.text);
   if (!entry) {
@@ -128,6 +136,7 @@ std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name,
   return index;
 }
 
+/// Resolves an index that is itself a name: its values must be elements of a plate.
 std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
   const auto value = resolve_expr(r, c, id);
   if (!value) return std::nullopt;
@@ -161,7 +170,8 @@ std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
   return Index{Index::Lookup{*value}, set_of(r.model, *e.value_plate), span};
 }
 
-/// Resolves all indices of a name and types them by its axes.
+/// Resolves all indices of a name and checks them against its axes. An index of a nested plate must follow the index of
+/// its row.
 std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const ast::Name& name,
                                                   const std::vector<ast::ExprId>& indices,
                                                   const std::vector<PlateId>& axes, Span span) {
@@ -216,7 +226,7 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
   return out;
 }
 
-/// Shape left after indexing; at most two axes, none of them ragged.
+/// Returns the axes that remain after indexing: at most two, and no nested plate, whose rows differ in length.
 std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name& name, const std::vector<PlateId>& axes,
                                                    std::size_t indexed, Span span) {
   std::vector<PlateId> shape(axes.begin() + static_cast<std::ptrdiff_t>(indexed), axes.end());
@@ -234,6 +244,7 @@ std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name&
   return shape;
 }
 
+/// Substitutes a `let`: resolves its body with its parameters bound to the given indices.
 std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& reference, std::size_t index,
                                  Span span) {
   if (!r.lets[index].ok) return std::nullopt;
@@ -261,7 +272,7 @@ std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& 
   r.lets[index].open = false;
   if (!body || further.empty()) return body;
 
-  // Further indices go to the axes of the name that the body consists of.
+  /// Further indices belong to the axes of the name that the body consists of.
   Expr expr = r.model[*body];
   auto* variable = std::get_if<VariableRef>(&expr.node);
   auto* given = std::get_if<GivenRef>(&expr.node);

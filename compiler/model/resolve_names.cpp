@@ -1,4 +1,5 @@
-// Names: one namespace, declared once, with suggestions for what was probably meant.
+// Manages names: there is one namespace, each name is declared once, and messages about unknown names suggest what was
+// meant.
 #include <algorithm>
 #include <map>
 
@@ -7,7 +8,8 @@
 namespace lehr::model {
 namespace {
 
-/// Edit distance with swaps of neighbours; stops counting early for long names by their lengths.
+/// Returns the edit distance with swaps of neighbouring letters (Damerau-Levenshtein, optimal string alignment). Long
+/// words are not compared.
 std::size_t distance(const std::string& a, const std::string& b) {
   if (a.size() > 64 || b.size() > 64) return a == b ? 0 : 64;
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -26,13 +28,14 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return d[a.size()][b.size()];
 }
 
+/// Returns the word with ASCII letters in lower case.
 std::string lower(std::string s) {
   for (char& c : s)
     c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return s;
 }
 
-/// What other languages call things that are here.
+/// Returns the name in this language of a function or distribution that another language calls `name`.
 std::optional<std::string> named_elsewhere(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {{"sigmoid", "logistic"},
                                                             {"expit", "logistic"},
@@ -57,7 +60,7 @@ std::optional<std::string> named_elsewhere(const std::string& name) {
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// How things are written that other languages have a function or a distribution for.
+/// Returns how to write a function or distribution of other languages that has no name here.
 std::optional<std::string> written_here(const std::string& name) {
   constexpr const char* kOrdered = "`observe y[n] ~ Categorical(ordered_logistic(e[n], c))`";
   static const std::map<std::string, const char*> kLines = {
@@ -74,6 +77,7 @@ std::optional<std::string> written_here(const std::string& name) {
 
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
+  // A name is near if no more than a third of its letters differ.
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     if (candidate == name) continue;

@@ -1,4 +1,8 @@
-// Plates: aliases, nesting, sizes, multiplicities, and the anonymous plates of stick breaking.
+// Resolves plates: aliases, nesting, sizes, multiplicities, and plates that the compiler adds for values with one
+// element more than an argument (stick_breaking, cumulative, ordered_logistic).
+//
+// An added plate has no name in the model file. It becomes the first declared plate that it is used with: in `theta ~
+// Categorical(stick_breaking(v)) over topic`, the plate `topic`.
 #include <cmath>
 #include <functional>
 
@@ -8,15 +12,17 @@
 namespace lehr::model {
 namespace {
 
-/// Numbers of elements stay whole: as many again may follow.
+/// Numbers of elements above this would not be whole in double precision once as many elements follow.
 constexpr double kMostFrom = 1e12;
+/// The words that a plate cannot have as its name.
 const std::set<std::string> kTypeNames = {"real", "count", "vector", "matrix", "simplex"};
 
+/// Returns the declaration of a plate; null for an added one.
 const ast::PlateDecl* decl_of(const Resolver& r, PlateId plate) {
   return plate.index() < r.plate_decls.size() ? r.plate_decls[plate.index()] : nullptr;
 }
 
-/// `plate h = g;` is an alias if and only if g is a plate.
+/// Returns the plate that `plate h = g;` is an alias of: g, if and only if g is a plate. Null otherwise.
 const ast::Name* alias_target(Resolver& r, const ast::PlateDecl& decl) {
   if (!decl.size) return nullptr;
   const auto* reference = std::get_if<ast::Reference>(&r.ast[*decl.size].node);
@@ -25,7 +31,8 @@ const ast::Name* alias_target(Resolver& r, const ast::PlateDecl& decl) {
   return it != r.names.end() && it->second.kind == SymbolKind::plate ? &reference->name : nullptr;
 }
 
-/// Constants and plates as nodes of one graph: constants first.
+/// Reports constants and sizes that are defined by themselves. Constants and plates are nodes of one graph, constants
+/// first; a depth-first search marks nodes as open (1) and done (2).
 void check_definition_cycles(Resolver& r) {
   Model& m = r.model;
   const std::size_t constants = m.constants.size();

@@ -1,8 +1,8 @@
-// What the files of the resolve pass share: the model under construction, its names, and where an expression
-// stands. Only resolve*.cpp, infer_types.cpp, check_model.cpp and expand_*.cpp include this.
+// The state that the parts of the resolve pass share, and their functions. Only resolve*.cpp, infer_types.cpp,
+// check_model.cpp, expand_*.cpp and bind files that suggest names include this header.
 //
-// A part that fails yields nothing after its diagnostic was added; whoever needed it stays silent, so that
-// one mistake is reported once.
+// A function that fails adds a diagnostic and returns nothing. Its caller then returns nothing without another
+// diagnostic, so that each mistake is reported once.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,151 +15,171 @@
 
 namespace lehr::model {
 
+/// What kinds of things a name can denote.
 enum class SymbolKind { plate, constant, given, variable, let };
 
+/// What a declared name denotes.
 struct Symbol {
-  SymbolKind kind;
-  std::size_t index;  // into the Model's vector of the kind; lets: into Resolver::lets
-  Span span;
-  bool used = false;
+  SymbolKind kind;    // the kind
+  std::size_t index;  // in the Model's vector of that kind; of a `let`, in Resolver::lets
+  Span span;          // of the name in its declaration
+  bool used = false;  // the name has been used; unused ones get a warning
 };
 
+/// A `let` declaration.
 struct Let {
-  const ast::LetDecl* decl;
-  std::vector<PlateId> axes;
-  bool ok = false;
-  bool open = false;  // being expanded: meeting it again is a cycle
+  const ast::LetDecl* decl;   // as typed
+  std::vector<PlateId> axes;  // its parameter plates
+  bool ok = false;            // its axes are valid, and its body has no known error
+  bool open = false;          // it is being expanded: meeting it again is a cycle
 };
 
-/// A plate's name in scope stands for an index: the bound of a statement or sum, or what a `let` was applied
-/// to.
+/// An index that a plate's name denotes in the current scope. It is an index variable of a statement or a sum, or an
+/// argument of a `let`.
 struct ScopeEntry {
-  std::string name;
-  Index index;
+  std::string name;  // the plate as written
+  Index index;       // what the name denotes
 };
 
-/// Which indices `t-1` are legal where the expression stands.
+/// Where an expression stands, as far as it matters for a shifted index `t-1`. It is legal in the main distribution of
+/// a statement with `start`, and in the body of a `let`, where it is checked at each use.
 enum class LagRule { none, main_with_start, main_without_start, start, let_body, mixture };
 
-/// What to write in the place of a chain of mixtures.
+/// A note for messages: what to write instead of a chain of mixtures.
 constexpr const char* kSwitched =
     "draw the part as a category, `z[t] ~ Categorical(w)`, and index by it what differs: `x[t] ~ Normal(mean = "
     "a[z[t]] * x[t-1], ...)`";
 
+/// The context in which an expression is resolved. Inner expressions get a copy with a larger scope.
 struct Context {
-  std::vector<ScopeEntry> scope;
-  LagRule lag = LagRule::none;
-  std::vector<BoundId> statement_bounds;
-  std::set<BoundId>* lagged = nullptr;  // collects the bounds that were shifted
-  int depth = 0;
-  bool constants_only = false;  // values of constants, sizes of plates
+  std::vector<ScopeEntry> scope;          // names of indices; inner ones last
+  LagRule lag = LagRule::none;            // where the expression stands
+  std::vector<BoundId> statement_bounds;  // index variables of the statement
+  std::set<BoundId>* lagged = nullptr;    // collects the index variables that were shifted; may be null
+  int depth = 0;                          // how many expressions contain this one
+  bool constants_only = false;            // only constants and sizes are allowed: values of constants, sizes of plates
 };
 
-/// Event axes and values of a variable, found before its statement is resolved.
+/// How far the header of a variable (support, event axes, plate of its values) has been inferred. `open` marks one that
+/// is being inferred: meeting it again is a cycle.
 enum class HeaderState { untouched, open, done, broken };
 
+/// The state of one run of the resolve pass.
 struct Resolver {
-  const ast::Ast& ast;
-  Diagnostics& diagnostics;
-  Model model;
-  std::map<std::string, Symbol> names;
-  std::vector<Let> lets;
-  std::vector<const ast::PlateDecl*> plate_decls;     // by PlateId; anonymous plates have none
+  const ast::Ast& ast;                                // what is resolved
+  Diagnostics& diagnostics;                           // receives errors and warnings
+  Model model;                                        // the result so far
+  std::map<std::string, Symbol> names;                // all declared names
+  std::vector<Let> lets;                              // all `let` declarations
+  std::vector<const ast::PlateDecl*> plate_decls;     // by PlateId; plates that the compiler adds have none
   std::vector<const ast::ConstDecl*> constant_decls;  // by ConstantId
-  std::vector<const ast::Tilde*> tildes;              // by VariableId
-  std::vector<bool> given_ok, variable_ok;            // axes and type known; variable_ok: axes known
-  std::vector<HeaderState> headers;                   // by VariableId
-  std::map<ast::ExprId, PlateId> longer;              // calls whose values have an element more than an argument
-  std::map<StatementId, ExprId> mixtures;             // weights
-  std::size_t expansion = 0;                          // nodes made, against runaway `let`s
-  bool too_complex = false;
+  std::vector<const ast::Tilde*> tildes;              // statements, by VariableId
+  /// `given_ok`: axes and type of the given are valid. `variable_ok`: the axes of the variable are valid.
+  std::vector<bool> given_ok, variable_ok;
+  std::vector<HeaderState> headers;  // by VariableId
+  /// The plate of each call whose value has one element more than its argument (stick_breaking, cumulative, ...).
+  std::map<ast::ExprId, PlateId> longer;
+  std::map<StatementId, ExprId> mixtures;  // weights of each mixture statement
+  std::size_t expansion = 0;               // nodes that were made; limited, because `let` can multiply them
+  bool too_complex = false;                // the limit was exceeded: nothing further is resolved
 };
 
-// resolve_names.cpp
-/// The nearest of `candidates` to a misspelt name, if any is near.
+/// Returns the candidate with the smallest edit distance to a misspelt name, if one is near enough. (resolve_names.cpp)
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates);
-/// Adds "did you mean ...?" when a candidate is near.
+/// Adds a note for a name that is not known: "did you mean ...?" if a candidate is near, or what other languages call
+/// so. (resolve_names.cpp)
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates);
-/// The same among the declared names (of one kind); for the first errors only, which are the ones that are shown.
+/// Adds such a note with the declared names as candidates, of one kind if `kind` is given. Only the first errors get
+/// one, because no others are shown. (resolve_names.cpp)
 void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name, std::optional<SymbolKind> kind = {});
+/// Returns all declared names, or those of one kind. (resolve_names.cpp)
 std::vector<std::string> names_of(const Resolver& r, std::optional<SymbolKind> kind = std::nullopt);
+/// Returns the symbol with this name and marks it as used; null if there is none. (resolve_names.cpp)
 Symbol* find(Resolver& r, const std::string& name);
-/// Registers a name; a second declaration is reported and refused.
+/// Declares a name and returns true. If it is declared already, reports that and returns false. (resolve_names.cpp)
 bool declare(Resolver& r, const ast::Name& name, SymbolKind kind, std::size_t index);
-/// The plate of that name; reports when there is none.
+/// Returns the plate with this name, marked as used. Reports an error if there is none. (resolve_names.cpp)
 std::optional<PlateId> plate_named(Resolver& r, const ast::Name& name);
-/// Declared axes -> sets; reports unknown plates, repeated axes and nested plates without their parent before
-/// them.
+/// Returns the plates of an index list with aliases resolved. Reports unknown plates, repeated ones, and nested plates
+/// that do not follow their parent. `owner` is the declared name, for messages. (resolve_names.cpp)
 std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<ast::Name>& axes,
                                                  const std::string& owner);
 
-// resolve_plates.cpp
-/// Fills Model::plates but for sizes and multiplicities.
+/// Fills Model::plates from the declarations, except for sizes and multiplicities. (resolve_plates.cpp)
 void declare_plates(Resolver& r);
+/// Resolves the values of constants and the sizes of plates, and reports cycles among them. (resolve_plates.cpp)
 void resolve_sizes(Resolver& r);
+/// Resolves the multiplicities of plates (`times`). Declares the given if the model file does not. (resolve_plates.cpp)
 void resolve_times(Resolver& r);
-/// The set a plate ranges over: itself, the end of its chain of aliases, or what an anonymous plate was
-/// unified with.
+/// Returns the plate that a plate stands for: itself, the end of its chain of aliases, or the one that an added plate
+/// was unified with. (resolve_plates.cpp)
 PlateId set_of(const Model& model, PlateId plate);
-/// Whether two plates are one set; an anonymous plate becomes the other.
+/// Returns true if two plates are the same. An added plate, which only has to have one element more than another,
+/// becomes the other plate. (resolve_plates.cpp)
 bool unify(Resolver& r, PlateId a, PlateId b);
-/// The anonymous plate of a call whose value has an element more than `plate`.
+/// Returns the plate of a call whose value has one element more than `plate`. It is added at the first use.
+/// (resolve_plates.cpp)
 PlateId longer_plate(Resolver& r, ast::ExprId call, PlateId plate);
 
-// infer_types.cpp
-/// Event axes, support and value plates of all variables.
+/// Infers support, event axes and the plate of the values for all variables. (infer_types.cpp)
 void infer_headers(Resolver& r);
-/// Makes sure the header of one variable is known; false when it cannot be.
+/// Infers these for one variable, if that has not been done. Returns false if it is impossible, or being done further
+/// up the call stack. (infer_types.cpp)
 bool infer_header(Resolver& r, VariableId variable);
 
-// resolve_indices.cpp
+/// Resolves a name with its indices to an expression. (resolve_indices.cpp)
 std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr& expr,
                                         const ast::Reference& reference);
+/// Resolves one index of a name whose axis is the plate `axis`. (resolve_indices.cpp)
 std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId expr, PlateId axis);
 
-// resolve_expressions.cpp
+/// Adds an expression to the model and returns its id. (resolve_expressions.cpp)
 ExprId make(Resolver& r, Expr expr);
+/// Resolves an expression of the Ast, with its shape. Reports errors in it. (resolve_expressions.cpp)
 std::optional<ExprId> resolve_expr(Resolver& r, Context& c, ast::ExprId id);
-/// As resolve_expr, and a scalar number; `what` names it in messages ("the size of plate 'topic'").
+/// Resolves an expression that must be a single number, and reports it if it is not. `what` names it in messages: "the
+/// size of plate 'topic'". (resolve_expressions.cpp)
 std::optional<ExprId> resolve_scalar(Resolver& r, Context& c, ast::ExprId id, const std::string& what);
-/// Reports a category where a number is needed.
+/// Returns true if the expression is numeric. Reports a category where a number is needed. (resolve_expressions.cpp)
 bool check_number(Resolver& r, ExprId id);
-/// "a number", "a vector over 'dim'", ...
+/// Describes the type of an expression for messages: "a number", "a vector over 'dim'", ... (resolve_expressions.cpp)
 std::string describe(const Model& model, const Expr& expr);
-/// Parentheses removed.
+/// Returns the expression without the parentheses around it. (resolve_expressions.cpp)
 const ast::Expr& bare(const ast::Ast& ast, ast::ExprId id);
 
-// resolve_distributions.cpp
+/// An argument of a distribution with the parameter that it gives.
 struct MatchedArgument {
-  const math::Spelling* spelling;
-  ast::ExprId value;
+  const math::Spelling* spelling;  // the parameter, by the name that was typed
+  ast::ExprId value;               // the argument
 };
-/// Arguments of a distribution call in the row's order of canonical parameters; reports unless `diagnostics`
-/// is null.
+/// Returns the arguments of a distribution in the row's order of canonical parameters. Reports wrong ones unless
+/// `diagnostics` is null. (resolve_distributions.cpp)
 std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& call, const math::FamilyRow& row,
                                                             Span span, Diagnostics* diagnostics);
-/// The distribution's call and row; reports what is no distribution unless `diagnostics` is null.
+/// Returns the call of a distribution and its row in the family table. The row is null if the expression is no
+/// distribution of a model, which is reported unless `diagnostics` is null. (resolve_distributions.cpp)
 std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& ast, ast::ExprId id,
                                                               Diagnostics* diagnostics);
-/// Fresh bounds for the axes of a statement, a potential or a `let`, entered into the scope under their
-/// names.
+/// Makes index variables for the axes of a statement, a potential or a `let`, and enters them into the scope under
+/// their names. (resolve_distributions.cpp)
 std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast::Name>& names,
                                  const std::vector<PlateId>& axes);
+/// Resolves all `let` bodies, statements and potentials. (resolve_distributions.cpp)
 void resolve_statements(Resolver& r);
 
-// resolve_guide.cpp
+/// Resolves the `guide` declarations. (resolve_guide.cpp)
 void resolve_guide(Resolver& r);
 
-// check_model.cpp
-/// Cycles, latents that no data reaches, names that are not used, models without data.
+/// Checks the model as a whole. Reports cycles, latent variables that no data reach, unused names, and a model without
+/// data. (check_model.cpp)
 void check_model(Resolver& r);
 
-// expand_mixtures.cpp
-/// For each mixture the variable that tells its parts; reports weights of another number than its parts.
+/// Adds for each mixture the variable that selects its part. Reports weights whose number differs from that of the
+/// parts. (expand_mixtures.cpp)
 void expand_mixtures(Resolver& r);
 
-// expand_compounds.cpp
-/// Statements of compound distributions as those of their parts; reports those that cannot be.
+/// Replaces each statement of a compound distribution by one for each of its two parts. Reports those that cannot be
+/// expanded. (expand_compounds.cpp)
 void expand_compounds(Resolver& r);
 
 }  // namespace lehr::model

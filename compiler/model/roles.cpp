@@ -1,3 +1,4 @@
+// Classifies variables by walks over the expressions of the model.
 #include "compiler/model/roles.h"
 
 #include <fmt/format.h>
@@ -32,6 +33,7 @@ std::string not_clamped(const Model& m, VariableId variable) {
   for (const std::vector<VariableId>& joint : m.guide.joint) {
     const bool normal = std::ranges::all_of(joint, [&](VariableId x) {
       return m[x].support == math::Support::real || m[x].support == math::Support::vector;
+      // A joint factor must have a conditional at a value, which Normal ones have.
     });
     if (!normal && std::ranges::find(joint, variable) != joint.end())
       return fmt::format(
@@ -73,8 +75,9 @@ bool has_independent_entries(const Model& m, const Variable& v) {
 }
 
 namespace {
+/// The suffix of a mask's name. A name in a model file cannot have a dot.
 constexpr std::string_view kMask = ".informed";
-}
+}  // namespace
 
 std::optional<GivenId> mask_of(const Model& m, const Variable& v) {
   const auto is_it = [&](const Given& g) {

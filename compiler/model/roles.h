@@ -1,4 +1,5 @@
-// What variables are to the data and to each other.
+// Answers questions about the part that a variable plays: whether others depend on it, whether the data may give some
+// of its values, whether it is auxiliary.
 #pragma once
 #include <string>
 
@@ -6,35 +7,38 @@
 
 namespace lehr::model {
 
-/// Whether the model uses the variable elsewhere than as the value of its own statement.
+/// Returns true if a parameter, a limit or a potential of the model mentions the variable.
 bool has_children(const Model& model, VariableId variable);
 
-/// Why a variable cannot have values for some of its elements alone (Variable::clamped); empty: it can.
+/// Returns why the data cannot give values for only some of the variable's elements (Variable::clamped); an empty
+/// string if they can.
 std::string not_clamped(const Model& model, VariableId variable);
 
-/// How many elements before its own the statement of a chain reaches back to; that many are drawn by its `start`.
+/// Returns how many elements back the statement of a chain refers to: 2 if it mentions `t-2`. That many first elements
+/// are drawn by its `start`.
 std::int64_t lag_of(const Model& model, const Statement& statement);
 
-/// A point where a bound touches.
+/// Returns true if the variable is the point at which a local bound touches its function.
 bool is_bound(const Variable& variable);
 
-/// The share of a count that each summand of its rate has.
+/// Returns true if the variable says which summand of a rate each of a variable's counts came from.
 bool is_source(const Variable& variable);
 
-/// Whether entries of the vector are independent of each other given the parameters: an MvNormal whose precision or
-/// variance is a number, or whose precision is a diagonal.
+/// Returns true if the entries of a vector are independent given its parameters: it is MvNormal and its precision or
+/// variance is a number, or its precision is `diag(...)`.
 bool has_independent_entries(const Model& model, const Variable& variable);
 
-/// The data array that is 1 for the elements (of independent entries: the entries) of the variable on which data depend
-/// and 0 for the others, which are integrated out; nothing where there are no others.
+/// Returns the mask of a variable: a data array that is 1 for the elements on which the observed data depend, and 0 for
+/// those that are integrated out. If the entries of a vector are independent, it has one number per entry. Returns
+/// nothing if there is no mask.
 std::optional<GivenId> mask_of(const Model& model, const Variable& variable);
-/// Its declaration: the name is none of the language.
+/// Returns the declaration of the variable's mask. Its name, "x.informed", cannot occur in a model file.
 Given mask(const Model& model, const Variable& variable);
-/// The model without such arrays, which are its last ones.
+/// Returns the model without its masks, which are the last givens.
 Model without_masks(Model model);
 
-/// The first axis of an observed variable, or one of a clamped variable that the data size: how many elements there are
-/// is a matter of each data set.
+/// Returns true if the plate numbers items: it is the first axis of an observed variable, or of a clamped or limited
+/// one if the model does not fix the plate's size. Its size is that of the data set.
 bool is_item_plate(const Model& model, PlateId set);
 
 }  // namespace lehr::model

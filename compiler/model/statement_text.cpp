@@ -1,3 +1,4 @@
+// Writes declarations from the Model. Added variables and expanded distributions are written as the user typed them.
 #include "compiler/model/statement_text.h"
 
 #include <fmt/format.h>
@@ -12,17 +13,19 @@ namespace {
 
 using namespace model;
 
+// Returns the names of entities, separated by commas.
 std::string names_of(const Model& m, const auto& ids) {
   return listed(ids, [&](auto id) { return m[id].name; });
 }
 
+// Returns a distribution as it was typed.
 std::string distribution_text(const Model& m, const Distribution& d) {
   const Distribution& typed = as_written(d);
   const auto parameter = [&](const Parameter& p) { return p.spelling->name + " = " + print(m, p.value); };
   return fmt::format("{}({})", typed.family->name, listed(typed.parameters, parameter));
 }
 
-/// The weights of a mixture: the parameter that its part is drawn by.
+/// Returns the weights of a mixture: the parameter of the distribution of its selecting variable.
 std::string weights_text(const Model& m, const Statement& s) {
   const auto* ref = std::get_if<VariableRef>(&m[*s.part].node);
   if (!ref) return print(m, *s.part);

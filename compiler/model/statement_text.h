@@ -1,4 +1,4 @@
-// Declarations as the language writes them, for messages that propose others.
+// Writes declarations in the notation of the language, for messages that propose a change.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace lehr {
 
-/// `observe x[n] ~ Normal(mean = mu, precision = tau);`, with its limits and all parts of a mixture. `text` stands in
-/// the place of `part`, one of the statement's distributions, where that is given.
+/// Returns a statement as it could be typed: `observe x[n] ~ Normal(mean = mu, precision = tau);`, with its limits and
+/// all parts of a mixture. If `part` is one of its distributions, `text` replaces it.
 std::string statement_text(const model::Model& m, const model::Statement& s, const model::Distribution* part = nullptr,
                            const std::string& text = "");
 
-/// `plate year in site ordered from 1851;`, all that the plate is declared with.
+/// Returns the declaration of a plate with all its clauses: `plate year in site ordered from 1851;`.
 std::string plate_text(const model::Model& m, const model::Plate& plate);
 
-/// The same with elements that are numbered from another number.
+/// Returns the declaration of the same plate with `from` as the number of its first element.
 std::string plate_text_from(const model::Model& m, model::Plate plate, std::int64_t from);
 
 }  // namespace lehr

@@ -1,3 +1,5 @@
+// Matches the rows of tables with elements. Names and numbers come from id columns; the elements that exist are those
+// of all data over the plate.
 #include "compiler/model/table_rows.h"
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@
 namespace lehr::model {
 namespace {
 
-/// The part of a source that is a file: "p.csv" of "p.csv, column 'x'".
+/// Returns the file in a source: "p.csv" of "p.csv, column 'x'".
 std::string_view file_of(std::string_view source) { return source.substr(0, source.rfind(", ")); }
 
 }  // namespace
@@ -109,6 +111,7 @@ std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& 
     if (place >= out.row.size()) out.row.resize(place + 1);
     out.row[place] = row;
   }
+  // Elements may also be numbered by other data, by other tables, or by a known size.
   double size = static_cast<double>(out.row.size());
   for (const DataArray* a : that_name(b, outer.set, false))
     for (const double v : a->values)

@@ -1,4 +1,10 @@
-// Lines of tables that stand for elements of a plate, by what a column of the plate's name calls them.
+// Matches the lines of tables with the elements of a plate, by a column that is named like the plate (an id column).
+// Used where a table has one line per element (bind_lines.cpp), or a group of lines (a row) per element of an outer
+// plate (bind_rows.cpp).
+//
+//   site,y                                     plate site;  data y[site] : real;
+//   north,3                                    the elements of `site` are named north and south
+//   south,4
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -9,28 +15,29 @@
 
 namespace lehr::model {
 
-/// The lines of a table in rows: where each begins, and the last one ends.
+/// Consecutive lines of a table that belong together.
 struct Rows {
-  std::vector<std::string> names;
-  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::string> names;           // the id of each row, as text
+  std::vector<std::int64_t> offsets = {0};  // first line of each row, and the end of the last one
 };
 
-/// Elements by their names or numbers: which row each has, if any; and what they are called, if not by their numbers.
+/// The elements of a plate and the rows of the table that belong to them.
 struct Places {
-  std::vector<std::optional<std::size_t>> row;
-  std::vector<std::string> names;
+  std::vector<std::optional<std::size_t>> row;  // by element: its row; nothing if the table has none
+  std::vector<std::string> names;               // by element: its name; empty if elements are numbered
 };
 
-/// Whether the array is a column of a table, under the name that the table has for it.
+/// Returns true if the array is a column of a table that was bound under the name it has there.
 bool is_column(const DataArray& a);
 
+/// Returns true if both arrays were read from the same file.
 bool of_one_file(const DataArray& a, const DataArray& b);
 
-/// All arrays of a name.
+/// Returns the array and all others of the same name (DataArray::again).
 std::vector<const DataArray*> all_of(const DataArray& first);
 
-/// Which of the columns of ids stands beside an array along the plate: the first one if none does. `slots` have names
-/// and axes.
+/// Returns which of the id columns is in the same file as an array over the plate: an index in all_of(ids), 0 if none
+/// is. `slots` are any things with a name and axes.
 template <class Slots>
 std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids, PlateId plate) {
   const std::vector<const DataArray*> all = all_of(ids);
@@ -44,38 +51,41 @@ std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, co
   return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
 }
 
-/// Elements have the names that lines of a table have for them, if any.
+/// Sets the labels of the plate to the names that the lines of a table have. Does nothing if there are none.
 void name_by_lines(Binder& b, PlateId plate, std::vector<std::string> names);
 
-/// The k-th of the arrays of a name, 0 the first, becomes the first.
+/// Reorders the arrays of one name so that number k (from 0) is the first. Returns the entry of the name.
 Dataset::iterator put_first(Dataset& data, Dataset::iterator found, std::size_t k);
-/// The k-th of the arrays of a name; the others stay.
+/// Removes number k of the arrays of one name from the data set and returns it. The others stay.
 DataArray take(Dataset& data, Dataset::iterator found, std::size_t k);
-/// The arrays of a name, which there is none of; there may be none.
+/// Adds arrays of one name to the data set, which must have none of that name. `arrays` may be empty.
 void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays);
 
-/// An array along the plate, from the lines of a table.
+/// An array over a plate that was read from the lines of a table.
 struct Column {
-  const Slot* slot;
-  DataArray* array;
+  const Slot* slot;  // the name that it is bound to
+  DataArray* array;  // its values, one or more for each line; owned by Binder::arrays
 };
-/// Those from the file of the ids with a line for each of them.
+/// Returns the arrays over the plate that are in the file of the id column `ids` and have one line for each id.
 std::vector<Column> columns_beside(Binder& b, PlateId plate, const DataArray& ids);
 
-/// Columns of ids of the plate in the data that stand beside arrays along it.
+/// Returns the id columns of the plate that have arrays over the plate beside them in their file.
 std::vector<const DataArray*> tables_of(Binder& b, PlateId plate);
 
-/// Data whose values are elements of the plate, by text or by number.
+/// Returns the arrays whose values are elements of the plate: those that are text if `by_text`, else those that are
+/// numbers.
 std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_text);
 
-/// Rows whose ids are the numbers of the elements, counted from `from`; a problem where one is not.
+/// Matches rows with elements by the numbers in the id column, counted from Plate::from. Reports an id that is no such
+/// number. Elements that only other data mention have no row.
 std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows);
 
-/// Rows whose ids are names that the elements have already; a problem where one is not.
+/// Matches rows with elements by the names that the elements already have. Reports an id that is none of them.
 std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
                               std::vector<std::string> names);
 
-/// Rows in their own order; behind them the elements that only other data name by text, or other tables have lines of.
+/// Makes each row an element, in the order of the table. Elements follow that only other data name, or lines of other
+/// tables; they have no row.
 Places by_appearance(Binder& b, const Plate& outer, const Rows& rows);
 
 }  // namespace lehr::model

@@ -1,4 +1,4 @@
-// Visiting expressions: one place knows where each node keeps its children.
+// Walks over expressions. children_of() is the one place that knows where each kind of node has its children.
 #include "compiler/model/walk.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 namespace lehr::model {
 namespace {
 
+/// Returns the categories that these indices look up.
 std::vector<ExprId> lookups(const std::vector<Index>& indices) {
   std::vector<ExprId> out;
   for (const Index& index : indices) {
@@ -53,6 +54,7 @@ std::vector<ExprId> children_of(const Expr& expr) {
 
 std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots) {
   std::vector<ExprId> out, stack(roots.rbegin(), roots.rend());
+  // An expression may be shared, so visited ones are marked.
   std::vector<bool> seen(model.exprs.size(), false);
   while (!stack.empty()) {
     const ExprId id = stack.back();

@@ -1,4 +1,4 @@
-// Questions that passes ask of a model: the children of an expression, the coordinates of a member.
+// Walks over expressions of a Model and answers questions about statements and joint variables.
 #pragma once
 #include <vector>
 
@@ -6,26 +6,28 @@
 
 namespace lehr::model {
 
-/// Direct subexpressions, in order; for a reference: the categories its indices look up.
+/// Returns the direct subexpressions of an expression, in order. Those of a reference are the categories in its
+/// indices.
 std::vector<ExprId> children_of(const Expr& expr);
 
-/// All nodes under the roots, each once, parents before children; lookups in indices included.
+/// Returns all expressions below the roots, roots included, each once and parents before children.
 std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots);
 
-/// Its distributions: the main one, that of the start, the other parts of a mixture.
+/// Returns the distributions of a statement: the main one, that of `start`, and the other parts of a mixture.
 std::vector<const Distribution*> distributions_of(const Statement& statement);
 
-/// The expressions of a statement: parameters of its distributions, which part of a mixture it is, and limits.
+/// Returns the expressions of a statement: parameters of its distributions, the selector of a mixture's part, and
+/// limits.
 std::vector<ExprId> roots_of(const Statement& statement);
 
-/// Whether it names the previous element of an ordered plate.
+/// Returns true if the reference has a negative shift in an index: it names an earlier element of a chain.
 bool is_lagged(const VariableRef& ref);
 
-/// The plates whose elements number the coordinates that one element of the joint variable has of the member; a nested
-/// plate stands for its parent too.
+/// Returns the plates that number the coordinates of a member within one element of its joint variable. A nested plate
+/// also stands for its parent.
 std::vector<PlateId> coordinate_plates(const Model& model, const Member& member);
 
-/// Whether it stands in the place of its members (Auxiliary::joint).
+/// Returns true if the variable replaces several members that share a factor (Auxiliary::joint).
 inline bool is_joint(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::joint; }
 
 }  // namespace lehr::model

@@ -71,6 +71,8 @@ std::string excerpt(const Source& source, Span span) {
   const std::size_t line_start = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
   std::size_t line_end = std::min(text.find('\n', begin), text.size());
   if (line_end > begin && text[line_end - 1] == '\r') --line_end;
+  /// Decode only bytes that can be shown, so that a file with one huge line costs no more: no character has more than
+  /// four bytes.
   std::size_t first = begin - std::min(begin - line_start, 4 * kExcerptColumns + 4);
   while (first > line_start && first < begin && is_continuation(text[first]))
     ++first;
