@@ -147,8 +147,8 @@ struct Potential {
   ExprId value;            // the term
 };
 
-/// What a `guide` declaration asks of the variational posterior: one factor for several variables, a point estimate,
-/// independent elements of a chain, or an order of updates.
+/// What a `guide` declaration demands of the variational posterior. `joint`: one factor for several variables; `point`:
+/// a point estimate; `independent`: a factor for each element of a chain; `order`: an order of updates.
 enum class GuideKind { joint, point, independent, order };
 
 /// Restricts the variational posterior: `guide joint(mu, Lambda);`.

@@ -113,9 +113,9 @@ class Builder {
     return tilde;
   }
 
-  /// Replaces a call of `mixture` or `zero_inflated` in tilde.distribution by the parts of the mixture. mixture(p, D,
-  /// E, ...) becomes weights p and the distributions D, E, ...; zero_inflated(p, D) becomes mixture(p, Zero(), D). Any
-  /// other call is left as it is. Reports a wrong number of arguments, or named ones.
+  /// Replaces a call of `mixture` or `zero_inflated` in tilde.distribution by the parts of the mixture. A call
+  /// mixture(p, D, E, F) becomes the weights p and the distributions D, E, F. A call zero_inflated(p, D) becomes
+  /// mixture(p, Zero(), D). Any other call is left as it is. Reports a wrong number of arguments, or named ones.
   void take_apart(Tilde& tilde) {
     const Span where = span(tilde.distribution);
     const auto* typed = std::get_if<Call>(&ast_[tilde.distribution].node);

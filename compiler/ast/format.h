@@ -1,4 +1,5 @@
-// Formats a model file: the work of `lehr format`.
+// Formats a model file: the work of `lehr format`. There is one formatting and no options; the result depends on the
+// tokens, the comments and the empty lines.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
-// Whether a blank precedes a token depends on the token before it and on the innermost bracket: operators in indices
-// have no blanks (`s[t-1]`), others do. Lines are filled greedily. A line breaks preferably before `start`, `over` and
-// `censored`, then behind a comma, and last before a `+` or `-`.
+// Decides about blanks and line breaks. Whether a blank precedes a token depends on the token before it and on the
+// innermost bracket. Operators in indices have no blanks (`s[t-1]`), others do. Lines are filled greedily. A line
+// breaks preferably before `start`, `over` and `censored`, then behind a comma, and last before a `+` or `-`.
 #include "compiler/ast/layout.h"
 
 #include <algorithm>

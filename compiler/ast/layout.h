@@ -1,5 +1,5 @@
-// Lays out one unit of a formatted model file (a declaration, a comment or a brace): the blanks between its tokens, and
-// line breaks where it is longer than kLineWidth.
+// Lays out one unit of a formatted model file: a declaration, a comment or a brace. It decides about blanks between
+// tokens, and about line breaks where the unit is longer than kLineWidth.
 #pragma once
 #include <string>
 #include <vector>

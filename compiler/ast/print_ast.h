@@ -1,4 +1,5 @@
 // Prints the Ast for `lehr emit --as ast`: one node a line, children indented below their parent, with line and column.
+// Tests compare the text with expected output.
 #pragma once
 #include <string>
 

@@ -1,5 +1,6 @@
-// Implements panic-mode recovery by declarations. Generated code throws at an error and catches in every rule.
-// recover() throws again until the rule is a declaration (or the header or file), where it skips to the next one.
+// Implements panic-mode recovery by declarations. Generated code throws at an error, and every rule catches and calls
+// recover(). That throws again until the rule is a declaration, the header or the file. There it skips to the next
+// declaration.
 //
 // A forgotten `;` is common, and is repaired without skipping: the message is reported and the parser goes on as if it
 // were there.

@@ -1,5 +1,6 @@
-// Tries messages from the most specific to the most general: a character that no rule of the lexer has, usual slips of
-// people who know other languages, what the enclosing rule demands, and last "expected X, found Y".
+// Tries messages from the most specific to the most general. First comes a character that no rule of the lexer has,
+// then usual slips of people who know other languages. What the enclosing rule demands follows. Last is "expected X,
+// found Y".
 #include "compiler/ast/syntax_message.h"
 
 #include <algorithm>

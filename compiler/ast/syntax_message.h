@@ -1,4 +1,5 @@
-// Words a syntax error from the state of the parser at the token that it does not accept.
+// Words a syntax error from the state of the parser at the token that it does not accept. The message names what the
+// user did or should write, and rarely a rule of the grammar.
 #pragma once
 #include "compiler/ast/text.h"
 #include "grammar/LehrParser.h"
@@ -20,8 +21,8 @@ SyntaxMessage syntax_message(antlr4::Parser& parser, const Text& text);
 /// potential, guide.
 bool begins_declaration(std::size_t token_type);
 
-/// Returns true if the grammar accepts a token of this type as a name: an identifier, or a word such as `in` that is a
-/// keyword in its clause only.
+/// Returns true if the grammar accepts a token of this type as a name. That is an identifier, or a word that is a
+/// keyword in its clause only, such as `in`.
 bool is_name(std::size_t token_type);
 
 }  // namespace lehr

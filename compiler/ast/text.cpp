@@ -1,4 +1,5 @@
-// Decodes a model file: skips byte order marks, checks every character and records its byte offset.
+// Decodes a model file: skips byte order marks, checks every character and records its byte offset. The first wrong
+// byte ends the decoding with a diagnostic.
 #include "compiler/ast/text.h"
 
 #include <string_view>

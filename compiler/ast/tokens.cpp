@@ -1,4 +1,5 @@
-// Runs the generated lexer and keeps the tokens of its hidden channel, which are the comments.
+// Runs the generated lexer once more and returns all of its tokens. That includes the hidden channel, in which the
+// comments are.
 #include "compiler/ast/tokens.h"
 
 #include "grammar/LehrLexer.h"

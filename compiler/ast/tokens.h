@@ -1,4 +1,5 @@
-// Splits a model file into tokens with its comments, for the formatter: the parser drops comments.
+// Splits a model file into tokens with its comments, for the formatter. The parser cannot give them, because it drops
+// comments and blanks.
 #pragma once
 #include <vector>
 

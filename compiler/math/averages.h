@@ -1,5 +1,5 @@
 // Predictive distributions of the families that are not Gaussian: the functions that the rows store in
-// FamilyRow::predictive. Each takes the distribution of every parameter (a Margin) and returns the distribution of the
+// FamilyRow::predictive. Each takes the distribution of every parameter (a Margin). It returns the distribution of the
 // value with the parameters integrated out, where that has a closed form.
 //
 // Johnson, Kemp & Kotz, Univariate Discrete Distributions (2005), 5.13, 6.2.2; Johnson, Kotz & Balakrishnan, Continuous
@@ -16,7 +16,8 @@ namespace lehr::math {
 /// binomial for a Gamma, else nothing.
 std::optional<Predictive> averaged_poisson(std::span<const Margin> p);
 /// Returns the distribution of a Binomial count with n = `p[0]` trials, a constant, and a probability distributed as
-/// `p[1]`: binomial for a constant, beta-binomial for a Beta with n up to a million, else nothing.
+/// `p[1]`. It is binomial for a constant probability, and beta-binomial for a Beta with n up to a million. Otherwise
+/// returns nothing.
 std::optional<Predictive> averaged_binomial(std::span<const Margin> p);
 /// Returns the distribution of a Geometric count whose probability has the distribution `p[0]`: geometric for a
 /// constant, Waring for a Beta, else nothing.

@@ -8,8 +8,8 @@ namespace lehr::math {
 /// Returns the row of the auxiliary m of a probit link whose predictor is switched by a category. It bounds log Phi(e)
 /// >= offset(m) + tangent(m) e - e^2 / 2, which is tightest at m = E[e].
 ///
-/// The bound is what remains of Albert & Chib's Normal variable above 0 (Bayesian analysis of binary data, 1993) if its
-/// factor is N(m, 1) above 0. The row is not in families(): a model cannot name it.
+/// The bound follows from the augmentation of Albert & Chib (Bayesian analysis of binary data, 1993), a Normal variable
+/// above 0. Its factor is N(m, 1) above 0 here. The row is not in families(): a model cannot name it.
 const FamilyRow& probit_bound();
 
 }  // namespace lehr::math

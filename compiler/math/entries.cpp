@@ -1,4 +1,5 @@
-// The entries of such a vector are Normal: entry j has mean[j] and the j-th diagonal element of the precision.
+// Splits Gaussian vectors into entries. Entry j is Normal, with mean[j] and the j-th diagonal element of the precision.
+// Parameters that the user typed are matched with those of Normal by name.
 #include "compiler/math/entries.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Splits the density of a Gaussian vector with independent entries into densities of its entries.
+// Splits the density of a Gaussian vector with independent entries into densities of its entries. So code that works on
+// numbers also serves such vectors.
 #pragma once
 #include <map>
 #include <string>
@@ -11,8 +12,8 @@ namespace lehr::math {
 struct Entries {
   /// The log density of the entry with index kFirst, over the symbols of the vector's row: a Normal log density.
   Expr log_density;
-  /// For each spelling of a parameter of the vector (`mean`, `covariance`, ...), the spelling of the same parameter in
-  /// the row of Normal (`mean`, `variance`, ...).
+  /// Maps each spelling of a parameter of the vector to the spelling of the same parameter in the row of Normal:
+  /// `covariance` to that of `variance`.
   std::map<std::string, const Spelling*> spelled;
 };
 

@@ -37,8 +37,8 @@ double evaluate(const Expr& e, const Environment& environment, std::size_t first
 /// matrix is.
 Quantity evaluate_all(const Expr& e, const Environment& environment, int rank);
 
-/// Returns log p(x | parameters) for the `x` and canonical parameters in the environment. 0 times infinity is 0 here,
-/// so a term 0 log 0 (a count of 0 with probability 0) adds nothing.
+/// Returns log p(x | parameters) for the `x` and canonical parameters in the environment. Zero times infinity is 0
+/// here. So a count of 0 with probability 0 adds nothing: 0 log 0 = 0.
 double log_density(const FamilyRow& row, const Environment& environment);
 /// Returns the node `p[x]` if the log density of the row is log p[x], as that of Categorical is, or null.
 const AtValue* looks_up(const FamilyRow& row);

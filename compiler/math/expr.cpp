@@ -1,4 +1,5 @@
-// Builders of formulas. They fold constants and nothing else, so that a formula prints as its row has it.
+// Builders of formulas. They fold constants and nothing else, so that a formula prints as its row has it. Derivations
+// and `lehr families` show formulas to users.
 #include "compiler/math/expr.h"
 
 #include <algorithm>

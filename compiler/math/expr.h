@@ -1,6 +1,6 @@
-// Formulas of the family table: scalar expressions over named quantities, with index notation. One formula serves the
-// evaluator (tests, initial values), the derivation (log densities become sums of terms) and the code generator
-// (parameter maps and moments become loops).
+// Formulas of the family table: scalar expressions over named quantities, with index notation. One formula serves three
+// users. The evaluator computes it (tests, initial values), the derivation expands log densities into terms, and the
+// code generator makes loops of parameter maps and moments.
 //
 // A formula mentions vectors and matrices by component only: `mean[j]`, `precision[j,l]`. The free event indices of a
 // family are kFirst (j) and kSecond (l). Sums introduce further index variables, never these two. Every event index
@@ -47,7 +47,7 @@ class Expr {
   bool operator==(const Expr& other) const;
 
  private:
-  std::shared_ptr<const Node> node_;
+  std::shared_ptr<const Node> node_;  // the root; shared by copies
 };
 
 /// A constant in a formula.

@@ -1,4 +1,4 @@
-// Draws by the row's own function if the factor has the parameters of the density, else by interpreting Factor::draw
+// Draws by the row's own function if the factor has the parameters of the density. Otherwise it interprets Factor::draw
 // step by step, as generated code does.
 #include "compiler/math/factor_draw.h"
 

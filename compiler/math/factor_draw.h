@@ -1,4 +1,5 @@
-// Random draws from a variational factor, given its parameters.
+// Random draws from a variational factor, given its parameters. Draws from a stored posterior use these functions;
+// Gibbs sampling draws in generated code.
 #pragma once
 #include <functional>
 #include <vector>

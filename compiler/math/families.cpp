@@ -1,4 +1,5 @@
-// The family table: joins the rows of all groups to one vector and looks rows up.
+// The family table: joins the rows of all groups to one vector and looks rows up. Names of supports and statistics are
+// tables here, in the order of their enumerations.
 #include "compiler/math/family.h"
 
 #include <algorithm>

@@ -79,8 +79,8 @@ FamilyRow beta_binomial() {
   return drawn_by_parts(std::move(row));
 }
 
-/// The negative binomial distribution in terms of its mean, which may be random: a Poisson whose rate is the mean times
-/// a weight ~ Gamma(r, r).
+/// The negative binomial distribution in terms of its mean, which may be random. It is a Poisson whose rate is the mean
+/// times a weight ~ Gamma(r, r).
 FamilyRow gamma_poisson() {
   const Expr x = symbol("x"), mean = symbol("mean"), r = symbol("r");
   FamilyRow row{.name = "GammaPoisson", .summary = "counts with variance mean + mean^2 / r", .support = Support::count};

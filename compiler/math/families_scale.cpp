@@ -1,5 +1,5 @@
-// Family rows of scales: standard deviations whose squares are inverse gamma, and densities that depend on the distance
-// from their centre in units of a scale.
+// Family rows of scales. They are standard deviations whose squares are inverse gamma, and densities of the distance
+// from their centre divided by a scale.
 #include "compiler/math/rows.h"
 
 namespace lehr::math {

@@ -373,8 +373,8 @@ FamilyRow normal_gamma() {
   const Expr drawn = exp(symbol("g")) / rate;
   f.draw = {noise("g", 0, Noise::log_gamma, shape), noise("z", 0, Noise::normal), drawn_value(0, drawn),
             drawn_value(0, mean + symbol("z") * sqrt(reciprocal(k * symbol("value"))), true)};
-  // With the precision integrated out, the mean is Student's t, with variance E[1 / tau] / precision_scale and E[1 /
-  // tau] = rate / (shape - 1).
+  // With the precision integrated out, the mean is Student's t. Its variance is E[1 / tau] / precision_scale, with E[1
+  // / tau] = rate / (shape - 1).
   f.moments = [](std::span<const double> p, std::size_t) {
     const auto [precision, sd] = gamma_moments(p[2], p[3]);
     const double freedom = p[2] - 1;

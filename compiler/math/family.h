@@ -2,8 +2,8 @@
 // families`, the derivation, code generation, initial values and the tests read rows.
 //
 // A row describes the density that a model may name. If the family can also be a factor of the variational posterior,
-// the row has a Factor: its exponential-family form with natural parameters eta, sufficient statistics t(x) and log
-// normaliser A(eta) (Bishop 2006, 2.4). Extend the table by a function in families_*.cpp.
+// the row has a Factor. That is its exponential-family form (Bishop 2006, 2.4): natural parameters eta, sufficient
+// statistics t(x), log normaliser A(eta). A new family is a function in families_*.cpp.
 #pragma once
 #include <functional>
 #include <map>
@@ -30,8 +30,8 @@ enum class Noise {
   uniform,    // uniform on (0, 1)
   normal,     // mean 0, variance 1
   log_gamma,  // log of a Gamma(argument, rate 1)
-  /// PG(b, argument) / b, a Polya-Gamma number divided by its shape b, where b is the second argument: the trials times
-  /// the power of a tempered likelihood.
+  /// PG(b, argument) / b: a Polya-Gamma number divided by its shape b, the second argument. Here b is the number of
+  /// trials times the power of a tempered likelihood.
   polya_gamma,
   /// The number of successes in `argument` trials. Code for categories with copies uses it; no row does.
   binomial,
@@ -40,24 +40,22 @@ enum class Noise {
 /// Returns the name of a kind of noise, such as "log_gamma".
 std::string_view name_of(Noise n);
 
-/// The set in which a value lies. A `category` is an element of a plate. `simplex`, `vector` and `counts` (a vector of
-/// counts) have one event axis, `spd_matrix` (symmetric positive definite) has two. `switched` is a category together
-/// with a number; `scaled` is a vector together with a precision that multiplies all its terms, and has the event axis
-/// of the vector. `unit` is (0, 1), `bit` 0 or 1, `spin` -1 or +1.
+/// The set in which a value lies. Vectors have one event axis, matrices two. A model declares values of the first
+/// eleven; the last two are of joint factors.
 enum class Support {
-  real,
-  positive,
-  unit,
-  count,
-  bit,
-  spin,
-  category,
-  simplex,
-  vector,
-  counts,
-  spd_matrix,
-  switched,
-  scaled
+  real,        // any real number
+  positive,    // above 0
+  unit,        // in (0, 1)
+  count,       // 0, 1, 2, ...
+  bit,         // 0 or 1
+  spin,        // -1 or +1
+  category,    // an element of a plate
+  simplex,     // a probability vector
+  vector,      // a vector of real numbers
+  counts,      // a vector of counts
+  spd_matrix,  // a symmetric positive definite matrix
+  switched,    // a category together with a number
+  scaled       // a vector together with a precision that multiplies all its terms
 };
 
 /// Returns the number of event axes of a value: 0 for numbers, 1 for vectors, 2 for matrices.
@@ -68,19 +66,19 @@ bool is_discrete(Support s);
 std::string_view name_of(Support s);
 
 /// The functions of one value x that the log joint may contain. Each is a sufficient statistic t(x) of some family; the
-/// comments give it. In joint families of a mean m and a precision (number t or matrix L), `value` is t, `log` is log
-/// t, `entry` is L_jl and `logdet` is log det L.
+/// comments give it. Joint families have a mean m and a precision, a number t or a matrix L. In them, `value` is t,
+/// `log` is log t, `entry` is L_jl and `logdet` is log det L.
 ///
-/// `curvature`, `tangent`, `slope` and `offset` belong to auxiliary points of local bounds, and are coefficients of the
-/// bound at the point:
+/// `curvature`, `tangent`, `slope` and `offset` belong to auxiliary points of local bounds. They are coefficients of
+/// the bound that touches its function at the point:
 ///
-///   log logistic(e) >= e / 2 + offset - curvature e^2                      touches at e = xi (or -xi)
-///   log Gamma(e) >= offset + tangent e                                     touches at e = z
+///   log logistic(e) >= e / 2 + offset - curvature e^2                            touches at e = xi and -xi
+///   log Gamma(e) >= offset + tangent e                                           touches at e = z
 ///   log sum_k exp e_k <= offset + e' slope + e' A e,  A e = (e - mean(e)) / 4    touches at e = psi
 ///
 /// `above`, `below`, `lower` and `upper` are statistics of a number between limits, and are 0 wherever the number can
-/// be. Their natural parameters carry the limits: the lower limit is natural(lower) / natural(above) where
-/// natural(above) is not 0, and the upper one natural(upper) / natural(below).
+/// be. Their natural parameters carry the limits. The lower limit is natural(lower) / natural(above) where
+/// natural(above) is not 0, and the upper one is natural(upper) / natural(below).
 enum class Stat {
   value,            // x (real, positive, unit, bit, spin, count)
   square,           // x^2
@@ -204,8 +202,8 @@ struct Factor {
   /// The mode of the density with respect to Lebesgue or counting measure, with kFirst and kSecond as the support has
   /// them. A point factor is at this value. None for categories (their mode is the largest natural) and joint families.
   std::optional<Expr> mode;
-  /// Formulas that must be >= 0 for `mode` to be the mode, at every kFirst if that is free: shape - 1, concentration -
-  /// 1, Wishart's df - D - 1. If one is negative, the density has no maximum inside its support.
+  /// Formulas that must be >= 0 for `mode` to be the mode, at every kFirst if that is free. Examples are shape - 1,
+  /// concentration - 1, and Wishart's df - D - 1. If one is negative, the density has no maximum inside its support.
   std::vector<Expr> interior = {};
   /// One draw from q, in steps that may use the parameters and earlier steps: random numbers, intermediates, and last
   /// the value. Joint families have the value of the precision, then that of the mean. Empty if the family cannot be
@@ -348,9 +346,9 @@ const FamilyRow* find_factor_family(std::string_view name);
 /// Returns the row of the joint family of a mean with support `mean` and a precision with support `precision`, or null.
 const FamilyRow* find_joint_family(Support mean, Support precision);
 
-/// Returns the row of the auxiliary xi of a logistic link: the point at which Jaakkola & Jordan's bound touches
-/// (Bayesian parameter estimation via variational methods, 2000). As a draw it is a Polya-Gamma variable. Not in
-/// families().
+/// Returns the row of the auxiliary xi of a logistic link, the point at which Jaakkola & Jordan's bound touches. As a
+/// draw it is a Polya-Gamma variable. Not in families(). Source: Bayesian parameter estimation via variational methods
+/// (2000).
 const FamilyRow& logistic_bound();
 
 /// Returns the row of the auxiliary psi of a softmax: the point at which Boehning's quadratic bound touches
@@ -359,13 +357,13 @@ const FamilyRow& softmax_bound();
 
 /// Returns the row of a Normal number between two limits. Not in families().
 const FamilyRow& truncated_normal();
-/// Returns the row of the auxiliary xi of an absolute value |e|: |e| <= (e^2 / xi + xi) / 2, which touches at xi = |e|.
-/// As a draw, 1 / xi is inverse Gaussian, and exp(-|e|) is an average of Normal densities over it: Andrews & Mallows,
-/// Scale mixtures of normal distributions (1974). Not in families().
+/// Returns the row of the auxiliary xi of an absolute value |e|. The bound |e| <= (e^2 / xi + xi) / 2 touches at xi =
+/// |e|. As a draw, 1 / xi is inverse Gaussian, and exp(-|e|) is an average of Normal densities over it: Andrews &
+/// Mallows, Scale mixtures of normal distributions (1974). Not in families().
 const FamilyRow& absolute_bound();
 
-/// Returns the row of the auxiliary of log Gamma(e), where e is a sum of points: the value z at which a tangent from
-/// below touches. Minka, Estimating a Dirichlet distribution (2000). Not in families().
+/// Returns the row of the auxiliary z of log Gamma(e), where e is a sum of points. A tangent from below touches at e =
+/// z. Minka, Estimating a Dirichlet distribution (2000). Not in families().
 const FamilyRow& log_gamma_bound();
 
 /// Returns the row of a family on `support` that has only a point factor, and whose statistics include all of `needed`;

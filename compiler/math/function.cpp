@@ -1,5 +1,5 @@
 // The table of functions, and look-ups in it. Rows without a value belong to statistics that occur in printed formulas
-// only.
+// only. The order of rows is that of the enumeration, which a static_assert checks.
 #include "compiler/math/function.h"
 
 #include <array>

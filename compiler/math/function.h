@@ -27,19 +27,21 @@ enum class Function {
   logistic,         // 1 / (1 + exp(-x))
   probit,           // P(Z < x) of a standard Normal Z
   log_tail,         // log P(Z > x) of a standard Normal Z
-  curvature,        // the statistics Stat::curvature to Stat::slope:
-  offset,
-  logdet,
-  above,
-  below,
-  lower,
-  upper,
-  slope
+  curvature,        // Stat::curvature
+  offset,           // Stat::offset
+  logdet,           // Stat::logdet
+  above,            // Stat::above
+  below,            // Stat::below
+  lower,            // Stat::lower
+  upper,            // Stat::upper
+  slope             // Stat::slope
 };
 
 /// What is fixed for a function: its names and its numeric value. `text` and `latex` are format strings of fmt for a
-/// call: {0} is the argument, {1} the argument in brackets, {2} in brackets if it is a sum, {3} in brackets unless it
-/// is a name, number or call, {4} behind a space if it is a name, else in brackets.
+/// call. They have slots for the argument:
+///
+///   {0} without brackets      {1} in brackets                  {2} in brackets if it is a sum
+///   {3} in brackets unless it is a name, number or call        {4} behind a space if it is a name, else in brackets
 struct FunctionRow {
   Function function;                  // the function of this row
   std::string_view name;              // "log", "lgamma", ...

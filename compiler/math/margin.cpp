@@ -79,7 +79,7 @@ double beta_cumulative(double a, double b, double x) {
   return a < b ? gamma_cumulative(a, b * (x / (1 - x))) : 1 - gamma_cumulative(b, a * ((1 - x) / x));
 }
 
-/// Returns a quantile of Student's t: with x ~ Beta(freedom / 2, 1 / 2), |t| is the square root of freedom * (1 - x) /
+/// Returns a quantile of Student's t. With x ~ Beta(freedom / 2, 1 / 2), |t| is the square root of freedom * (1 - x) /
 /// x.
 double student_quantile(double freedom, double location, double scale, double probability) {
   if (!positive(freedom)) return kNone;

@@ -1,4 +1,5 @@
 // Marginal distributions and second moments of the values of a factor: what the family rows give beside mean and sd.
+// Credible intervals and predictive distributions are computed from them.
 #pragma once
 #include <vector>
 
@@ -38,8 +39,8 @@ struct Spread {
   std::vector<double> inverse_square = {};  // E[1/x^2] of numbers
   /// In joint families: given the precision, the covariance of the mean is `tie` times the inverse of the precision.
   double tie = 0;
-  /// The same for a vector with a number tau that scales its precision: given tau, the covariance of the vector is this
-  /// matrix divided by tau.
+  /// For a vector with a number tau that scales its precision: given tau, the covariance of the vector is this matrix
+  /// divided by tau.
   std::vector<double> tied = {};
   /// With this shape and the scales below, 1/x is InverseGamma(inverse_shape, inverse_scale[0]). For a matrix, the j-th
   /// number on the diagonal of X^-1 is InverseGamma(inverse_shape, inverse_scale[j]). 0 if it is not given.

@@ -1,4 +1,5 @@
-// Chooses the families by the support and by the statistics that a member's marginal must have.
+// Chooses the families by the support and by the statistics that a member's marginal must have. The names of parameters
+// follow from their roles in the row.
 #include "compiler/math/member_families.h"
 
 namespace lehr::math {

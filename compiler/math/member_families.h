@@ -1,4 +1,5 @@
-// Finds the family of a joint factor of several variables, and the families of the marginals of its members.
+// Finds the family of a joint factor of several variables, and the families of the marginals of its members. Users see
+// the marginals under the names of the members.
 #pragma once
 #include <string>
 

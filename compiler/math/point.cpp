@@ -1,4 +1,4 @@
-// Factors with all mass at one value: at the mode of the factor that the natural parameters describe (EM, MAP), or at a
+// Factors with all mass at one value. It is the mode of the factor that the natural parameters describe (EM, MAP), or a
 // draw from it (Gibbs). Both are made from the ordinary factor: its parameters become intermediates, and each expected
 // statistic becomes the statistic of the value.
 //

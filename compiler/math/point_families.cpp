@@ -57,15 +57,14 @@ FamilyRow root_inverse_gaussian() {
 /// Modes of positive numbers with terms in x, log x, x log x and log Gamma(x): the shape of a Gamma with a Gamma prior.
 /// The objective is n_value x + n_log log x + n_value_log x log x + n_log_gamma log Gamma(x).
 ///
-/// With m = -n_log_gamma, r = n_log / m, k = n_value_log / m <= 1, y = -n_value / m, its derivative at t = log x is m x
-/// times
+/// Let m = -n_log_gamma, r = n_log / m, k = n_value_log / m <= 1 and y = -n_value / m. The derivative of the objective
+/// in x, at x = exp(t), is m times
 ///
 ///   F(t) = r exp(-t) + k (t + 1) - digamma(exp t) - y
 ///
 /// F is convex and falls, so Newton's method converges to its zero monotonically from any start to the left. A start
-/// follows from replacing digamma by the larger log x - 1 / (2 x): with u = (r + 1/2) / x, it solves u + (1 - k) log u
-/// = w. Replacing log u there by the smaller 1 - 1/u makes it a quadratic equation, whose u is no smaller, so x is no
-/// larger.
+/// follows from replacing digamma by the larger log x - 1 / (2 x). Then u = (r + 1/2) / x solves u + (1 - k) log u = w.
+/// Replacing log u there by the smaller 1 - 1/u makes it a quadratic equation. Its u is no smaller, so x is no larger.
 FamilyRow gamma_shape() {
   constexpr int kSteps = 6;
   constexpr double kLeast = 1e-100;
@@ -103,8 +102,8 @@ FamilyRow gamma_shape() {
 ///   F(x) = b - a x + c / x + g p(x),  p(x) = 1 / (exp(x) - 1)
 ///
 /// F is convex and falls, so Newton's method converges to its zero monotonically from any start to the left. Replacing
-/// p by the smaller 1 / x - 1/2, or by 0, gives two starts; the larger one is used. Where rest = a x - b - c / x is
-/// positive, log(g p) - log(rest) has the same zero, is convex and falls too. It is nearly straight where exp(x) is
+/// p by the smaller 1 / x - 1/2, or by 0, gives two starts; the larger one is used. Let rest = a x - b - c / x. Where
+/// it is positive, log(g p) - log(rest) has the same zero, is convex and falls. It is nearly straight where exp(x) is
 /// large. Each iteration takes the longer of the two Newton steps.
 FamilyRow gap() {
   constexpr int kSteps = 6;

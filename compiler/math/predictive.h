@@ -1,4 +1,5 @@
-// Distributions of a number with its parameters integrated out, mixtures of them, and their quantiles.
+// Distributions of a number with its parameters integrated out, mixtures of them, and their quantiles. A mixture is for
+// example the average over the values of a latent category.
 #pragma once
 #include <functional>
 #include <span>

@@ -1,4 +1,5 @@
-// Prints the family table. All text is derived from the rows, so a new row needs nothing here.
+// Prints the family table. All text is derived from the rows, so a new row needs nothing here. Formulas are printed by
+// print(Expr).
 #include "compiler/math/print_families.h"
 
 #include <fmt/format.h>

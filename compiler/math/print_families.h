@@ -1,4 +1,5 @@
-// Prints the family table: the text of `lehr families`.
+// Prints the family table: the text of `lehr families`. It shows for each distribution what a user may type, and what
+// the posterior will have.
 #pragma once
 #include <string>
 

@@ -1,4 +1,5 @@
-// Includes the functions of Boost.Math that are used here, with a policy that throws nothing.
+// Includes the functions of Boost.Math that are used here, with a policy that throws nothing. Results that do not exist
+// are NaN or infinite instead.
 #pragma once
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -9,8 +10,8 @@ namespace lehr::math {
 /// Short for Boost's namespace of error policies.
 namespace policies = boost::math::policies;
 
-/// The error policy to pass to Boost.Math: a result that overflows is infinite, one that underflows is 0, an argument
-/// outside the domain gives NaN, and nothing throws. Computes in double, not long double.
+/// The error policy to pass to Boost.Math. A result that overflows is infinite, one that underflows is 0, an argument
+/// outside the domain gives NaN. Nothing throws. Computes in double, not long double.
 using Quiet =
     policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
                      policies::overflow_error<policies::ignore_error>,

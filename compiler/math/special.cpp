@@ -1,4 +1,5 @@
-// Implements the special functions. Thresholds are chosen so that the series have converged to double precision.
+// Implements the special functions. The thresholds between recurrence and series are chosen so that the series have
+// converged to double precision.
 #include "compiler/math/special.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-// The family row of a Normal number between two limits: what an observed sign, interval or censored value leaves of a
-// Normal latent number (Albert & Chib, Bayesian analysis of binary and polychotomous response data, 1993; Tobin 1958).
+// The family row of a Normal number between two limits. It is what an observed sign, interval or censored value leaves
+// of a Normal latent number. Sources: Albert & Chib, Bayesian analysis of binary and polychotomous response data
+// (1993); Tobin (1958).
 //
-// The formulas stay accurate in both tails and for narrow intervals: they use the hazard phi / Q far out, and an
-// expansion about the middle where the interval is narrow.
+// The formulas stay accurate in both tails and for narrow intervals. Far out they use the hazard phi / Q; where the
+// interval is narrow, they use an expansion about its middle.
 #include <cmath>
 
 #include "compiler/math/evaluate.h"

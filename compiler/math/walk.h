@@ -1,4 +1,5 @@
-// Walks over formulas: the children of a node, and comparisons of subformulas.
+// Walks over formulas: the children of a node, and comparisons of subformulas. Lowering uses the comparisons to reuse
+// statistics in the formula of an entropy.
 #pragma once
 #include <vector>
 
@@ -6,8 +7,8 @@
 
 namespace lehr::math {
 
-/// Returns the direct subformulas of a formula: the operands of a sum or product, the argument of a function, or the
-/// body of a sum over an index. Other nodes have none.
+/// Returns the direct subformulas of a formula. They are the operands of a sum or product, the argument of a function,
+/// or the body of a sum over an index. Other nodes have none.
 inline std::vector<Expr> children_of(const Expr& e) {
   if (const auto* n = std::get_if<Add>(&e->form)) return {n->left, n->right};
   if (const auto* n = std::get_if<Multiply>(&e->form)) return {n->left, n->right};

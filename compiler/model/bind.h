@@ -58,7 +58,8 @@ struct BoundData {
   std::vector<BoundArray> observed;              // by VariableId; empty for latent variables without values
   std::vector<bool> clamped;                     // by VariableId: the variable is latent where its values are missing
   std::vector<std::vector<std::string>> labels;  // names of elements, by PlateId; empty if they have none
-  /// By Bernoulli variable: the words that stand for 0 and 1. They are "0" and "1" if the data are numbers.
+  /// By Bernoulli variable: the words that stand for 0 and 1. They are those of an earlier fit if there was one, and
+  /// "0" and "1" for numbers.
   std::map<std::string, std::vector<std::string>> words;
   std::vector<std::string> remarks;  // messages to the user about what was done to the data
   std::string elsewhere;             // digest of out-of-core data, which are read when they are needed
@@ -67,23 +68,23 @@ struct BoundData {
 /// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.
 std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 
-/// Binds a model to data and returns the result, or an Error that reports all problems: the first is its text, the
-/// others are its notes.
+/// Binds a model to data and returns the result, or an Error that reports all problems. The first problem is its text,
+/// the others are its notes.
 ///
 /// * Sizes of plates are inferred from shapes and values. Two sources that disagree are an error that names the plate,
 /// both sizes and their sources.
 /// * Multiplicities (`times`, LDA-C files) are stored, or expanded to single copies if the model has no `times`.
-/// * Values are checked against their supports: a category outside its plate, a negative count, a value outside (0, 1),
-/// a simplex that does not sum to 1, a missing value where none is allowed.
+/// * Values are checked against their supports. Errors are for example a category outside its plate, a negative count,
+/// or a missing value where none is allowed.
 /// * Constants without a value and names without data are errors. Names that the model does not have are ignored,
 /// because a file may serve several models.
 /// * A single number named like `const K;` gives its value. An array named like a nested plate gives the lengths of its
 /// rows; data over that plate may then be concatenated (frames of sequences).
 ///
-/// An observed variable with missing values that cannot be left out of the likelihood becomes BoundData::clamped:
-/// others depend on it, or only some entries of a vector are missing. So does a latent variable of which the data have
-/// some values. If they have all values of it, that is an error where the user bound it by name or as a column of a
-/// table; otherwise they are not used.
+/// An observed variable becomes BoundData::clamped if its missing values cannot be left out of the likelihood. That is
+/// so if others depend on it, or if only some entries of a vector are missing. A latent variable of which the data have
+/// some values is clamped too. If they have all values of it, that is an error where the user bound it by name or as a
+/// column of a table; otherwise they are not used.
 ///
 /// Write lehr::bind in calls: a Dataset is a std::map, so argument-dependent look-up of the bare name finds std::bind
 /// too. `data` is consumed.

@@ -26,8 +26,8 @@ void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& kn
 }
 
 /// Returns for each column the element that its name stands for; elements without a column follow. Returns nothing if
-/// no column has to move: the names are those of the elements in order, or none of them is known, so that they are new
-/// names for the elements in order.
+/// no column has to move. That is so if the names are those of the elements in order, or new names of the elements in
+/// order.
 std::vector<std::size_t> places(Binder& b, PlateId plate, const std::vector<std::string>& known,
                                 const std::vector<std::string>& names, const DataArray& a) {
   std::map<std::string, std::size_t> at;

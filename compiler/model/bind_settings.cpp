@@ -1,4 +1,5 @@
-// Reads the options that give constants, sizes and labels, and evaluates expressions of constants.
+// Reads the options that give constants, sizes and labels, and evaluates expressions of constants. Sizes and labels
+// become claims, which are compared with those of the data later.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Decides the size of each plate from all claims about it, and reports claims that disagree. For a nested plate the
 // result is the offsets of its rows.
 //
-// Sources, in order: `= K` in the model, shapes, labels and --sizes, added plates (one element more than another). Only
+// Claims come from `= K` in the model, --sizes, labels, shapes, and added plates (one element more than another). Only
 // without any of these, the largest value of a category decides.
 #include <fmt/format.h>
 
@@ -120,8 +120,8 @@ std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate
   return first.offsets;
 }
 
-/// Returns true if a plate may have no elements: items, as in an empty batch, and rows of nested plates, as in a
-/// document without words. A sequence has a first element.
+/// Returns true if a plate may have no elements. Items may be none, as in an empty batch, and so may rows of nested
+/// plates, as in a document without words. A sequence has a first element.
 bool may_be_empty(const Model& m, PlateId set) { return m[set].parent || (is_item_plate(m, set) && !m[set].ordered); }
 
 }  // namespace

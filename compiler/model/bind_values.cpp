@@ -100,7 +100,8 @@ bool has_parts(const Binder& b, const Slot& slot, const DataArray& a) {
 }
 
 /// Decides what a missing value means. A given may have none. An observed number is left out of the likelihood if
-/// nothing depends on it; otherwise the variable is clamped: it is latent where it is missing.
+/// nothing depends on it. Otherwise the variable is clamped: it is latent where it is missing. If that is impossible, a
+/// problem is reported.
 void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t first) {
   const std::string name = element_name(b, slot, first);
   if (slot.given) {

@@ -1,5 +1,5 @@
-// The state that the parts of the bind pass (bind_*.cpp, table_rows.cpp) share, and their functions. Only those files
-// include this header.
+// The state that the parts of the bind pass (bind_*.cpp, table_rows.cpp) share, and their functions. Besides them only
+// users of table_rows.h include this header.
 //
 // Steps, each over all arrays: settings; shapes of arrays; values of categories; sizes; supports. Each source of a size
 // adds a Claim, a number with the name of its source. Once all claims are there, they are compared, and a size is the
@@ -104,11 +104,12 @@ bool is_multiplicity(const Binder& b, const Slot& slot);
 /// named like the outer plate says which row a line belongs to. Reorders the arrays of such tables. (bind_rows.cpp)
 void claim_rows_of_tables(Binder& b);
 
-/// Sorts the lines of tables that have one line per element of a plate, where a column named like the plate says which
+/// Sorts the lines of tables that have one line per element of a plate. A column named like the plate says which
 /// element each line is. Adds claims about the size. (bind_lines.cpp)
 void claim_lines_of_tables(Binder& b);
 
-/// Moves the array of each slot from `data` to `arrays`, and reports slots without data. (bind_shapes.cpp)
+/// Moves the array of each slot from `data` to `arrays`. Makes categories count from 0, expands sparse counts, and
+/// reports slots without data. (bind_shapes.cpp)
 void match_arrays(Binder& b);
 /// Adds claims from the rows of tables, from lengths of nested plates, and from the shapes of all arrays.
 /// (bind_shapes.cpp)
@@ -136,8 +137,8 @@ void name_elements(Binder& b, const Slot& slot, DataArray& a);
 
 /// The most elements that the largest value of a category may imply. A larger plate needs `= K`, a shape or --sizes.
 inline constexpr std::int64_t kLargestImplied = 20'000'000;
-/// Replaces words of text columns by numbers of elements, and records the largest value that refers to each plate.
-/// (bind_values.cpp)
+/// Takes names of elements from files and replaces words of text columns by numbers of elements. Records for each plate
+/// the largest value that refers to it. (bind_values.cpp)
 void claim_values(Binder& b);
 /// Reports numbers in index lists of the model, such as `mu[3]`, that are not below the size of their plate.
 /// (bind_values.cpp)
@@ -166,8 +167,8 @@ std::optional<double> element(Binder& b, const std::vector<double>& values, cons
                               const Bounds& at);
 /// Returns the position of the value at these indices in a packed array, or nothing if an index is not known.
 std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at);
-/// Returns the values that an entry of a data array can have at one element, one for each combination of the latent
-/// categories among its indices. For `rate[z[n]]` with latent z these are all entries of `rate`.
+/// Returns the values that an entry of a data array can have at one element. There is one for each combination of the
+/// latent categories among its indices. For `rate[z[n]]` with latent z these are all entries of `rate`.
 std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at);
 /// Returns the values that an expression can have at one element: those of a data array, as above, or the one of
 /// value_at(). Empty if they are not known.
@@ -190,8 +191,8 @@ void claim_named_rows(Binder& b);
 /// Reports values that refer to an element behind the end of its row of a nested plate. (bind_named.cpp)
 void check_named_elements(Binder& b);
 
-/// Reports observed values of probability 0: no part of their statement, and no choice of the latent categories in it,
-/// can produce them with the parameters that constants and data give. (bind_impossible.cpp)
+/// Reports observed values of probability 0, as far as constants and data give the parameters. No part of their
+/// statement, and no choice of the latent categories in it, can produce them. (bind_impossible.cpp)
 void check_impossible(Binder& b);
 
 /// Checks parameters that are products of data and latent variables: the factor that the data give must be in the

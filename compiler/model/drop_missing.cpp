@@ -1,5 +1,5 @@
-// Drops items with missing values: finds for each plate the arrays that it is the first axis of, collects their gaps,
-// and removes these elements from all of them.
+// Drops items with missing values. It finds for each plate the arrays that it is the first axis of, collects their
+// gaps, and removes these elements from all of them.
 #include "compiler/model/drop_missing.h"
 
 #include <fmt/format.h>

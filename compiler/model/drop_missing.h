@@ -1,4 +1,5 @@
-// Drops the items of a data set that have missing values, before it is bound: the option `--drop-missing`.
+// Drops the items of a data set that have missing values, before it is bound. Without it, missing values are inferred,
+// left out of the likelihood, or refused.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,8 +13,8 @@ namespace lehr::model {
 /// lacks a value. Missing values of latent variables do not count. Returns one line for each plate about how many were
 /// removed.
 ///
-/// Returns an Error of ExitCode::data if an element cannot be removed: the plate is ordered, others are nested in it,
-/// indices refer to it by number, or no element would remain.
+/// Returns an Error of ExitCode::data if an element cannot be removed. Reasons are that the plate is ordered, that
+/// others are nested in it, or that indices refer to it by number. It is also an error if no element would remain.
 Result<std::vector<std::string>> drop_missing(const Model& model, Dataset& data);
 
 }  // namespace lehr::model

@@ -1,4 +1,5 @@
 // The axes of an array of square matrices, which may be declared as matrices or as numbers over two more plates.
+// Lowering treats both alike.
 #pragma once
 #include <vector>
 

@@ -222,7 +222,7 @@ struct OrderedLogistic {
   ExprId location, cuts;  // a number, and a vector of increasing cuts
 };
 /// Cumulative sums that start at 0: 0, then the sums of the first one, two, ... steps.
-struct Cumulative {  // the steps, a vector
+struct Cumulative {  // a vector
   ExprId steps;
 };
 /// The functions of one number are those of compiler/math.
@@ -263,8 +263,8 @@ struct Distribution {
 /// Returns the distribution as the user typed it: the compound one if `d` is a part of it, else `d`.
 inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
-/// Limits of a variable. A latent value lies above `above` and below `below`. An observed value at a limit is censored:
-/// it stands for one beyond it.
+/// Limits of a variable. A latent value lies above `above` and below `below`. An observed value is censored from a
+/// limit on: all that is known is that it lies there or beyond.
 struct Limits {
   std::optional<ExprId> above, below;          // numbers; absent if there is no such limit
   bool any() const { return above || below; }  // true if there is a limit
@@ -290,9 +290,9 @@ struct Potential {
   Span span;                    // in the model file
 };
 
-/// A common prior of all members of a joint variable, which replaces the priors in their statements: a posterior that
-/// serves as the prior of a new fit. It has the exponential-family form of the joint variable's factor. The givens have
-/// the axes of the joint variable; their event axes are its coordinates.
+/// A common prior of all members of a joint variable, which replaces the priors in their statements. It is the
+/// posterior of an earlier fit, in the exponential-family form of the joint variable's factor. The givens have the axes
+/// of the joint variable; their event axes are its coordinates.
 struct JointPrior {
   std::size_t guide = 0;                                 // which entry of Guide::joint it belongs to
   std::vector<std::pair<math::Stat, GivenId>> naturals;  // natural parameters, by statistic
@@ -318,17 +318,17 @@ struct Model {
   std::vector<Potential> potentials;     // further terms of the log joint
   std::vector<JointPrior> joint_priors;  // priors that are posteriors of earlier fits
   std::vector<Bound> bounds;             // all index variables
-  std::vector<Expr> exprs;               // all expressions, children before parents
+  std::vector<Expr> exprs;               // all expressions
   Guide guide;                           // restrictions of the posterior
 
-  /// These return the entity with an id.
+  /// Returns the entity with this id; so do the overloads below.
   const Plate& operator[](PlateId id) const { return plates[id.index()]; }
-  const Constant& operator[](ConstantId id) const { return constants[id.index()]; }
-  const Given& operator[](GivenId id) const { return givens[id.index()]; }
-  const Variable& operator[](VariableId id) const { return variables[id.index()]; }
-  const Statement& operator[](StatementId id) const { return statements[id.index()]; }
-  const Bound& operator[](BoundId id) const { return bounds[id.index()]; }
-  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }
+  const Constant& operator[](ConstantId id) const { return constants[id.index()]; }     // the constant with this id
+  const Given& operator[](GivenId id) const { return givens[id.index()]; }              // the given with this id
+  const Variable& operator[](VariableId id) const { return variables[id.index()]; }     // the variable with this id
+  const Statement& operator[](StatementId id) const { return statements[id.index()]; }  // the statement with this id
+  const Bound& operator[](BoundId id) const { return bounds[id.index()]; }  // the index variable with this id
+  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }     // the expression with this id
 };
 
 }  // namespace lehr::model

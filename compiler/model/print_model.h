@@ -1,4 +1,5 @@
-// Prints a Model for `lehr emit --as model`, and expressions of it for messages.
+// Prints a Model for `lehr emit --as model`, and expressions of it for messages. Names and indices are written as in
+// the model file.
 #pragma once
 #include <string>
 

@@ -293,8 +293,8 @@ std::optional<ExprId> resolve_limit(Resolver& r, Context& c, ast::ExprId id, con
 
 using Tail = std::optional<math::Expr> math::FamilyRow::*;  // selects log_above or log_below of a family row
 
-/// Returns true if values of the family can have a limit on this side: observed ones if it has tail probabilities,
-/// latent ones if it is Normal.
+/// Returns true if values of the family can have a limit on this side. Observed ones can if the row has tail
+/// probabilities, latent ones if they are Normal numbers.
 bool can_have(const math::FamilyRow& row, Tail tail, bool observed) {
   const math::FamilyRow& part = row.compound ? *math::find_family(row.compound->value.family) : row;
   return observed ? (part.*tail).has_value() : part.gaussian && math::event_rank(part.support) == 0;

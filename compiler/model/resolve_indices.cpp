@@ -1,5 +1,5 @@
-// Resolves names with indices. Each index is typed by the plate of its axis, and names declared by `let` are
-// substituted: the body is resolved again at each use, with its parameters bound to the indices.
+// Resolves names with indices. Each index is typed by the plate of its axis. Names declared by `let` are substituted:
+// the body is resolved again at each use, with its parameters set to the indices.
 //
 //   let f[n] = dot(w, x[n]);     f[z[m]]  becomes  dot(w, x[z[m]])
 #include <algorithm>

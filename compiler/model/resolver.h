@@ -1,5 +1,5 @@
-// The state that the parts of the resolve pass share, and their functions. Only resolve*.cpp, infer_types.cpp,
-// check_model.cpp, expand_*.cpp and bind files that suggest names include this header.
+// The state that the parts of the resolve pass share, and their functions. The files resolve*.cpp, infer_types.cpp,
+// check_model.cpp and expand_*.cpp include this header. The bind pass uses its suggestions for names.
 //
 // A function that fails adds a diagnostic and returns nothing. Its caller then returns nothing without another
 // diagnostic, so that each mistake is reported once.
@@ -41,8 +41,9 @@ struct ScopeEntry {
   Index index;       // what the name denotes
 };
 
-/// Where an expression stands, as far as it matters for a shifted index `t-1`. It is legal in the main distribution of
-/// a statement with `start`, and in the body of a `let`, where it is checked at each use.
+/// Where an expression stands, as far as it matters for a shifted index `t-1`. A shift is legal in the main
+/// distribution of a statement with `start` (main_with_start). In the body of a `let` (let_body) it is checked at each
+/// use. The other places, which messages distinguish, allow none.
 enum class LagRule { none, main_with_start, main_without_start, start, let_body, mixture };
 
 /// A note for messages: what to write instead of a chain of mixtures.
@@ -86,8 +87,8 @@ struct Resolver {
 
 /// Returns the candidate with the smallest edit distance to a misspelt name, if one is near enough. (resolve_names.cpp)
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates);
-/// Adds a note for a name that is not known: "did you mean ...?" if a candidate is near, or what other languages call
-/// so. (resolve_names.cpp)
+/// Adds a note for a name that is not known. It is "did you mean ...?" if a candidate is near, or the name here of what
+/// other languages call so. (resolve_names.cpp)
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates);
 /// Adds such a note with the declared names as candidates, of one kind if `kind` is given. Only the first errors get
 /// one, because no others are shown. (resolve_names.cpp)
@@ -111,8 +112,8 @@ void declare_plates(Resolver& r);
 void resolve_sizes(Resolver& r);
 /// Resolves the multiplicities of plates (`times`). Declares the given if the model file does not. (resolve_plates.cpp)
 void resolve_times(Resolver& r);
-/// Returns the plate that a plate stands for: itself, the end of its chain of aliases, or the one that an added plate
-/// was unified with. (resolve_plates.cpp)
+/// Returns the plate that a plate stands for. That is itself, the end of its chain of aliases, or the one that an added
+/// plate was unified with. (resolve_plates.cpp)
 PlateId set_of(const Model& model, PlateId plate);
 /// Returns true if two plates are the same. An added plate, which only has to have one element more than another,
 /// becomes the other plate. (resolve_plates.cpp)

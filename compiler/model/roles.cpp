@@ -1,4 +1,5 @@
-// Classifies variables by walks over the expressions of the model.
+// Classifies variables by walks over the expressions of the model. Masks are recognised by the suffix of their names,
+// ".informed", which no name in a model file can have.
 #include "compiler/model/roles.h"
 
 #include <fmt/format.h>

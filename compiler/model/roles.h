@@ -1,5 +1,5 @@
-// Answers questions about the part that a variable plays: whether others depend on it, whether the data may give some
-// of its values, whether it is auxiliary.
+// Answers questions about the part that a variable plays. Do others depend on it, may the data give some of its values,
+// is it auxiliary, does its plate number items?
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace lehr::model {
 
-/// Returns true if a parameter, a limit or a potential of the model mentions the variable.
+/// Returns true if a parameter, a limit, a mixture's selector or a potential of the model mentions the variable.
 bool has_children(const Model& model, VariableId variable);
 
 /// Returns why the data cannot give values for only some of the variable's elements (Variable::clamped); an empty
@@ -24,21 +24,21 @@ bool is_bound(const Variable& variable);
 /// Returns true if the variable says which summand of a rate each of a variable's counts came from.
 bool is_source(const Variable& variable);
 
-/// Returns true if the entries of a vector are independent given its parameters: it is MvNormal and its precision or
-/// variance is a number, or its precision is `diag(...)`.
+/// Returns true if the entries of a vector are independent given its parameters. That holds for an MvNormal whose
+/// precision or variance is a number, or whose precision is `diag(...)`.
 bool has_independent_entries(const Model& model, const Variable& variable);
 
-/// Returns the mask of a variable: a data array that is 1 for the elements on which the observed data depend, and 0 for
-/// those that are integrated out. If the entries of a vector are independent, it has one number per entry. Returns
-/// nothing if there is no mask.
+/// Returns the mask of a variable: a data array that is 1 for its elements on which observed data depend, else 0. The
+/// others are integrated out. If the entries of a vector are independent, it has one number per entry. Returns nothing
+/// if there is no mask.
 std::optional<GivenId> mask_of(const Model& model, const Variable& variable);
 /// Returns the declaration of the variable's mask. Its name, "x.informed", cannot occur in a model file.
 Given mask(const Model& model, const Variable& variable);
 /// Returns the model without its masks, which are the last givens.
 Model without_masks(Model model);
 
-/// Returns true if the plate numbers items: it is the first axis of an observed variable, or of a clamped or limited
-/// one if the model does not fix the plate's size. Its size is that of the data set.
+/// Returns true if the plate numbers items, so that its size is that of the data set. It is the first axis of an
+/// observed variable. Of a clamped or limited one it is so only if the model does not fix the plate's size.
 bool is_item_plate(const Model& model, PlateId set);
 
 }  // namespace lehr::model

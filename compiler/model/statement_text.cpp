@@ -1,4 +1,5 @@
-// Writes declarations from the Model. Added variables and expanded distributions are written as the user typed them.
+// Writes declarations from the Model. Added variables and expanded distributions are written as the user typed them,
+// never as what they were expanded to.
 #include "compiler/model/statement_text.h"
 
 #include <fmt/format.h>

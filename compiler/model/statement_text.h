@@ -1,4 +1,5 @@
-// Writes declarations in the notation of the language, for messages that propose a change.
+// Writes declarations in the notation of the language, for messages that propose a change. A test checks that proposed
+// lines parse.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -15,7 +15,7 @@
 
 namespace lehr::model {
 
-/// Consecutive lines of a table that belong together.
+/// The rows of a table: groups of consecutive lines that belong to one element.
 struct Rows {
   std::vector<std::string> names;           // the id of each row, as text
   std::vector<std::int64_t> offsets = {0};  // first line of each row, and the end of the last one

@@ -1,4 +1,5 @@
-// Walks over expressions. children_of() is the one place that knows where each kind of node has its children.
+// Walks over expressions. children_of() is the one place that knows where each kind of node has its children; a new
+// kind of node fails to compile there.
 #include "compiler/model/walk.h"
 
 #include <algorithm>

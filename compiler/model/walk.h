@@ -1,4 +1,5 @@
-// Walks over expressions of a Model and answers questions about statements and joint variables.
+// Walks over expressions of a Model and answers questions about statements and joint variables. Passes use these
+// instead of visiting the kinds of nodes themselves.
 #pragma once
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace lehr::model {
 /// indices.
 std::vector<ExprId> children_of(const Expr& expr);
 
-/// Returns all expressions below the roots, roots included, each once and parents before children.
+/// Returns all expressions below the roots, roots included, each once. The order is depth-first, an expression before
+/// its operands.
 std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& roots);
 
 /// Returns the distributions of a statement: the main one, that of `start`, and the other parts of a mixture.

@@ -1,5 +1,5 @@
-// Renders diagnostics as text: position, message, source line with carets, notes. Lines of any length and any bytes are
-// safe to print: long lines are cut to a window around the span, and control characters are escaped.
+// Renders diagnostics as text: position, message, source line with carets, notes. Any model file is safe to print. Long
+// lines are cut to a window around the span, and control characters are escaped.
 #include "compiler/support/diagnostic.h"
 
 #include <algorithm>

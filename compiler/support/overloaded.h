@@ -1,5 +1,5 @@
-// Makes one visitor of several lambdas, so that std::visit over a std::variant has one lambda for each alternative and
-// fails to compile if one is missing. The idiom is the `overloaded` of cppreference.com's page on std::visit.
+// Makes one visitor of several lambdas for std::visit: one lambda for each alternative of a std::variant. A missing one
+// is an error of compilation. The idiom is the `overloaded` of cppreference.com's page on std::visit.
 #pragma once
 
 namespace lehr {
@@ -8,7 +8,7 @@ namespace lehr {
 /// B.
 template <class... F>
 struct Overloaded : F... {
-  using F::operator()...;
+  using F::operator()...;  // calls find the lambda of their argument's type
 };
 /// Deduces the bases from the lambdas that the constructor is given.
 template <class... F>

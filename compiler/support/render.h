@@ -1,4 +1,5 @@
-// Renders a list of diagnostics as text. The list may come from one stage or from several runs of the compiler.
+// Renders a list of diagnostics as text. The list may come from one stage or from several runs of the compiler;
+// diagnostic.h has the function for one run.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// A compile-time check for tables that have one row for each value of an enumeration and are indexed by it.
+// A check at compile time for tables that have one row for each value of an enumeration and are indexed by it. It
+// replaces a search for the row at run time.
 #pragma once
 #include <cstddef>
 
