@@ -43,7 +43,7 @@ struct Negate {
   ExprId operand;  // what is negated
 };
 
-/// The arithmetic operators are those of the formulas of compiler/math.
+/// Arithmetic operators: add, subtract, multiply, divide.
 using math::BinaryOp;
 
 /// A binary operation: `a + b`, `a - b`, `a * b`, `a / b`.

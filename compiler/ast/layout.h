@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// The most columns of a line, unless there is nowhere to break it.
+/// The most columns of a formatted line. A longer line remains if it has nowhere to break.
 constexpr int kLineWidth = 100;
 
 /// A token as it will be written. The text of a comment has no trailing blanks and may have several lines.

@@ -8,12 +8,13 @@
 
 namespace lehr::math {
 
-/// What the entries of a vector row are as numbers.
+/// The density of a Gaussian vector with independent entries, as a density of a single entry.
 struct Entries {
-  /// The log density of the entry with index kFirst, over the symbols of the vector's row: a Normal log density.
+  /// The log density of one entry of the vector, the one with index kFirst: a Normal log density over the symbols of
+  /// the vector's row.
   Expr log_density;
-  /// Maps each spelling of a parameter of the vector to the spelling of the same parameter in the row of Normal:
-  /// `covariance` to that of `variance`.
+  /// Maps each parameter of the vector's family, by the name that a user types, to that of Normal: `covariance` to
+  /// `variance`.
   std::map<std::string, const Spelling*> spelled;
 };
 

@@ -29,7 +29,7 @@ inline constexpr Index kFirst{0};
 /// The second free event index, printed as l.
 inline constexpr Index kSecond{1};
 
-/// A node of a formula, defined below.
+/// A node of a formula: a constant, a symbol, an operation or a sum.
 struct Node;
 
 /// An immutable formula. Copying is cheap: it shares the nodes. Formulas are built with the operators below.
@@ -118,9 +118,9 @@ struct LogDet {
   bool operator==(const LogDet&) const = default;  // same matrix
 };
 
-/// A node of a formula: one of the forms above.
+/// A node of a formula: a constant, a symbol, an operation or a sum, with its children.
 struct Node {
-  /// What kind of node it is, with its children.
+  /// The kind of node, with its children.
   std::variant<Number, Symbol, AtValue, Add, Multiply, Apply, Sum, Delta, ExtentValue, IndexValue, InverseEntry, LogDet>
       form;
 };
@@ -185,11 +185,11 @@ Expr delta(Index a, Index b);
 Expr extent();
 /// Returns the value of an index, counted from 0, as a number.
 Expr index_value(Index i);
-/// Returns entry (i, j) of the inverse of the matrix with this name, which must be symmetric positive definite.
+/// Returns entry (i, j) of the inverse of the matrix with this name. The matrix must be symmetric positive definite.
 Expr inverse(std::string matrix, Index i, Index j);
-/// Returns entry (i, j) of the inverse of the lower triangular Cholesky factor of that matrix.
+/// Returns entry (i, j) of the inverse of the lower triangular Cholesky factor of the matrix with this name.
 Expr inverse_root(std::string matrix, Index i, Index j);
-/// Returns the log determinant of that matrix.
+/// Returns the log determinant of the matrix with this name.
 Expr logdet(std::string matrix);
 
 /// Returns the number of free event indices: 2 if kSecond occurs in the formula, else 1 if kFirst does, else 0.

@@ -12,9 +12,9 @@ namespace lehr::math {
 /// first, then the precision. It may be called any number of times.
 using Draw = std::function<std::vector<double>(Rng& rng)>;
 
-/// Returns a function that draws from a factor of `row` with these exported parameters. Of a point factor it returns
+/// Returns a function that draws from a variational factor with these exported parameters. Of a point factor it returns
 /// the point. `parameters.extent` is the size of the event axis, or the number of values of a category. `row` and
-/// `factor` must outlive the function, which is empty if the family has no draws or draws that need the data.
+/// `factor` must outlive the function. It is empty if the family has no draws or draws that need the data.
 ///
 /// FamilyRow::draw is used if every parameter of the factor is also a spelling of the density; otherwise the steps in
 /// Factor::draw are evaluated.

@@ -136,7 +136,7 @@ struct StatisticRow {
   Expr natural;      // its natural parameter, with respect to Lebesgue or counting measure
 };
 
-/// What a parameter means, for code that works on any family: random starts, chains, averages of factors.
+/// The meaning of a factor's parameter, for code that works on any family: random starts, chains, averages of factors.
 enum class ParameterRole {
   value,          // the value itself, of a point factor
   location,       // a location, any real number
@@ -149,23 +149,23 @@ enum class ParameterRole {
   other           // anything else
 };
 
-/// One parameter of a factor; the posterior stores it as `variable.name`. It is also used for a step of a draw
-/// (Factor::draw).
+/// One parameter of a variational factor; the posterior stores it as `variable.name`. A step of a random draw
+/// (Factor::draw) has the same form.
 struct FactorParameter {
   std::string name;    // name in the posterior and in formulas
   int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix
   /// The parameter as a formula of natural symbols and of parameters earlier in the same list, exported or not. Wishart
   /// has df, then rate = -2 n_entry, then scale = inverse("rate").
   Expr from_natural;
-  /// False for an intermediate of these formulas. It is not stored in the posterior, and no other formula of the factor
-  /// mentions it.
+  /// False for an intermediate of the formulas `from_natural`. It is not stored in the posterior, and no other formula
+  /// of the factor mentions it.
   bool exported = true;
   /// For joint families: true if it is stored under the name of the mean instead of that of the precision.
   bool of_mean = false;
   /// The parameter of the factor that equals a density, as a formula of the canonical parameters of that density. None:
   /// it is the density parameter of the same name. It has no meaning if `exported` is false.
   std::optional<Expr> from_density = {};
-  ParameterRole role = ParameterRole::other;  // what it means
+  ParameterRole role = ParameterRole::other;  // its meaning
   /// For a step of a draw that is a random number: its kind. `from_natural` is then its argument.
   std::optional<Noise> noise = {};
   /// The second argument of a random number, of kinds that have two. Scalars only.
@@ -176,9 +176,9 @@ struct FactorParameter {
 
 /// Mean and standard deviation of each component of a value, row-major. They are infinite where they do not exist.
 /// Joint families have those of the mean, then those of the precision. For categories, `mean` has the probabilities of
-/// the values. `sd` is empty for points and for discrete values other than counts.
+/// the values.
 struct MeanAndSd {
-  /// The means and the standard deviations, by component.
+  /// Means and standard deviations, by component. `sd` is empty for points, and for discrete values other than counts.
   std::vector<double> mean, sd;
 };
 
@@ -252,7 +252,7 @@ struct Spelling {
 /// t is a Normal with a Gamma weight. The compiler replaces a statement with such a distribution by one statement for
 /// each part.
 struct Compound {
-  /// One of the two distributions.
+  /// One of the two distributions of a compound: that of the hidden variable, or that of the value.
   struct Part {
     std::string family;  // name of its row
     /// For each canonical parameter of that family, its formula. It is a formula of the canonical parameters of the
@@ -304,8 +304,8 @@ struct FamilyRow {
   /// For numbers: the log probabilities of a value above x and of one below x, as formulas of the symbols of
   /// `log_density`.
   std::optional<Expr> log_above = {}, log_below = {};
-  /// Returns the log probability of a value above x (or below x, if `above` is false), if it has no such formula.
-  /// Parameters as for `draw`.
+  /// Returns the log probability of a value above x, or below x if `above` is false. For families for which log_above
+  /// and log_below are no formulas. Parameters as for `draw`.
   std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
   /// Returns the predictive distribution of a number with its parameters integrated out. The canonical parameters, in
   /// row order, are independent with these margins. For vectors, the arguments and the result belong to one component.
@@ -333,15 +333,15 @@ struct DensityParameter {
   std::string name;    // as in Spelling::canonical
   int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix
 };
-/// Returns the canonical parameters of the row's density, in row order.
+/// Returns the names and ranks of the canonical parameters of the row's density, in row order.
 std::vector<DensityParameter> density_parameters(const FamilyRow& row);
 
 /// Returns all rows that a model may name, in the order of `lehr families`.
 const std::vector<FamilyRow>& families();
 /// Returns the row of families() with this name, or null.
 const FamilyRow* find_family(std::string_view name);
-/// Returns the row with this name among all rows that a factor may have, also those that families() does not list.
-/// Returns null if there is none.
+/// Returns the row with this name, or null. It finds all rows that a factor may have: those of families(), auxiliary
+/// points of bounds, joint factors and marginals.
 const FamilyRow* find_factor_family(std::string_view name);
 /// Returns the row of the joint family of a mean with support `mean` and a precision with support `precision`, or null.
 const FamilyRow* find_joint_family(Support mean, Support precision);

@@ -42,10 +42,10 @@ struct Spread {
   /// For a vector with a number tau that scales its precision: given tau, the covariance of the vector is this matrix
   /// divided by tau.
   std::vector<double> tied = {};
-  /// With this shape and the scales below, 1/x is InverseGamma(inverse_shape, inverse_scale[0]). For a matrix, the j-th
+  /// The distribution of an inverse: 1/x is InverseGamma(inverse_shape, inverse_scale[0]). For a matrix, the j-th
   /// number on the diagonal of X^-1 is InverseGamma(inverse_shape, inverse_scale[j]). 0 if it is not given.
   double inverse_shape = 0;
-  std::vector<double> inverse_scale = {};  // scales of these, by component
+  std::vector<double> inverse_scale = {};  // scales, by component; see inverse_shape
 };
 
 }  // namespace lehr::math

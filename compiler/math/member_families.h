@@ -27,7 +27,7 @@ struct ScaledNames {
   /// The names as the posterior stores them.
   const char *scale = "precision_scale", *shape = "shape", *rate = "rate", *freedom = "df";
 };
-/// The names that all rows use.
+/// The parameter names of scaled vectors and their marginals, for all users.
 inline constexpr ScaledNames kScaledNames;
 
 /// The names of exported parameters of a family's factor, by what they are; a name is empty if the family has no such
@@ -37,9 +37,10 @@ inline constexpr ScaledNames kScaledNames;
 /// category, in a scaled vector that of the precision. `number` is the drawn mean: the number that is switched, or the
 /// vector.
 struct RoleNames {
-  std::string location, precision, probabilities, value, number;  // by role
+  std::string location, precision, probabilities, value, number;  // empty if the family has none
 };
-/// Returns these names for the factor and the sample factor of a row.
+/// Returns the names of the location, precision, probability and drawn-value parameters of a row's factor and sample
+/// factor.
 RoleNames role_names(const FamilyRow& row);
 
 }  // namespace lehr::math

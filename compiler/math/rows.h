@@ -44,12 +44,12 @@ inline constexpr Index kA{2};
 /// The index variable of a sum inside a sum over kA.
 inline constexpr Index kB{3};
 
-/// Makes the spelling of a canonical parameter: a name that the log density uses as it is.
+/// Makes the Spelling of a canonical parameter: one that the log density uses directly, such as `precision` of Normal.
 inline Spelling canonical(std::string name, int event_rank = 0, Support domain = Support::real) {
   return {.name = name, .canonical = name, .event_rank = event_rank, .domain = domain};
 }
-/// Makes the spelling of an alternative parameter: `convert` is the canonical parameter `of` as a formula of
-/// symbol(name).
+/// Makes the Spelling of an alternative parameter, such as `variance` for `precision`. `convert` is the formula of the
+/// canonical parameter `of` in symbol(name).
 inline Spelling alternative(std::string name, std::string of, Expr convert, int event_rank = 0,
                             Support domain = Support::positive) {
   return {.name = std::move(name),
@@ -141,7 +141,7 @@ inline Spread gamma_inverse(double shape, double rate) {
   return s;
 }
 
-/// Returns true if there are as many margins as kinds, and each margin is of the kind at its position.
+/// Returns true if the margins are of these kinds, one for one and in order.
 inline bool are(std::span<const Margin> p, std::initializer_list<Margin::Kind> kinds) {
   return std::ranges::equal(p, kinds, {}, &Margin::kind);
 }

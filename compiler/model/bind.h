@@ -72,14 +72,14 @@ std::int64_t shortest_row(const BoundData& data, model::PlateId plate);
 /// the others are its notes.
 ///
 /// * Sizes of plates are inferred from shapes and values. Two sources that disagree are an error that names the plate,
-/// both sizes and their sources.
+///   both sizes and their sources.
 /// * Multiplicities (`times`, LDA-C files) are stored, or expanded to single copies if the model has no `times`.
 /// * Values are checked against their supports. Errors are for example a category outside its plate, a negative count,
-/// or a missing value where none is allowed.
+///   or a missing value where none is allowed.
 /// * Constants without a value and names without data are errors. Names that the model does not have are ignored,
-/// because a file may serve several models.
+///   because a file may serve several models.
 /// * A single number named like `const K;` gives its value. An array named like a nested plate gives the lengths of its
-/// rows; data over that plate may then be concatenated (frames of sequences).
+///   rows; data over that plate may then be concatenated (frames of sequences).
 ///
 /// An observed variable becomes BoundData::clamped if its missing values cannot be left out of the likelihood. That is
 /// so if others depend on it, or if only some entries of a vector are missing. A latent variable of which the data have

@@ -22,20 +22,22 @@ inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
 /// 2^53: from here on a double does not distinguish neighbouring whole numbers.
 inline constexpr double kToldApart = 0x1p53;
 
-/// A statement by one source about the size of a plate.
+/// What one source (a data file, an option, the model) says about the number of elements of a plate, which is an index
+/// set.
 struct Claim {
   std::int64_t size = 0;  // number of elements
   std::string source;     // the source for messages: "x (points.npy)", option("labels term")
 };
 
-/// A statement by one source about the rows of a nested plate.
+/// What one source (a data file, an earlier fit) says about the lengths of the rows of a nested plate.
 struct OffsetsClaim {
   std::vector<std::int64_t> offsets;  // starts of the rows, and the end of the last one
   std::string source;                 // the source, for messages
   bool of_fit = false;                // the source is an earlier fit (Settings::rows)
 };
 
-/// A name of the model that data are bound to: a given, an observed variable, or a latent variable with some values.
+/// A name of the model that is filled from the user's data. It is a given (a covariate, say), an observed variable, or
+/// a latent variable of which the data have some values.
 struct Slot {
   std::string name;                    // the name in the model
   std::vector<PlateId> axes;           // the declared plates, then the event axes
@@ -46,13 +48,13 @@ struct Slot {
   bool latent = false;                 // the variable is latent, and the data have some of its values
 };
 
-/// The state of one run of the bind pass.
+/// The working state of lehr::bind, which matches a model with the user's data.
 struct Binder {
   const Model& model;        // what is bound
   const Settings& settings;  // options of the user
-  /// The arrays that were read; those of slots are moved to `arrays`. Null in bind_sizes().
+  /// All arrays that were read from the user's files. Null in bind_sizes(), which has no data.
   Dataset* data = nullptr;
-  bool observed_needed = true;                   // false in bind_givens(): observed variables need no data
+  bool observed_needed = true;                   // false for simulation (bind_givens): observed variables need no data
   BoundData out;                                 // the result so far
   std::vector<Error> problems;                   // errors so far
   std::map<PlateId, std::vector<Claim>> claims;  // about sizes, by plate
@@ -79,141 +81,158 @@ struct Binder {
   std::map<std::string, DataArray> arrays;
 };
 
-/// Returns the number that the data give to the first element of a plate (`from` in its declaration; 0 without).
+/// Returns the number that the user's data give to the first element of a plate (an index set): `from` in its
+/// declaration, 0 without.
 inline std::int64_t from_of(const Binder& b, PlateId plate) { return b.model[b.model[plate].set].from; }
 
-/// Adds a problem and returns it, so that notes can be added. `where` is the source of the data or an option.
+/// Adds an error to the list of problems and returns it, so that notes can be added. `where` is the file or option at
+/// fault, `text` the message.
 Error& problem(Binder& b, ExitCode code, std::string where, std::string text);
-/// Returns a slot with its axes for messages: "x[n, d]", "x[n] over d".
+/// Returns the name of an array with its axes, for messages: "x[n, d]", "x[n] over d".
 std::string signature(const Binder& b, const Slot& slot);
 
-/// Checks the names in --set, --sizes and --labels, stores constants, and adds claims for sizes and labels.
-/// (bind_settings.cpp)
+/// Checks the user's options --set, --sizes and --labels against the model: their names must exist in it. Stores
+/// constants, and records sizes of plates as claims. (bind_settings.cpp)
 void read_settings(Binder& b);
-/// Returns the value of a constant, or nothing if it has none. Reports a missing value once, except in bind_sizes().
-/// (bind_settings.cpp)
+/// Returns the numeric value of a constant of the model, or nothing if it has none. Reports a missing value once,
+/// except in bind_sizes(). (bind_settings.cpp)
 std::optional<double> evaluate_constant(Binder& b, ConstantId id);
-/// Returns the value of an expression of constants and sizes, such as the size of a plate, or nothing if it is not
-/// known. (bind_settings.cpp)
+/// Returns the numeric value of an expression of constants and sizes of plates, such as `2 * K + 1`. Returns nothing if
+/// a constant or size in it has no value. (bind_settings.cpp)
 std::optional<double> evaluate(Binder& b, ExprId id);
 
-/// Returns true if the slot is the multiplicity of a plate (`times`).
+/// Returns true if the array counts the copies of each element of a plate (`plate token times count`).
 bool is_multiplicity(const Binder& b, const Slot& slot);
 
-/// Adds claims about the rows of nested plates, for tables with one line for each element of the nested plate. A column
-/// named like the outer plate says which row a line belongs to. Reorders the arrays of such tables. (bind_rows.cpp)
+/// Finds out how the lines of tables form the rows of nested plates. A column that is named like the outer plate says
+/// which row each line belongs to. Reorders the arrays of such tables, and records the lengths of rows as claims.
+/// (bind_rows.cpp)
 void claim_rows_of_tables(Binder& b);
 
-/// Sorts the lines of tables that have one line per element of a plate. A column named like the plate says which
-/// element each line is. Adds claims about the size. (bind_lines.cpp)
+/// Sorts the lines of tables by element, if a column that is named like a plate says which element of it each line is.
+/// Records the number of elements as a claim. (bind_lines.cpp)
 void claim_lines_of_tables(Binder& b);
 
-/// Moves the array of each slot from `data` to `arrays`. Makes categories count from 0, expands sparse counts, and
-/// reports slots without data. (bind_shapes.cpp)
+/// Finds the user's array for every name of the model that needs data, and reports names without an array. Makes
+/// categories count from 0 and expands sparse counts. (bind_shapes.cpp)
 void match_arrays(Binder& b);
-/// Adds claims from the rows of tables, from lengths of nested plates, and from the shapes of all arrays.
+/// Derives the sizes of plates from the shapes of all arrays, and records them as claims with their source.
 /// (bind_shapes.cpp)
 void claim_shapes(Binder& b);
 
 /// Returns the number of elements of a plate; of a nested plate, that of all its rows together. Returns nothing if no
-/// source gives it. Compares all claims about it, and reports a disagreement. (bind_sizes.cpp)
+/// source gives it, and reports sources that disagree. (bind_sizes.cpp)
 std::optional<std::int64_t> size_of(Binder& b, PlateId plate);
-/// Returns the starts of rows of these lengths, and the end of the last one. (bind_sizes.cpp)
+/// Returns where each row starts if rows of these lengths are packed one after another. The last number is the end.
+/// (bind_sizes.cpp)
 std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths);
-/// Computes the sizes and offsets of all plates and the values of all constants. Reports claims that disagree and
-/// plates without a size. (bind_sizes.cpp)
+/// Computes the sizes of all plates, the starts of the rows of nested plates, and the values of all constants. Reports
+/// sources that disagree, and plates without a size. (bind_sizes.cpp)
 void settle_sizes(Binder& b);
 
-/// Adds slots for latent variables of which the data have some values. (bind_clamps.cpp)
+/// Registers the latent variables of which the data have some, but not all, values, so that these values are bound.
+/// (bind_clamps.cpp)
 void add_clamped_slots(Binder& b);
 
-/// Returns the names that --labels, or an earlier fit, gives to the elements of a plate; empty if there are none.
+/// Returns the names of a plate's elements that the option --labels, or an earlier fit, gives; empty if there are none.
 /// (bind_names.cpp)
 std::vector<std::string> given_names(const Binder& b, PlateId plate);
-/// Makes labels of the names that a file has for its rows and columns, and for the values of sparse counts. Columns
-/// named after elements that already have names are sorted into the order of the elements. Reports a problem if only
-/// some of the columns are elements. (bind_names.cpp)
+/// Names the elements of plates by the row and column names of the file that an array came from. If the elements have
+/// names already, sorts the columns into their order. Reports a problem if only some column names are names of
+/// elements. (bind_names.cpp)
 void name_elements(Binder& b, const Slot& slot, DataArray& a);
 
-/// The most elements that the largest value of a category may imply. A larger plate needs `= K`, a shape or --sizes.
+/// The most elements that a plate may have because of a large number in the data. A larger plate needs `= K`, the shape
+/// of an array, or --sizes.
 inline constexpr std::int64_t kLargestImplied = 20'000'000;
-/// Takes names of elements from files and replaces words of text columns by numbers of elements. Records for each plate
-/// the largest value that refers to it. (bind_values.cpp)
+/// Replaces words in text columns by numbers of elements, and records for each plate the largest element that the data
+/// refer to. (bind_values.cpp)
 void claim_values(Binder& b);
-/// Reports numbers in index lists of the model, such as `mu[3]`, that are not below the size of their plate.
-/// (bind_values.cpp)
+/// Reports constant indices in the model, such as the 3 in `mu[3]`, that are not below the number of elements of their
+/// plate. (bind_values.cpp)
 void check_constant_indices(Binder& b);
-/// Checks all values against their supports and moves them to the result. (bind_values.cpp)
+/// Checks all data values against the supports of their variables (counts, positive numbers, ...) and moves them to the
+/// result. (bind_values.cpp)
 void store_values(Binder& b);
-/// Returns the index along each axis of the slot's value at this position of the packed array. Sizes must be known.
-/// (bind_values.cpp)
+/// Converts a position in an array's packed values to one index per axis, as in "row 3, column 1". The sizes of plates
+/// must have been computed. (bind_values.cpp)
 std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std::size_t position);
-/// Returns the name of that value in messages, as in the data: "x[3, 1]". Sizes must be known. (bind_values.cpp)
+/// Returns the name of the value at a position of an array's packed values, for messages: "x[3, 1]". The sizes of
+/// plates must have been computed. (bind_values.cpp)
 std::string element_name(const Binder& b, const Slot& slot, std::size_t position);
 
-/// Returns the number of values that the slot must have by the sizes of its axes. Returns the largest std::size_t if
+/// Returns the number of values that an array must have by the sizes of its axes. Returns the largest std::size_t if
 /// the product overflows. (bind_values.cpp)
 std::size_t expected_count(const Binder& b, const Slot& slot);
 
-/// Values of index variables: pairs of an index variable and the number of an element. They select one element of a
-/// statement. (The functions that use them are in bind_elements.cpp.)
+/// An assignment of element numbers to index variables, such as n = 3, d = 1. It selects one element of a statement
+/// `x[n, d] ~ ...`. (The functions that use it are in bind_elements.cpp.)
 using Bounds = std::vector<std::pair<BoundId, std::int64_t>>;
-/// Returns the values of the statement's index variables for the value at this position of its variable's packed array.
+/// Returns the values of a statement's index variables (n = 3, d = 1) for the value at a position of its variable's
+/// packed values.
 Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position);
-/// Returns the value of a scalar expression at one element, if constants and data determine it; otherwise nothing.
+/// Returns the numeric value of a scalar expression for given values of its index variables. Returns nothing if
+/// constants and data do not determine it.
 std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at);
-/// Returns the value of a data array at these indices, or nothing if it is missing or an index is not known.
+/// Returns the entry of a data array that a list of indices selects, for given values of the index variables. Returns
+/// nothing if it is missing, or an index has no known value.
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
                               const Bounds& at);
-/// Returns the position of the value at these indices in a packed array, or nothing if an index is not known.
+/// Returns the position in a packed array that a list of indices selects, for given values of the index variables.
+/// Returns nothing if an index has no known value.
 std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at);
-/// Returns the values that an entry of a data array can have at one element. There is one for each combination of the
-/// latent categories among its indices. For `rate[z[n]]` with latent z these are all entries of `rate`.
+/// Returns the possible values of a data entry whose indices contain latent categories: one for each combination of the
+/// categories. For `rate[z[n]]` with latent z these are all entries of `rate`. `at` has the values of the index
+/// variables.
 std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at);
-/// Returns the values that an expression can have at one element: those of a data array, as above, or the one of
-/// value_at(). Empty if they are not known.
+/// Returns the possible values of an expression, for given values of its index variables. A data entry that latent
+/// categories select has several; another expression has one, or none if it is not determined.
 std::vector<double> values_at(Binder& b, ExprId id, const Bounds& at);
-/// Returns the value of an index at one element, counted from 0, or nothing if it is not known.
+/// Returns the element number that one index denotes, counted from 0, for given values of the index variables. Returns
+/// nothing if it has no known value.
 std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at);
 
-/// Returns true if the slot's values are the concentrations of a random simplex. (bind_masses.cpp)
-bool is_concentration(const Binder& b, const Slot& slot);
-/// Reports observed categories and counts whose probability has a concentration of 0, and is therefore 0.
+/// Returns true if the array is the concentration parameter of a random probability vector (Dirichlet).
 /// (bind_masses.cpp)
+bool is_concentration(const Binder& b, const Slot& slot);
+/// Reports observed categories and counts that have probability 0 because the concentration of their Dirichlet prior is
+/// 0. (bind_masses.cpp)
 void check_masses(Binder& b);
 
-/// Adds a remark if the last steps of an observed chain have no value. (bind_ends.cpp)
+/// Adds a remark for the user if an observed time series ends with missing values. (bind_ends.cpp)
 void remark_on_ends(Binder& b, const Slot& slot, const DataArray& a);
 
-/// Computes the lengths that the rows of nested plates must have for the elements that data refer to, where nothing
-/// else gives the lengths. (bind_named.cpp)
+/// Computes how long the rows of nested plates must be so that every element exists to which the data refer. Only where
+/// nothing else gives the lengths. (bind_named.cpp)
 void claim_named_rows(Binder& b);
-/// Reports values that refer to an element behind the end of its row of a nested plate. (bind_named.cpp)
+/// Reports data that refer to an element behind the end of its row of a nested plate. (bind_named.cpp)
 void check_named_elements(Binder& b);
 
-/// Reports observed values of probability 0, as far as constants and data give the parameters. No part of their
-/// statement, and no choice of the latent categories in it, can produce them. (bind_impossible.cpp)
+/// Reports observed values of probability 0, such as a 1 drawn with p = 0, where constants and data give the
+/// parameters. (bind_impossible.cpp)
 void check_impossible(Binder& b);
 
-/// Checks parameters that are products of data and latent variables: the factor that the data give must be in the
-/// domain. (bind_products.cpp)
+/// Checks parameters of distributions that are products of data and latent variables. The part that the data give must
+/// be valid: positive for a precision. (bind_products.cpp)
 void check_products(Binder& b);
 
-/// Reports limits of a variable that contradict each other, such as above 3 and below 2, and limits of counts that are
-/// not whole. (bind_limits.cpp)
+/// Reports limits of a variable that contradict each other, such as above 3 and below 2. Also reports limits of counts
+/// that are not whole numbers. (bind_limits.cpp)
 void check_limits(Binder& b);
 
-/// Checks parameters that constants or data alone give against the domains in their family's row. (bind_parameters.cpp)
+/// Checks parameters of distributions that constants or data determine: a standard deviation must be positive,
+/// probabilities must sum to 1. (bind_parameters.cpp)
 void check_parameters(Binder& b);
 
-/// Reports observed matrices that are not positive definite, or not symmetric up to rounding. Replaces the latter by
-/// their symmetric parts. (bind_symmetric.cpp)
+/// Reports an observed matrix that is not symmetric positive definite. One that is symmetric up to rounding is replaced
+/// by its symmetric part. (bind_symmetric.cpp)
 void check_observed_matrices(Binder& b, const Slot& slot, DataArray& a);
-/// Replaces data matrices that are parameters, and symmetric up to rounding, by their symmetric parts.
-/// (bind_symmetric.cpp)
+/// Replaces matrices in the data that are parameters of distributions, and symmetric up to rounding, by their symmetric
+/// parts. (bind_symmetric.cpp)
 void symmetrise_parameters(Binder& b);
 
-/// Reports observed counts that contradict the totals which constants and data give. (bind_totals.cpp)
+/// Reports observed counts that contradict their totals: a Binomial count above n, or Multinomial counts that do not
+/// sum to n. (bind_totals.cpp)
 void check_totals(Binder& b);
 
 }  // namespace lehr::model

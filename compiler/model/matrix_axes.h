@@ -7,7 +7,7 @@
 
 namespace lehr::model {
 
-/// The axes of such an array, split into those of the array and those of a matrix.
+/// The axes of an array of square matrices, split into the axes of the array and those of a matrix.
 struct MatrixAxes {
   std::vector<PlateId> all;   // all axes, in the order of the packed array
   std::vector<PlateId> lead;  // those that number the matrices

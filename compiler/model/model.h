@@ -4,9 +4,9 @@
 // Invariants of a Model that was returned without errors:
 // * Every index is typed: in `mu[z[n]]`, the first axis of mu ranges over the same set as the values of z.
 // * Every parameter of a distribution has the shape that its family row demands. A scalar stands for a vector, or for a
-// multiple of the identity, where one is needed; the shapes here are those written.
+//   multiple of the identity, where one is needed; the shapes here are those written.
 // * Names declared by `let` are substituted. A PlateId is the plate itself and never an alias, except in Model::plates,
-// where aliases have Plate::set != themselves.
+//   where aliases have Plate::set != themselves.
 // * Constants are symbolic: their values may be changed by --set, and may use sizes.
 #pragma once
 #include <optional>
@@ -21,13 +21,13 @@
 
 namespace lehr::model {
 
-using PlateId = Id<struct PlateTag>;          // index in Model::plates
-using ConstantId = Id<struct ConstantTag>;    // index in Model::constants
-using GivenId = Id<struct GivenTag>;          // index in Model::givens
-using VariableId = Id<struct VariableTag>;    // index in Model::variables
-using StatementId = Id<struct StatementTag>;  // index in Model::statements
-using BoundId = Id<struct BoundTag>;          // index in Model::bounds
-using ExprId = Id<struct ModelExprTag>;       // index in Model::exprs
+using PlateId = Id<struct PlateTag>;          // identifies a plate: index in Model::plates
+using ConstantId = Id<struct ConstantTag>;    // identifies a constant: index in Model::constants
+using GivenId = Id<struct GivenTag>;          // identifies a given: index in Model::givens
+using VariableId = Id<struct VariableTag>;    // identifies a variable: index in Model::variables
+using StatementId = Id<struct StatementTag>;  // identifies a statement: index in Model::statements
+using BoundId = Id<struct BoundTag>;          // identifies an index variable: index in Model::bounds
+using ExprId = Id<struct ModelExprTag>;       // identifies an expression: index in Model::exprs
 
 /// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
 struct Plate {
@@ -53,7 +53,7 @@ struct Constant {
   std::optional<ExprId> value;  // absent for `const K;`, which --set or the data must give
 };
 
-/// Says in which row of a nested plate an element lies that the data refer to. Each value of the given has its row.
+/// Says in which row of a nested plate an element lies to which data refer: `row[n]` for the values `c[n]`.
 struct NamedRow {
   std::optional<GivenId> by = {};  // the data that have the row; none: it is the index along the first axis
 };
@@ -80,14 +80,15 @@ struct Member {
   VariableId variable;  // the member
   /// For each axis of the joint variable: the member's axis over the same plate.
   std::vector<std::size_t> shared;
-  /// The member's other axes. They and its event axes number its coordinates in the joint vector, row-major.
+  /// The member's axes that the joint variable does not have. They and its event axes number its coordinates in the
+  /// joint vector, row-major.
   std::vector<std::size_t> own;
 };
 
 /// Why the compiler added a latent variable: to give a statement conjugate terms (density/augment.cpp), or to replace
 /// several variables with a common factor (conditionals/join.cpp).
 struct Auxiliary {
-  /// The kinds of such variables.
+  /// The reasons for which the compiler adds a latent variable.
   enum class Kind {
     source,                                // the summand of a rate from which each of the host's counts came
     bound,                                 // the point at which a local bound touches its function
@@ -122,7 +123,7 @@ struct Bound {
   std::optional<BoundId> parent;  // of a nested plate: the index variable that selects the row
 };
 
-/// Returns true if the data contain values of the variable. They then determine the sizes of its plates.
+/// Returns true if the data contain values of the variable, so that they determine the sizes of its plates.
 inline bool has_data(const Variable& v) { return v.observed || v.clamped; }
 
 /// Returns true if the variable is declared in the model file and has a posterior, possibly only for some of its
@@ -158,12 +159,14 @@ struct Number {
 struct ConstantRef {
   ConstantId constant;  // which constant
 };
-/// A use of a given. Its leading axes (plates first, then event axes) are indexed; the remaining ones are its shape.
+/// A use of a given, which is an array of data. Its leading axes (plates first, then event axes) are indexed; the
+/// remaining ones are its shape.
 struct GivenRef {
   GivenId given;               // which given
   std::vector<Index> indices;  // one for each leading axis
 };
-/// A use of a variable, indexed in the same way.
+/// A use of a random variable. Its leading axes (plates first, then event axes) are indexed; the remaining ones are its
+/// shape.
 struct VariableRef {
   VariableId variable;         // which variable
   std::vector<Index> indices;  // one for each leading axis
@@ -177,7 +180,7 @@ struct SizeOf {
 struct Negate {
   ExprId operand;  // the expression
 };
-/// The arithmetic operators are those of compiler/math.
+/// Arithmetic operators: add, subtract, multiply, divide.
 using math::BinaryOp;
 /// A binary operation. Operands of + and - have equal shapes. One operand of * is a scalar; a matrix times a vector is
 /// a MatrixVector. The right operand of / is a scalar.
@@ -225,7 +228,7 @@ struct OrderedLogistic {
 struct Cumulative {  // a vector
   ExprId steps;
 };
-/// The functions of one number are those of compiler/math.
+/// Functions of one number: log, exp, sqrt, ...
 using math::Function;
 /// A function applied to a number, or to each entry of a vector.
 struct Apply {
@@ -235,7 +238,7 @@ struct Apply {
 
 /// An expression of the model: a node, and what is known of its value.
 struct Expr {
-  /// What it is.
+  /// The kind of expression, with its operands.
   std::variant<Number, ConstantRef, GivenRef, VariableRef, SizeOf, Negate, Binary, MatrixVector, Dot, SumOver, Diag,
                Component, StickBreaking, Softmax, OrderedLogistic, Cumulative, Apply>
       node;
@@ -244,7 +247,7 @@ struct Expr {
   Span span;                           // in the model file
 };
 
-/// A parameter of a distribution, as the user gave it.
+/// A parameter of a distribution, by the name and with the value that the user gave.
 struct Parameter {
   const math::Spelling* spelling = nullptr;  // the parameter, by the name that was typed; owned by the family row
   ExprId value;                              // its value
@@ -260,7 +263,8 @@ struct Distribution {
   std::vector<Distribution> written = {};
 };
 
-/// Returns the distribution as the user typed it: the compound one if `d` is a part of it, else `d`.
+/// Returns a distribution as the user typed it. If `d` is a part of a compound distribution, that is the compound one,
+/// else `d`.
 inline const Distribution& as_written(const Distribution& d) { return d.written.empty() ? d : d.written.front(); }
 
 /// Limits of a variable. A latent value lies above `above` and below `below`. An observed value is censored from a
@@ -321,7 +325,7 @@ struct Model {
   std::vector<Expr> exprs;               // all expressions
   Guide guide;                           // restrictions of the posterior
 
-  /// Returns the entity with this id; so do the overloads below.
+  /// Returns the plate with this id.
   const Plate& operator[](PlateId id) const { return plates[id.index()]; }
   const Constant& operator[](ConstantId id) const { return constants[id.index()]; }     // the constant with this id
   const Given& operator[](GivenId id) const { return givens[id.index()]; }              // the given with this id

@@ -7,11 +7,11 @@
 
 namespace lehr {
 
-/// Returns the whole model as text: plates, givens, and statements with resolved indices and their supports.
+/// Returns a whole model as text: its plates, its givens, and its statements with resolved indices and supports.
 std::string print(const model::Model& model);
 /// Returns an expression in the notation of the language, such as `mu[z[n]]`. Messages and `lehr derive` use it.
 std::string print(const model::Model& model, model::ExprId expr);
-/// Returns an index in the notation of the language, such as `t-1`. Constants are counted as in the model file.
+/// Returns one index in the notation of the language, such as `t-1`. Constants are counted as in the model file.
 std::string print(const model::Model& model, const model::Index& index);
 
 }  // namespace lehr

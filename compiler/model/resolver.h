@@ -15,18 +15,18 @@
 
 namespace lehr::model {
 
-/// What kinds of things a name can denote.
+/// What a declared name of the model file can be: a plate (index set), a constant, data, a random variable, or a `let`.
 enum class SymbolKind { plate, constant, given, variable, let };
 
-/// What a declared name denotes.
+/// The meaning of a declared name of the model file.
 struct Symbol {
-  SymbolKind kind;    // the kind
+  SymbolKind kind;    // plate, constant, given, ...
   std::size_t index;  // in the Model's vector of that kind; of a `let`, in Resolver::lets
   Span span;          // of the name in its declaration
   bool used = false;  // the name has been used; unused ones get a warning
 };
 
-/// A `let` declaration.
+/// A `let` declaration, a named expression that is substituted where it is used.
 struct Let {
   const ast::LetDecl* decl;   // as typed
   std::vector<PlateId> axes;  // its parameter plates
@@ -61,11 +61,11 @@ struct Context {
   bool constants_only = false;            // only constants and sizes are allowed: values of constants, sizes of plates
 };
 
-/// How far the header of a variable (support, event axes, plate of its values) has been inferred. `open` marks one that
-/// is being inferred: meeting it again is a cycle.
+/// The progress of inferring a variable's header, its type: support, event axes, and the plate of its values. `open`
+/// marks a header that is being inferred; meeting it again is a cycle.
 enum class HeaderState { untouched, open, done, broken };
 
-/// The state of one run of the resolve pass.
+/// The working state of lehr::resolve, which makes a Model of an Ast.
 struct Resolver {
   const ast::Ast& ast;                                // what is resolved
   Diagnostics& diagnostics;                           // receives errors and warnings
@@ -87,65 +87,76 @@ struct Resolver {
 
 /// Returns the candidate with the smallest edit distance to a misspelt name, if one is near enough. (resolve_names.cpp)
 std::optional<std::string> nearest(const std::string& name, const std::vector<std::string>& candidates);
-/// Adds a note for a name that is not known. It is "did you mean ...?" if a candidate is near, or the name here of what
-/// other languages call so. (resolve_names.cpp)
+/// Adds a note to an error about an unknown name. It is "did you mean ...?" if a candidate is similar, or the name here
+/// of something that other languages call so. (resolve_names.cpp)
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates);
-/// Adds such a note with the declared names as candidates, of one kind if `kind` is given. Only the first errors get
-/// one, because no others are shown. (resolve_names.cpp)
+/// Adds a note "did you mean ...?" to an error about an unknown name. Candidates are the declared names, of one kind if
+/// `kind` is given. Only the first errors get a note, because later ones are not shown. (resolve_names.cpp)
 void suggest(const Resolver& r, Diagnostic& diagnostic, const std::string& name, std::optional<SymbolKind> kind = {});
-/// Returns all declared names, or those of one kind. (resolve_names.cpp)
+/// Returns all names that the model file declares, or those of one kind. (resolve_names.cpp)
 std::vector<std::string> names_of(const Resolver& r, std::optional<SymbolKind> kind = std::nullopt);
-/// Returns the symbol with this name and marks it as used; null if there is none. (resolve_names.cpp)
+/// Returns the declaration of a name and marks it as used; null if the name is not declared. (resolve_names.cpp)
 Symbol* find(Resolver& r, const std::string& name);
-/// Declares a name and returns true. If it is declared already, reports that and returns false. (resolve_names.cpp)
+/// Registers a declared name and returns true. If the name is declared already, reports that and returns false.
+/// (resolve_names.cpp)
 bool declare(Resolver& r, const ast::Name& name, SymbolKind kind, std::size_t index);
-/// Returns the plate with this name, marked as used. Reports an error if there is none. (resolve_names.cpp)
+/// Returns the plate (index set) that a name denotes, and marks the name as used. Reports an error and returns nothing
+/// if there is no such plate. (resolve_names.cpp)
 std::optional<PlateId> plate_named(Resolver& r, const ast::Name& name);
-/// Returns the plates of an index list with aliases resolved. Reports unknown plates, repeated ones, and nested plates
-/// that do not follow their parent. `owner` is the declared name, for messages. (resolve_names.cpp)
+/// Resolves the plates between the brackets of a declaration `x[doc, token]`, replacing aliases. Reports unknown
+/// plates, repeated ones, and nested plates that do not follow their parent. `owner` is the declared name, for
+/// messages. (resolve_names.cpp)
 std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<ast::Name>& axes,
                                                  const std::string& owner);
 
-/// Fills Model::plates from the declarations, except for sizes and multiplicities. (resolve_plates.cpp)
+/// Fills the model's plates from their declarations: aliases, nesting, first numbers. Sizes and multiplicities follow
+/// later. (resolve_plates.cpp)
 void declare_plates(Resolver& r);
-/// Resolves the values of constants and the sizes of plates, and reports cycles among them. (resolve_plates.cpp)
-void resolve_sizes(Resolver& r);
-/// Resolves the multiplicities of plates (`times`). Declares the given if the model file does not. (resolve_plates.cpp)
-void resolve_times(Resolver& r);
-/// Returns the plate that a plate stands for. That is itself, the end of its chain of aliases, or the one that an added
-/// plate was unified with. (resolve_plates.cpp)
-PlateId set_of(const Model& model, PlateId plate);
-/// Returns true if two plates are the same. An added plate, which only has to have one element more than another,
-/// becomes the other plate. (resolve_plates.cpp)
-bool unify(Resolver& r, PlateId a, PlateId b);
-/// Returns the plate of a call whose value has one element more than `plate`. It is added at the first use.
+/// Resolves the defining expressions of constants and of plate sizes (`= 2 * K`), and reports cycles among them.
 /// (resolve_plates.cpp)
+void resolve_sizes(Resolver& r);
+/// Resolves the clauses `times count` of plates: finds the data that count the copies of each element, or declares
+/// them. (resolve_plates.cpp)
+void resolve_times(Resolver& r);
+/// Returns the plate that a plate is an alias of, at the end of a chain of aliases; the plate itself if it is none. A
+/// plate that the compiler added may be an alias of a declared one. (resolve_plates.cpp)
+PlateId set_of(const Model& model, PlateId plate);
+/// Returns true if two plates are the same index set. A plate that the compiler added is made an alias of the other one
+/// to achieve that, if possible. (resolve_plates.cpp)
+bool unify(Resolver& r, PlateId a, PlateId b);
+/// Returns the plate for the value of a function call that has one element more than its argument over `plate`, such as
+/// stick_breaking(v). The plate is added to the model at the first use. (resolve_plates.cpp)
 PlateId longer_plate(Resolver& r, ast::ExprId call, PlateId plate);
 
-/// Infers support, event axes and the plate of the values for all variables. (infer_types.cpp)
+/// Infers the types of all variables before their statements are resolved: support, event axes, and the plate of
+/// categories. (infer_types.cpp)
 void infer_headers(Resolver& r);
-/// Infers these for one variable, if that has not been done. Returns false if it is impossible, or being done further
-/// up the call stack. (infer_types.cpp)
+/// Infers the type of one variable (support, event axes, plate of categories), unless that has been done. Returns false
+/// if it cannot be inferred, or is being inferred already (a cycle). (infer_types.cpp)
 bool infer_header(Resolver& r, VariableId variable);
 
-/// Resolves a name with its indices to an expression. (resolve_indices.cpp)
+/// Resolves a use of a name, such as `mu[z[n]]`, to an expression of the model. Reports errors and returns nothing
+/// then. (resolve_indices.cpp)
 std::optional<ExprId> resolve_reference(Resolver& r, Context& c, const ast::Expr& expr,
                                         const ast::Reference& reference);
-/// Resolves one index of a name whose axis is the plate `axis`. (resolve_indices.cpp)
+/// Resolves one expression between index brackets, such as the `z[n]` in `mu[z[n]]`. `axis` is the plate that the
+/// indexed name has at this position. Returns nothing after an error. (resolve_indices.cpp)
 std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId expr, PlateId axis);
 
-/// Adds an expression to the model and returns its id. (resolve_expressions.cpp)
+/// Appends an expression to the model and returns its id. (resolve_expressions.cpp)
 ExprId make(Resolver& r, Expr expr);
-/// Resolves an expression of the Ast, with its shape. Reports errors in it. (resolve_expressions.cpp)
+/// Resolves an expression of the syntax tree to a typed expression of the model. Returns nothing after an error, which
+/// is reported. (resolve_expressions.cpp)
 std::optional<ExprId> resolve_expr(Resolver& r, Context& c, ast::ExprId id);
-/// Resolves an expression that must be a single number, and reports it if it is not. `what` names it in messages: "the
-/// size of plate 'topic'". (resolve_expressions.cpp)
+/// Resolves an expression that must be a single number; reports a vector, matrix or category. `what` names the
+/// expression in messages: "the size of plate 'topic'". (resolve_expressions.cpp)
 std::optional<ExprId> resolve_scalar(Resolver& r, Context& c, ast::ExprId id, const std::string& what);
-/// Returns true if the expression is numeric. Reports a category where a number is needed. (resolve_expressions.cpp)
+/// Returns true if an expression is numeric. Reports an error and returns false if its values are categories.
+/// (resolve_expressions.cpp)
 bool check_number(Resolver& r, ExprId id);
 /// Describes the type of an expression for messages: "a number", "a vector over 'dim'", ... (resolve_expressions.cpp)
 std::string describe(const Model& model, const Expr& expr);
-/// Returns the expression without the parentheses around it. (resolve_expressions.cpp)
+/// Returns an expression of the syntax tree without the parentheses around it. (resolve_expressions.cpp)
 const ast::Expr& bare(const ast::Ast& ast, ast::ExprId id);
 
 /// An argument of a distribution with the parameter that it gives.
@@ -153,34 +164,36 @@ struct MatchedArgument {
   const math::Spelling* spelling;  // the parameter, by the name that was typed
   ast::ExprId value;               // the argument
 };
-/// Returns the arguments of a distribution in the row's order of canonical parameters. Reports wrong ones unless
-/// `diagnostics` is null. (resolve_distributions.cpp)
+/// Matches the arguments of a distribution call with the parameters of its family, named or positional. Returns them in
+/// the family's order. Reports wrong arguments unless `diagnostics` is null. (resolve_distributions.cpp)
 std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& call, const math::FamilyRow& row,
                                                             Span span, Diagnostics* diagnostics);
-/// Returns the call of a distribution and its row in the family table. The row is null if the expression is no
-/// distribution of a model, which is reported unless `diagnostics` is null. (resolve_distributions.cpp)
+/// Looks up the distribution that an expression calls, such as Normal(...): returns the call and the row of the family
+/// table. The row is null if it is no distribution, which is reported unless `diagnostics` is null.
+/// (resolve_distributions.cpp)
 std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& ast, ast::ExprId id,
                                                               Diagnostics* diagnostics);
-/// Makes index variables for the axes of a statement, a potential or a `let`, and enters them into the scope under
-/// their names. (resolve_distributions.cpp)
+/// Creates an index variable for each axis of a statement, a potential or a `let`, and makes its name visible in the
+/// context. Returns the index variables. (resolve_distributions.cpp)
 std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast::Name>& names,
                                  const std::vector<PlateId>& axes);
-/// Resolves all `let` bodies, statements and potentials. (resolve_distributions.cpp)
+/// Resolves the bodies of all `let` declarations, all statements `x ~ D(...)`, and all potentials.
+/// (resolve_distributions.cpp)
 void resolve_statements(Resolver& r);
 
-/// Resolves the `guide` declarations. (resolve_guide.cpp)
+/// Resolves the `guide` declarations, which restrict the variational posterior. (resolve_guide.cpp)
 void resolve_guide(Resolver& r);
 
-/// Checks the model as a whole. Reports cycles, latent variables that no data reach, unused names, and a model without
-/// data. (check_model.cpp)
+/// Reports flaws of the model as a whole: cyclic dependencies, latent variables that no data reach, unused names, and a
+/// model that observes nothing. (check_model.cpp)
 void check_model(Resolver& r);
 
-/// Adds for each mixture the variable that selects its part. Reports weights whose number differs from that of the
-/// parts. (expand_mixtures.cpp)
+/// Adds a latent variable to each mixture that selects one of its parts. Reports weights whose number differs from that
+/// of the parts. (expand_mixtures.cpp)
 void expand_mixtures(Resolver& r);
 
-/// Replaces each statement of a compound distribution by one for each of its two parts. Reports those that cannot be
-/// expanded. (expand_compounds.cpp)
+/// Replaces each statement of a compound distribution, such as Student's t, by two: one for a hidden weight, one for
+/// the value given it. Reports those that cannot be expanded. (expand_compounds.cpp)
 void expand_compounds(Resolver& r);
 
 }  // namespace lehr::model

@@ -7,21 +7,21 @@
 
 namespace lehr::model {
 
-/// Returns true if a parameter, a limit, a mixture's selector or a potential of the model mentions the variable.
+/// Returns true if anything depends on the variable: a parameter, a limit, a mixture's selector or a potential mentions
+/// it.
 bool has_children(const Model& model, VariableId variable);
 
-/// Returns why the data cannot give values for only some of the variable's elements (Variable::clamped); an empty
-/// string if they can.
+/// Returns why a variable cannot be partly observed (Variable::clamped); an empty string if it can.
 std::string not_clamped(const Model& model, VariableId variable);
 
 /// Returns how many elements back the statement of a chain refers to: 2 if it mentions `t-2`. That many first elements
 /// are drawn by its `start`.
 std::int64_t lag_of(const Model& model, const Statement& statement);
 
-/// Returns true if the variable is the point at which a local bound touches its function.
+/// Returns true if the variable is auxiliary: the point at which a local bound touches its function.
 bool is_bound(const Variable& variable);
 
-/// Returns true if the variable says which summand of a rate each of a variable's counts came from.
+/// Returns true if the variable is auxiliary: it says from which summand of a rate each count came.
 bool is_source(const Variable& variable);
 
 /// Returns true if the entries of a vector are independent given its parameters. That holds for an MvNormal whose

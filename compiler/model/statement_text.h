@@ -16,7 +16,8 @@ std::string statement_text(const model::Model& m, const model::Statement& s, con
 /// Returns the declaration of a plate with all its clauses: `plate year in site ordered from 1851;`.
 std::string plate_text(const model::Model& m, const model::Plate& plate);
 
-/// Returns the declaration of the same plate with `from` as the number of its first element.
+/// Returns the declaration of a plate in the notation of the language, with `from` as the number of its first element:
+/// `plate year from 1851;`.
 std::string plate_text_from(const model::Model& m, model::Plate plate, std::int64_t from);
 
 }  // namespace lehr

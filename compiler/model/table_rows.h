@@ -15,29 +15,30 @@
 
 namespace lehr::model {
 
-/// The rows of a table: groups of consecutive lines that belong to one element.
+/// Groups of consecutive lines of a table; each group (a row) belongs to one element of a plate.
 struct Rows {
   std::vector<std::string> names;           // the id of each row, as text
   std::vector<std::int64_t> offsets = {0};  // first line of each row, and the end of the last one
 };
 
-/// The elements of a plate and the rows of the table that belong to them.
+/// Which group of lines of a table belongs to each element of a plate.
 struct Places {
   std::vector<std::optional<std::size_t>> row;  // by element: its row; nothing if the table has none
   std::vector<std::string> names;               // by element: its name; empty if elements are numbered
 };
 
-/// Returns true if the array is a column of a table that was bound under the name it has there.
+/// Returns true if the array is a column of a table and was found by its column name, without an explicit binding
+/// NAME=FILE.
 bool is_column(const DataArray& a);
 
 /// Returns true if both arrays were read from the same file.
 bool of_one_file(const DataArray& a, const DataArray& b);
 
-/// Returns the array and all others of the same name (DataArray::again).
+/// Returns an array from a file together with all arrays of the same name in other files (DataArray::again).
 std::vector<const DataArray*> all_of(const DataArray& first);
 
-/// Returns which of the id columns is in the same file as an array over the plate: an index in all_of(ids), 0 if none
-/// is. `slots` are any things with a name and axes.
+/// Chooses among several id columns of one name the one whose table also has an array over the plate. Returns its index
+/// in all_of(ids), or 0 if none has. `slots` are things with a name and axes.
 template <class Slots>
 std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids, PlateId plate) {
   const std::vector<const DataArray*> all = all_of(ids);
@@ -51,14 +52,17 @@ std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, co
   return found == all.end() ? 0 : static_cast<std::size_t>(found - all.begin());
 }
 
-/// Sets the labels of the plate to the names that the lines of a table have. Does nothing if there are none.
+/// Sets the names of a plate's elements to `names`, which the lines of a table have. Does nothing if `names` is empty.
 void name_by_lines(Binder& b, PlateId plate, std::vector<std::string> names);
 
-/// Reorders the arrays of one name so that number k (from 0) is the first. Returns the entry of the name.
+/// Several files may have an array of one name, stored as a list in one entry of the data set. Moves number k of that
+/// list (from 0) to the front, and returns the entry.
 Dataset::iterator put_first(Dataset& data, Dataset::iterator found, std::size_t k);
-/// Removes number k of the arrays of one name from the data set and returns it. The others stay.
+/// Several files may have an array of one name, stored as a list in one entry of the data set. Removes number k of that
+/// list and returns it.
 DataArray take(Dataset& data, Dataset::iterator found, std::size_t k);
-/// Adds arrays of one name to the data set, which must have none of that name. `arrays` may be empty.
+/// Stores arrays of one name as one entry of the data set, which must have no entry of that name. Does nothing if
+/// `arrays` is empty.
 void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays);
 
 /// An array over a plate that was read from the lines of a table.
@@ -66,26 +70,29 @@ struct Column {
   const Slot* slot;  // the name that it is bound to
   DataArray* array;  // its values, one or more for each line; owned by Binder::arrays
 };
-/// Returns the arrays over the plate that are in the file of the id column `ids` and have one line for each id.
+/// Returns the arrays over the plate that are columns of the same table as the id column `ids`, with one line for each
+/// id.
 std::vector<Column> columns_beside(Binder& b, PlateId plate, const DataArray& ids);
 
-/// Returns the id columns of the plate that have arrays over the plate beside them in their file.
+/// Returns the id columns of a plate in the user's data: columns named like the plate, with arrays over the plate in
+/// the same table.
 std::vector<const DataArray*> tables_of(Binder& b, PlateId plate);
 
-/// Returns the arrays whose values are elements of the plate: those that are text if `by_text`, else those that are
-/// numbers.
+/// Returns the data arrays whose values are elements of the plate: those given as text if `by_text`, else those given
+/// as numbers.
 std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_text);
 
-/// Matches rows with elements by the numbers in the id column, counted from Plate::from. Reports an id that is no such
-/// number. Elements that only other data mention have no row.
+/// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
+/// no element number. Elements without lines have no group.
 std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows);
 
-/// Matches rows with elements by the names that the elements already have. Reports an id that is none of them.
+/// Assigns groups of lines to elements by the name in the id column. `names` are the names that the elements already
+/// have. Reports an id that is none of them.
 std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
                               std::vector<std::string> names);
 
-/// Makes each row an element, in the order of the table. Elements follow that only other data name, or lines of other
-/// tables; they have no row.
+/// Makes an element of each group of lines, in the order of the table. Elements without a group follow: those that only
+/// other data name.
 Places by_appearance(Binder& b, const Plate& outer, const Rows& rows);
 
 }  // namespace lehr::model

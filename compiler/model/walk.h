@@ -18,18 +18,19 @@ std::vector<ExprId> nodes_under(const Model& model, const std::vector<ExprId>& r
 /// Returns the distributions of a statement: the main one, that of `start`, and the other parts of a mixture.
 std::vector<const Distribution*> distributions_of(const Statement& statement);
 
-/// Returns the expressions of a statement: parameters of its distributions, the selector of a mixture's part, and
+/// Returns the top expressions of a statement: parameters of its distributions, the selector of a mixture's part, and
 /// limits.
 std::vector<ExprId> roots_of(const Statement& statement);
 
-/// Returns true if the reference has a negative shift in an index: it names an earlier element of a chain.
+/// Returns true if a use of a variable names an earlier element of a chain, such as `x[t-1]`.
 bool is_lagged(const VariableRef& ref);
 
-/// Returns the plates that number the coordinates of a member within one element of its joint variable. A nested plate
-/// also stands for its parent.
+/// Returns the plates that number the coordinates which a member contributes to one element of its joint variable. A
+/// nested plate also stands for its parent.
 std::vector<PlateId> coordinate_plates(const Model& model, const Member& member);
 
-/// Returns true if the variable replaces several members that share a factor (Auxiliary::joint).
+/// Returns true if the variable is a joint one, which replaces several variables that share a factor
+/// (Auxiliary::joint).
 inline bool is_joint(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::joint; }
 
 }  // namespace lehr::model

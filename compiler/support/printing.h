@@ -33,7 +33,7 @@ struct Infix {
   std::string text;      // the expression without outer parentheses
   int strength = kAtom;  // a Strength
 
-  /// Returns the text, in parentheses if it binds less tightly than `needed` (a Strength).
+  /// Returns the text, in parentheses if it binds less tightly than `needed`, a Strength.
   std::string at(int needed) const { return strength < needed ? "(" + text + ")" : text; }
 };
 
