@@ -106,12 +106,14 @@ class Cutter {
     const Token& token = tokens_[i];
     const bool comment = is_comment(token);
     if (!inside_) {
+      // A comment behind a unit on its last line trails the unit.
       if (comment && lines_before(i) == 0 && !units_.empty()) {
         units_.back().trailing.push_back(piece(i, 0));
         return;
       }
       const bool closing = text_of(token) == "}";
       if (closing) depth_ = 0;
+      // The first unit of the file, or behind a brace, has no empty line before it.
       const bool first_of_block = units_.empty() || (depth_ == 1 && units_.back().indent == 0);
       units_.push_back({{}, {}, lines_before(i) > 1 && !first_of_block && !closing, 2 * depth_});
     }

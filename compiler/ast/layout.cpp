@@ -59,6 +59,7 @@ class Joiner {
     const bool tight = in_index && sign && !prefix;
 
     Joint joint{space_before(piece), 0, false};
+    // In an index no blank surrounds an operator. Everywhere, none follows a prefix.
     if (tight || tight_) joint.space = false;
     if (before_ == ",") joint.level = 2;
     if (open_.empty() && tilde_ && (text == "start" || text == "over" || text == "censored")) joint.level = 1;

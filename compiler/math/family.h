@@ -275,7 +275,7 @@ struct FamilyRow {
   /// The complete log density as a formula of symbol("x"...) and the canonical parameters, with all constants and the
   /// base measure. In joint families, symbol("x"...) is the mean and symbol("x_precision"...) the precision.
   Expr log_density = 0.0;
-  bool improper = false;              // the density has no finite integral (Flat, Jeffreys)
+  bool improper = false;              // no finite integral (Flat, Jeffreys), or no density at all (points of bounds)
   std::optional<Factor> factor = {};  // the family as a variational factor, if it can be one
   /// In a joint family: the support of the precision.
   std::optional<Support> joint_precision = {};
@@ -301,11 +301,11 @@ struct FamilyRow {
   /// True if the value is Normal about its mean, and the mean is linear in the parameters. A sum of such values is
   /// Normal too.
   bool gaussian = false;
-  /// For numbers: the log probabilities of a value above x and of one below x, as formulas of the symbols of
+  /// For numbers: formulas of the log probabilities of a value at or above x, and at or below x, over the symbols of
   /// `log_density`.
   std::optional<Expr> log_above = {}, log_below = {};
-  /// Returns the log probability of a value above x, or below x if `above` is false. For families for which log_above
-  /// and log_below are no formulas. Parameters as for `draw`.
+  /// Returns the log probability of a value at or above x, or at or below x if `above` is false. For families for which
+  /// log_above and log_below are no formulas. Parameters as for `draw`.
   std::function<double(std::span<const double> parameters, double x, bool above)> log_tail = {};
   /// Returns the predictive distribution of a number with its parameters integrated out. The canonical parameters, in
   /// row order, are independent with these margins. For vectors, the arguments and the result belong to one component.

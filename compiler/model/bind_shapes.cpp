@@ -266,6 +266,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     if (a.values.size() != 1) wrong_axes(b, slot, a);
     return;
   }
+  // A ragged array has one row for each element of the outer plate.
   if (a.ragged()) {
     if (unequal) {
       unequal_rows(b, slot, a);
@@ -292,6 +293,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   if (shape.size() == slot.axes.size() + 1 && shape.back() == 1) shape.pop_back();  // a column of a table
+  // One axis for each plate. Rows of nested plates then have one length.
   if (shape.size() == slot.axes.size()) {
     std::size_t at = 0;
     for (const Group& g : groups) {

@@ -147,6 +147,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   } else {
     std::vector<Claim>& claims = b.claims[plate];
     if (const auto declared = declared_size(b, plate)) claims.insert(claims.begin(), {*declared, "the model"});
+    // An added plate may have been unified with this one: it has one element more than the plate that it extends.
     for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
       const Plate& stick = b.model.plates[i];
       if (!stick.stick || stick.set != plate) continue;

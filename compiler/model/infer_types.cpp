@@ -1,6 +1,8 @@
 // Infers the header of each variable before any statement is resolved: support, event axes, and the plate of
 // categories. They follow from `over`, or from the shapes of parameters. Indices are only counted, so chains and mutual
 // references are no obstacle.
+//
+//   h[t] ~ MvNormal(mean = A * h[t-1], ...)     h gets the first axis of A as its event axis
 #include <algorithm>
 
 #include "compiler/model/resolver.h"

@@ -205,6 +205,7 @@ void use_sets(Model& m) {
 namespace lehr {
 
 std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostics) {
+  // Only errors stop the pass, warnings do not.
   const auto count_errors = [&] {
     return std::count_if(diagnostics.all().begin(), diagnostics.all().end(),
                          [](const Diagnostic& d) { return severity_of(d.kind) == Severity::error; });
@@ -220,6 +221,7 @@ std::optional<model::Model> resolve(const ast::Ast& ast, Diagnostics& diagnostic
   model::resolve_sizes(r);
   model::resolve_statements(r);
   model::resolve_guide(r);
+  // Without errors, all headers have been inferred. One that is still open depends on itself.
   for (std::size_t i = 0; i < r.headers.size() && count_errors() == before; ++i) {
     if (r.headers[i] == model::HeaderState::done) continue;
     diagnostics.add(DiagnosticKind::missing_over, r.model.variables[i].span, r.model.variables[i].name);

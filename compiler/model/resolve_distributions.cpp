@@ -354,6 +354,7 @@ void resolve_statement(Resolver& r, VariableId id) {
   if (!r.variable_ok[id.index()]) return;  // its indices are unknown: each use of them would be another error
 
   Axes axes{std::nullopt, std::nullopt, tilde.name.text};
+  // With `over P`, a number has one axis more than was typed. It gets an index variable, too.
   if (r.headers[id.index()] == HeaderState::done && row) {
     const Variable& v = r.model[id];
     if (v.value_plate) axes.event = v.value_plate;
@@ -378,6 +379,7 @@ void resolve_statement(Resolver& r, VariableId id) {
                         fmt::format("of the support of {}", main->family->name), std::string(start->family->name));
     }
   }
+  // After other errors, an expression with a lag may not have been reached.
   if (r.diagnostics.all().size() == errors_before) check_chain(r, tilde, lagged);
   if (!main || (tilde.start && !start)) return;
   auto others = resolve_others(r, c, tilde, *main, axes);

@@ -70,6 +70,7 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
     r.diagnostics.add(DiagnosticKind::not_constant, expr.span, "a sum over a plate");
     return std::nullopt;
   }
+  // The index variables of the sum are visible in its body only.
   Context inner = c;
   std::vector<BoundId> bounds;
   for (const ast::Name& name : sum.plates) {

@@ -263,6 +263,7 @@ std::optional<ExprId> expand_let(Resolver& r, Context& c, const ast::Reference& 
   const std::vector<ast::ExprId> own(reference.indices.begin(), split), further(split, reference.indices.end());
   const auto indices = resolve_indices(r, c, reference.name, own, axes, span);
   if (!indices) return std::nullopt;
+  // The body sees its own parameters, but not the indices at the place of use.
   Context inner = c;
   inner.scope.clear();
   for (std::size_t i = 0; i < axes.size(); ++i)

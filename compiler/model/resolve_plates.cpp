@@ -135,6 +135,7 @@ void declare_plates(Resolver& r) {
     if (from == std::floor(from) && from < kMostFrom) m.plates[i].from = static_cast<std::int64_t>(from);
     else r.diagnostics.add(DiagnosticKind::bad_from, r.ast[*decl->from].span, decl->name.text);
   }
+  // Follow each chain of aliases to its end. A chain longer than the number of plates is a cycle.
   for (std::size_t i = 0; i < count; ++i) {
     PlateId end(i);
     for (std::size_t steps = 0; alias[end.index()]; ++steps) {
@@ -153,6 +154,7 @@ void declare_plates(Resolver& r) {
     if (!decl || alias[i] || !decl->parent) continue;
     if (const auto parent = plate_named(r, *decl->parent)) m.plates[i].parent = set_of(m, *parent);
   }
+  // Do the same with the plates that a plate is nested in.
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t steps = 0;
     for (auto p = m.plates[i].parent; p; p = m[*p].parent) {
