@@ -221,16 +221,17 @@ struct Factor {
 /// Returns the first exported parameter with this role, or null if the factor has none.
 const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
-/// Returns the symbol that stands for the expectation of a statistic with one event index, for use in
-/// Factor::known_entropy.
+/// Returns the symbol (a variable of formulas) that stands for the expectation of a statistic with one event index.
+/// Factor::known_entropy contains it.
 Expr expected_symbol(Stat s, Index i);
-/// Returns the symbol that stands for the natural parameter of a scalar statistic, for use in
-/// FactorParameter::from_natural.
+/// Returns the symbol (a variable of formulas) that stands for the natural parameter of a scalar statistic.
+/// FactorParameter::from_natural contains it.
 Expr natural_symbol(Stat s);
-/// Returns the symbol of component i of the natural parameter of a vector statistic.
+/// Returns the symbol (a variable of formulas) that stands for component i of the natural parameter of a vector
+/// statistic.
 Expr natural_symbol(Stat s, Index i);
-/// Returns the symbol of entry (i, j) of the natural parameter of a matrix statistic. Whoever computes the naturals
-/// makes them symmetric.
+/// Returns the symbol (a variable of formulas) that stands for entry (i, j) of the natural parameter of a matrix
+/// statistic. Code that computes the naturals makes them symmetric.
 Expr natural_symbol(Stat s, Index i, Index j);
 
 /// A name under which the user may give a parameter of a density: `precision` itself, or `variance`, which stands for
@@ -328,7 +329,8 @@ const Factor* point_factor(const FamilyRow& row);
 /// the values, and its entropy is 0. Returns null if the family has no draw.
 const Factor* sample_factor(const FamilyRow& row);
 
-/// A canonical parameter of a density.
+/// A canonical parameter of a density: one that the log density mentions, after spellings such as `variance` have been
+/// converted.
 struct DensityParameter {
   std::string name;    // as in Spelling::canonical
   int event_rank = 0;  // 0: a number, 1: a vector, 2: a matrix

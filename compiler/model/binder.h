@@ -109,8 +109,8 @@ bool is_multiplicity(const Binder& b, const Slot& slot);
 /// (bind_rows.cpp)
 void claim_rows_of_tables(Binder& b);
 
-/// Sorts the lines of tables by element, if a column that is named like a plate says which element of it each line is.
-/// Records the number of elements as a claim. (bind_lines.cpp)
+/// Sorts the lines of tables by element of a plate (an index set), if a column named like the plate says which element
+/// each line is. Records the number of elements as a claim. (bind_lines.cpp)
 void claim_lines_of_tables(Binder& b);
 
 /// Finds the user's array for every name of the model that needs data, and reports names without an array. Makes
