@@ -1,5 +1,5 @@
-/* The plain C contract between generated code and whoever calls it: the JIT driver, the interpreter, objects
-   written by `lehr build`. Nothing here knows LLVM or the compiler. */
+/* The binary interface (ABI) between generated code and its callers: the JIT, the interpreter and objects written by
+   `lehr build`. It is plain C, and depends neither on LLVM nor on the compiler. */
 #ifndef LEHR_RUNTIME_ABI_H
 #define LEHR_RUNTIME_ABI_H
 #include <stdint.h>
@@ -8,13 +8,15 @@
 extern "C" {
 #endif
 
-/* One entry of the table of buffers: a pointer to the first element (double or int64_t), 64-byte aligned but for data,
-   which are aligned to 8 bytes.
-   The order of the table is the order of Program::buffers. Different entries never overlap. */
+/* One entry of the table of buffers that generated code works on: a pointer to the first element, a double or an
+   int64_t. Arrays of data are aligned to 8 bytes, all others to 64. The table has the order of loops::Program::buffers,
+   and its arrays never overlap. */
 typedef void* lehr_buffer;
 
-/* Generated functions: status 0 when well, otherwise the code of the failure. `sizes` holds the extents that
-   are not constants of the code, by slot; `integers` and `reals` the function's parameters of each type, in order. */
+/* A generated function. It returns status 0 on success, otherwise a code that names the failure.
+
+   buffers: the table of buffers. sizes: the extents of axes that are not constants of the code, by slot. integers and
+   reals: the function's parameters of each type, in order. */
 typedef int32_t (*lehr_function)(lehr_buffer const* buffers, const int64_t* sizes, const int64_t* integers,
                                  const double* reals);
 
@@ -23,8 +25,8 @@ typedef int32_t (*lehr_function)(lehr_buffer const* buffers, const int64_t* size
 
 namespace lehr {
 
-/// The precision of a factor that is all mass at a value of the data. It stands for an infinite one: its inverse is
-/// lost in every sum, and no product of it is NaN.
+/// The precision of a factor with all its mass at an observed value. It is a finite stand-in for infinity: its inverse
+/// vanishes beside any other variance, and no product with it is NaN.
 inline constexpr double kPointPrecision = 1e200;
 
 }  // namespace lehr

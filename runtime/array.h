@@ -1,4 +1,5 @@
-// Arrays in memory: posteriors, start values, members of files.
+// A named numeric array in memory: a posterior parameter, a start value or a member of a file. Index arithmetic for
+// row-major order is here too.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,15 +8,18 @@
 
 namespace lehr {
 
-/// Row-major.
+/// A named array of numbers in row-major order (the last index varies fastest).
+///
+/// Invariant: `values` has as many elements as the product of `shape`, which is one if `shape` is empty (a scalar).
 struct NamedArray {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::vector<double> values;
-  bool integer = false;  // every value is whole, and a file that knows integers has them so
+  std::string name;                 // for instance "mu.mean"
+  std::vector<std::int64_t> shape;  // extent of each axis, outermost first
+  std::vector<double> values;       // all elements, row-major
+  bool integer = false;  // true if every value is whole; file formats with an integer type then store integers
 };
 
-/// The position along each axis of a row-major position.
+/// Converts a flat row-major offset into one index for each axis of `shape`, as numpy.unravel_index does. No extent may
+/// be zero. Example: offset 5 in shape {2, 3} gives {1, 2}.
 inline std::vector<std::size_t> unravel(const std::vector<std::int64_t>& shape, std::size_t position) {
   std::vector<std::size_t> out(shape.size());
   for (std::size_t k = shape.size(); k-- > 0;) {

@@ -1,6 +1,9 @@
-// Values as bytes and back, for files that the same program reads on the same machine: numbers, and structs of nothing
-// else, as they are in memory; strings, vectors and maps of anything that can be written; and whatever has a function
-// `fields(archive, x)` beside it that hands its members to the archive.
+// Binary serialisation of C++ values, for files that the same program reads back on the same machine. The format has no
+// header and no portable byte order.
+//
+// Trivially copyable types are copied as they lie in memory. Strings, vectors and maps are a count and their elements.
+// A struct with other members is serialised by a free function `fields(archive, x)` beside it, which passes all members
+// to the archive. One such function serves both Writer and Reader, so the two orders cannot differ.
 #pragma once
 #include <array>
 #include <bit>
@@ -20,33 +23,42 @@
 
 namespace lehr {
 
-/// What points elsewhere is not.
+/// True for types that may be copied as raw bytes: trivially copyable, and neither a pointer nor a view of other
+/// memory.
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T>;
 
-/// Appends to these.
+/// Serialises values by appending their bytes to a string. `writer(a, b)` appends a, then b.
 class Writer {
  public:
+  /// The writer appends to `bytes`, which must outlive it.
   explicit Writer(std::string& bytes) : bytes_(bytes) {}
 
+  /// Appends the values one after another.
   template <class... T>
   void operator()(const T&... x) {
     (put(x), ...);
   }
+  /// Appends the numbers without their count; the reader must know how many there are.
   void raw(std::span<const double> x) { append(x.data(), x.size_bytes()); }
 
  private:
+  /// Appends n bytes from memory.
   void append(const void* from, std::size_t n) { bytes_.append(static_cast<const char*>(from), n); }
 
+  /// Appends a plain value, or the fields of a struct.
   template <class T>
   void put(const T& x) {
     if constexpr (Plain<T>) append(&x, sizeof x);
-    else fields(*this, const_cast<T&>(x));  // which a writer leaves as it is
+    /// `fields` takes a mutable reference for the reader's sake; a writer only reads
+    else fields(*this, const_cast<T&>(x));
   }
+  /// Appends the length and the characters.
   void put(const std::string& x) {
     put(x.size());
     append(x.data(), x.size());
   }
+  /// Appends the number of elements and the elements.
   template <class T>
   void put(const std::vector<T>& x) {
     put(x.size());
@@ -57,11 +69,13 @@ class Writer {
         put(v);
     }
   }
+  /// Appends a flag, and the value if there is one.
   template <class T>
   void put(const std::optional<T>& x) {
     put(x.has_value());
     if (x) put(*x);
   }
+  /// Appends the number of entries and each key with its value, in key order.
   template <class K, class V>
   void put(const std::map<K, V>& x) {
     put(x.size());
@@ -69,14 +83,17 @@ class Writer {
       (*this)(key, value);
   }
 
-  std::string& bytes_;
+  std::string& bytes_;  // the output; owned by the caller
 };
 
-/// Throws std::out_of_range where there are fewer bytes than what is asked for takes.
+/// Deserialises what Writer wrote, in the same order. Every function throws std::out_of_range if the remaining bytes
+/// are too few, or if a count exceeds them, so damaged input cannot make it allocate much.
 class Reader {
  public:
+  /// The reader consumes `bytes` from the front; the characters must outlive it.
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
+  /// Reads and returns the next value, of type T.
   template <class T>
   T take() {
     if constexpr (Plain<T>) {
@@ -90,39 +107,47 @@ class Reader {
       return out;
     }
   }
+  /// Reads the next values into the arguments, one after another.
   template <class... T>
   void operator()(T&... x) {
     (get(x), ...);
   }
+  /// Reads as many numbers as `x` has elements; no count precedes them.
   void raw(std::span<double> x) { copy(x.data(), x.size_bytes()); }
+  /// Returns the number of bytes that are not read yet.
   std::size_t left() const { return bytes_.size(); }
 
  private:
+  /// Moves the next n bytes into memory.
   void copy(void* to, std::size_t n) {
     if (n > bytes_.size()) throw std::out_of_range("fewer bytes than were written");
     if (n > 0) std::memcpy(to, bytes_.data(), n);
     bytes_.remove_prefix(n);
   }
-  /// Of what takes a byte or more each.
+  /// Reads a number of elements. Each needs at least one byte, so more elements than remaining bytes are an error.
   std::size_t count() {
     const auto n = take<std::size_t>();
     if (n > bytes_.size()) throw std::out_of_range("fewer elements than were written");
     return n;
   }
 
+  /// Reads a plain value, or the fields of a struct.
   template <class T>
   void get(T& x) {
     if constexpr (std::is_same_v<T, bool>) x = take<bool>();
     else if constexpr (Plain<T>) copy(&x, sizeof x);
     else fields(*this, x);
   }
+  /// Throws unless the byte is 0 or 1: any other value in a bool is undefined behaviour.
   static void check_truth(std::byte b) {
     if (b > std::byte{1}) throw std::out_of_range("neither true nor false");
   }
+  /// Reads a length and the characters.
   void get(std::string& x) {
     x.resize(count());
     copy(x.data(), x.size());
   }
+  /// Reads a number of elements and the elements.
   template <class T>
   void get(std::vector<T>& x) {
     const std::size_t n = count();
@@ -136,11 +161,13 @@ class Reader {
         x.push_back(take<T>());
     }
   }
+  /// Reads a flag, and a value if the flag is true.
   template <class T>
   void get(std::optional<T>& x) {
     x.reset();
     if (take<bool>()) x = take<T>();
   }
+  /// Reads a number of entries and each key with its value.
   template <class K, class V>
   void get(std::map<K, V>& x) {
     x.clear();
@@ -150,7 +177,7 @@ class Reader {
     }
   }
 
-  std::string_view bytes_;
+  std::string_view bytes_;  // the input that is not read yet
 };
 
 }  // namespace lehr

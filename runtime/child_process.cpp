@@ -1,3 +1,5 @@
+// The fork, the pipe and the exit codes behind bytes_of_child(). The child leaves by _exit(), so that no destructors or
+// buffers of the parent run twice.
 #include "runtime/child_process.h"
 
 #include <fcntl.h>
@@ -17,9 +19,10 @@
 namespace lehr {
 namespace {
 
-constexpr int kNoMemory = 2, kFailed = 3;  // how a child ends that did not crash
+/// Exit codes of a child that ran out of memory, or that failed otherwise without a crash.
+constexpr int kNoMemory = 2, kFailed = 3;
 
-/// Whether all of it was written.
+/// Writes all bytes to the descriptor; returns true if that succeeds.
 bool write_all(int to, const std::string& bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t n = ::write(to, bytes.data() + at, bytes.size() - at);
@@ -30,6 +33,7 @@ bool write_all(int to, const std::string& bytes) {
   return true;
 }
 
+/// Returns everything that the descriptor yields until its end or an error.
 std::string read_all(int from) {
   std::string out;
   std::array<char, 1 << 16> piece;
@@ -41,7 +45,8 @@ std::string read_all(int from) {
   }
 }
 
-/// The child: it leaves nothing behind, and runs nothing that its parent would run at its end.
+/// Runs in the child: writes the result of `f` to the pipe and exits. Handlers of signals are reset, and no core file
+/// is written.
 [[noreturn]] void work(int to, const std::function<std::string()>& f) {
   for (const int number : {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE})
     std::signal(number, SIG_DFL);

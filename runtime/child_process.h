@@ -1,5 +1,5 @@
-// Work in a process of its own, for libraries that a damaged file can crash: the child reads the file and sends what it
-// found through a pipe. Whatever becomes of the child, its parent goes on.
+// Runs a function in a forked child process and returns its result through a pipe. This isolates libraries (HDF5,
+// NetCDF) that a damaged file can crash: the parent continues and reports an error.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,16 +9,20 @@
 
 namespace lehr {
 
-/// The bytes that `f` returns in a child. Where the child crashes, `where` is in the error, of ExitCode::data. Throws
-/// std::bad_alloc where the child had not enough memory, and std::system_error where there can be no child.
+/// Runs `f` in a forked child process and returns the bytes that it returned there.
+///
+/// If the child crashes or throws, the result is an error of ExitCode::data about `where` (usually a path). Throws
+/// std::bad_alloc if the child ran out of memory, and std::system_error if no pipe or process can be made.
 Result<std::string> bytes_of_child(const std::string& where, const std::function<std::string()>& f);
 
+/// Serialises an Error (bytes.h), so that a child can send it to its parent.
 template <class Archive>
 void fields(Archive& a, Error& e) {
   a(e.code, e.where, e.text, e.notes);
 }
 
-/// What `f` returns in a child; T is a type that Writer and Reader know.
+/// Runs `f` in a forked child process and returns its result, value or error. T must be serialisable by Writer and
+/// Reader (bytes.h). Crashes and exceptions are handled as in bytes_of_child().
 template <class T>
 Result<T> in_child(const std::string& where, const std::function<Result<T>()>& f) {
   const Result<std::string> bytes = bytes_of_child(where, [&] {

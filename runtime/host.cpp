@@ -1,3 +1,4 @@
+// Byte counts as text.
 #include "runtime/host.h"
 
 #include <fmt/format.h>

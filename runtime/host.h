@@ -1,15 +1,16 @@
-// What this machine has.
+// Properties of the computer: the memory that this process may use, and byte counts as text.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace lehr {
 
-/// Bytes of memory that this process may come to have: those of the machine, or of its control group or
-/// address space where these are limited to less.
+/// Returns the number of bytes of memory that this process may use. This is the smallest of: physical memory, the
+/// limits of its control group, and its limits on address space and data (RLIMIT_AS, RLIMIT_DATA).
 std::uint64_t memory_of_machine();
 
-/// "3.4 GB".
+/// Formats a number of bytes with three significant digits and a decimal unit, for instance "3.4 GB" (1 GB is 1e9
+/// bytes).
 std::string as_bytes(double bytes);
 
 }  // namespace lehr

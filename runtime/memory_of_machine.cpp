@@ -1,3 +1,5 @@
+// The memory that this process may use: physical memory, reduced by resource limits and control groups (versions 1 and
+// 2 of Linux's cgroups).
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,7 +13,8 @@
 namespace lehr {
 namespace {
 
-/// The number in a file of a control group; no limit where it has none.
+/// Reads the limit in a file of a control group. Returns the largest integer if the file is missing or holds no number
+/// ("max").
 std::uint64_t limit_in(const char* path) {
   constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   char text[64] = {};

@@ -1,3 +1,4 @@
+// The search for a plugin's file and its loading by dlopen().
 #include "runtime/plugin.h"
 
 #include <dlfcn.h>
@@ -9,12 +10,13 @@
 namespace lehr {
 namespace {
 
-/// Of the library or the command that has this code; empty if that cannot be told.
+/// Returns the folder of the library or executable that contains this code; empty if the linker does not know it.
 std::filesystem::path own_folder() {
   Dl_info info;
   void* map = nullptr;
   if (::dladdr1(reinterpret_cast<void*>(&load_plugin), &info, &map, RTLD_DL_LINKMAP) == 0) return {};
-  const char* const name = static_cast<const link_map*>(map)->l_name;  // empty of the command
+  /// the linker's name of the main executable is empty
+  const char* const name = static_cast<const link_map*>(map)->l_name;
   std::error_code unknown;
   return std::filesystem::canonical(*name ? name : "/proc/self/exe", unknown).parent_path();
 }

@@ -1,18 +1,22 @@
-// Parts of Lehr that are loaded when they are needed: what they stand on takes longer to load than most commands to
-// run.
+// Loads parts of Lehr on demand, as shared libraries (dlopen). Such parts depend on large libraries (LLVM, HDF5,
+// NetCDF, MPI), whose loading would take longer than most commands run.
 #pragma once
 #include <stdexcept>
 #include <string>
 
 namespace lehr {
 
-/// A library that cannot be loaded, or is not there.
+/// The exception for a plugin that is missing or cannot be loaded. Its text has the reason for every path that was
+/// tried.
 struct NoPlugin : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What liblehr-NAME-VERSION.so exports as `lehr_plugin`, of a type that its header tells; it stays loaded. Throws
-/// NoPlugin, with all places where it is not.
+/// Loads liblehr-NAME-VERSION.so and returns the address of the symbol `lehr_plugin` that it exports.
+///
+/// The header of the plugin declares the type of that symbol. The library is searched for beside this code, in the
+/// library folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws NoPlugin if it is
+/// not found.
 const void* load_plugin(const std::string& name);
 
 }  // namespace lehr

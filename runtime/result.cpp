@@ -1,4 +1,4 @@
-// How a runtime error is printed.
+// Errors as text: option names are written as the caller spells them, and control characters are escaped.
 #include "runtime/result.h"
 
 #include "runtime/terminal/printable.h"
@@ -6,7 +6,7 @@
 namespace lehr {
 namespace {
 
-constexpr char kOption = '\1';  // in front of an option's name; what comes from users has no control characters in it
+constexpr char kOption = '\1';  // the marker before an option's name; text from users has no control characters
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Failures of the runtime as values: what is wrong with a file or a number, where, and the cure.
+// Errors as values: what is wrong with a file, an option or a number, where, and how to mend it. Functions that can
+// fail because of the user's input return Result<T>; exceptions are left for exhausted memory and for bugs.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,36 +9,55 @@
 
 namespace lehr {
 
-/// Exit codes of the command line (design: 0 done, 1 internal, 2 usage, 3 model, 4 data, 5 numerical).
+/// The kind of an error; its number is the exit code of the command line.
+///
+/// * done: success.
+/// * internal: a bug or a failing system.
+/// * usage: wrong options or arguments.
+/// * model: a wrong model.
+/// * data: a wrong file or wrong data.
+/// * numerical: arithmetic that failed, for instance a value that is not finite.
 enum class ExitCode : int { done = 0, internal = 1, usage = 2, model = 3, data = 4, numerical = 5 };
 
+/// A message about a failure, with its kind.
 struct Error {
-  ExitCode code = ExitCode::internal;
-  std::string where;  // "points.csv:7:3", "file.npz", option("data"); printed before "error:"
-  std::string text;
-  std::vector<std::string> notes;  // cures and other places, one a line
+  ExitCode code = ExitCode::internal;  // kind of the failure
+  std::string where;  // subject, printed before "error:": "points.csv:7:3", "file.npz" or option("data"); may be empty
+  std::string text;   // what is wrong, one sentence
+  std::vector<std::string> notes;  // remedies and further locations, printed one a line after the text
 };
 
-/// An option in a message, whoever has it: of a command line it is spelled "--data", of a call of the library "data".
+/// Returns an option's name behind a marker, for use inside messages. spelled() replaces the marker: the command line
+/// prints "--data" where a caller of the library reads "data".
 std::string option(std::string_view name);
-/// A message with its options behind this prefix.
+/// Returns the text with every option marker (see option()) replaced by `prefix`: "--" or "".
 std::string spelled(std::string text, std::string_view prefix);
+/// Returns the error with the option markers in all its texts replaced by `prefix`.
 Error spelled(Error error, std::string_view prefix);
 
-/// `where: error: text` and its notes, one a line, options as `spelled`.
+/// Formats an error for printing: `where: error: text`, then the notes, one a line. Option markers become `prefix`, and
+/// characters that could disturb a terminal are escaped (printable_lines()).
 std::string render(const Error& error, std::string_view prefix = "");
 
-/// A value or the error that prevented it.
+/// Holds either a value of type T or the Error that prevented it, like std::expected.
 template <class T>
 class Result {
  public:
+  /// Makes a success with this value.
   Result(T value) : state_(std::move(value)) {}
+  /// Makes a failure with this error.
   Result(Error error) : state_(std::move(error)) {}
+  /// Returns true if there is a value.
   explicit operator bool() const { return state_.index() == 0; }
+  /// Returns the value; throws std::bad_variant_access if there is none.
   T& operator*() { return std::get<0>(state_); }
+  /// Returns the value for reading; throws as above.
   const T& operator*() const { return std::get<0>(state_); }
+  /// Accesses a member of the value; throws as above.
   T* operator->() { return &std::get<0>(state_); }
+  /// Accesses a member of the value for reading; throws as above.
   const T* operator->() const { return &std::get<0>(state_); }
+  /// Returns the error; throws std::bad_variant_access if there is a value.
   const Error& error() const { return std::get<1>(state_); }
 
  private:

@@ -1,5 +1,5 @@
-// The generator and its draws. Compiled without contraction into fused multiply-adds, which would make the
-// last bit depend on the machine.
+// The generator and its draws. This file is compiled without contraction into fused multiply-adds, because these would
+// make the last bit depend on the machine. `log_of` and `exp_of` replace libm for the same reason.
 #include "runtime/rng.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 constexpr double kLeast = std::numeric_limits<double>::min();
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
 
-/// log x for normal x > 0, to about 1 ulp: 2 artanh((m - 1) / (m + 1)) of the mantissa m in [sqrt 1/2, sqrt
-/// 2).
+/// Returns log x for a normal x > 0, to about 1 ulp. With x = m 2^e and m in [sqrt 1/2, sqrt 2), log m is 2 artanh((m -
+/// 1) / (m + 1)), by its series.
 double log_of(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -30,14 +30,14 @@ double log_of(double x) {
   return exponent * kLn2High + (2 * s + (2 * s * series + exponent * kLn2Low));
 }
 
-/// log(1 + x), x > -1 (Kahan).
+/// Returns log(1 + x) for x > -1, without cancellation for small x (Kahan).
 double log1p_of(double x) {
   const double u = 1 + x;
   return u == 1 ? x : log_of(u) * (x / (u - 1));
 }
 
-/// exp x to about 1 ulp: x = n ln 2 + r and the Taylor series in |r| <= 0.35; 0 and infinity beyond the
-/// range.
+/// Returns exp x to about 1 ulp: x = n ln 2 + r, and a Taylor series in r, |r| <= 0.35. Beyond the range of double the
+/// result is 0 or infinity.
 double exp_of(double x) {
   if (x < -745) return 0;
   if (x > 710) return std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ double exp_of(double x) {
   return std::ldexp(series, static_cast<int>(n));
 }
 
-/// log k! for an integer k >= 0.
+/// Returns log k! for a whole k >= 0: a product below 16, Stirling's series above.
 double log_factorial(double k) {
   if (k < 16) {
     double product = 1;
@@ -63,14 +63,14 @@ double log_factorial(double k) {
   return (k + 0.5) * log_of(k) - k + kHalfLogTwoPi + tail;
 }
 
-/// Output function of SplitMix64 (Steele, Lea & Flood 2014).
+/// Scrambles 64 bits: the output function of SplitMix64 (Steele, Lea & Flood 2014).
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-/// d and v of Marsaglia & Tsang for shape >= 1: the draw is their product.
+/// Draws the factors d and v of Marsaglia & Tsang for shape >= 1; the Gamma draw is their product.
 std::pair<double, double> gamma_factors(Rng& rng, double shape) {
   const double d = shape - 1.0 / 3, c = 1 / (3 * std::sqrt(d));
   for (;;) {
@@ -124,6 +124,8 @@ double draw_normal(Rng& rng) {
 double draw_exponential(Rng& rng) { return -log_of(draw_uniform(rng)); }
 
 double draw_truncated_normal(Rng& rng, double lower, double upper) {
+  // Three ways: rejection from the Normal where the interval has much of its mass, from the uniform where it is narrow,
+  // and from an exponential in a tail (Robert 1995).
   if (!(lower < upper)) return lower;
   if (upper <= 0) return -draw_truncated_normal(rng, -upper, -lower);
   const double width = upper - lower;
@@ -153,7 +155,7 @@ double draw_gamma(Rng& rng, double shape) {
 }
 
 double draw_log_gamma(Rng& rng, double shape) {
-  // Below 1, G(a) = G(a + 1) U^(1/a).
+  // For a shape below 1: Gamma(a) is distributed as Gamma(a + 1) U^(1/a), with U uniform.
   const double boost = shape < 1 ? log_of(draw_uniform(rng)) / shape : 0;
   const auto [d, v] = gamma_factors(rng, shape < 1 ? shape + 1 : shape);
   return log_of(d) + log_of(v) + boost;
@@ -200,7 +202,7 @@ std::int64_t draw_poisson(Rng& rng, double mean) {
     }
     return k;
   }
-  // The letters are those of the paper.
+  // PTRS: the letters are those of the paper.
   const double b = 0.931 + 2.53 * std::sqrt(mean), a = -0.059 + 0.02483 * b, log_mean = log_of(mean);
   const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), vr = 0.9277 - 3.6224 / (b - 2);
   for (;;) {
@@ -226,7 +228,7 @@ std::int64_t draw_binomial(Rng& rng, std::int64_t n, double p) {
     }
     return k;
   }
-  // The letters are those of the paper.
+  // BTRS: the letters are those of the paper.
   const double deviation = std::sqrt(size * p * q), mode = std::floor((size + 1) * p);
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = size * p + 0.5;
   const double alpha = (2.83 + 5.1 / b) * deviation, vr = 0.92 - 4.2 / b, log_odds = log_of(p / q);

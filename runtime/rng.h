@@ -1,7 +1,8 @@
-// Random numbers that are the same bits on every machine: xoshiro256++ (Blackman & Vigna 2021) and draws from
-// it that use only exactly rounded operations (+ - * / sqrt) and a logarithm and exponential built from them;
-// no std::*_distribution, no libm. The state is explicit, without hidden spare values: copying it is a
-// checkpoint.
+// Reproducible random numbers: the xoshiro256++ generator (Blackman & Vigna 2021) and draws from distributions.
+//
+// The same seed gives the same bits on every machine. Draws use only exactly rounded operations (+ - * / sqrt), and a
+// logarithm and an exponential made from them; std::*_distribution and libm are avoided, because their bits vary. The
+// state is explicit and complete (no spare Normal is stored), so a copy of it is a checkpoint.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,58 +10,62 @@
 
 namespace lehr {
 
-/// One stream of random bits. Different (seed, stream) pairs give streams unrelated for all practical
-/// purposes, so a worker or an item can have its own without regard to the order of execution.
+/// A pseudo-random generator with 256 bits of state. Generators of different (seed, stream) pairs are statistically
+/// independent for all practical purposes, so every worker or item can have its own.
 struct Rng {
-  std::array<std::uint64_t, 4> state;
+  std::array<std::uint64_t, 4> state;  // state of xoshiro256++; never all zero
 
+  /// Initialises the state by SplitMix64 from a seed and the number of a stream.
   explicit Rng(std::uint64_t seed, std::uint64_t stream = 0);
-  /// The next 64 bits.
+  /// Advances the generator and returns 64 uniform random bits.
   std::uint64_t next();
 };
 
-/// In the open interval (0, 1): k + 1/2 over 2^52, k uniform.
+/// Draws uniformly from the open interval (0, 1): (k + 1/2) / 2^52 with k uniform.
 double draw_uniform(Rng& rng);
 
-/// Uniform on 0 .. n - 1, n > 0, without bias.
+/// Draws an integer uniformly from 0 .. n - 1, without bias (rejection); n must be positive.
 std::uint64_t draw_below(Rng& rng, std::uint64_t n);
 
-/// Mean 0, variance 1 (polar method of Marsaglia).
+/// Draws from the standard Normal distribution (polar method of Marsaglia).
 double draw_normal(Rng& rng);
 
-/// Mean 1.
+/// Draws from the Exponential distribution of rate 1.
 double draw_exponential(Rng& rng);
 
-/// Gamma of rate 1, shape > 0 (Marsaglia & Tsang 2000); a draw that would underflow is the least normal
-/// number.
+/// Draws from the Gamma distribution of the given shape > 0 and rate 1 (Marsaglia & Tsang 2000). A draw that would
+/// underflow becomes the least normal number, so its logarithm is finite.
 double draw_gamma(Rng& rng, double shape);
 
-/// Logarithm of a Gamma draw of rate 1; finite for shapes down to 1e-300, where the draw itself would be
-/// zero.
+/// Draws the logarithm of a Gamma variable of the given shape and rate 1. It is finite for shapes down to 1e-300, where
+/// the Gamma draw itself would be zero.
 double draw_log_gamma(Rng& rng, double shape);
 
-/// a, b > 0, tiny ones too; in [0, 1] (the ends by rounding only).
+/// Draws from the Beta distribution with parameters a, b > 0, which may be tiny. The result is in [0, 1]; 0 and 1 occur
+/// by rounding only.
 double draw_beta(Rng& rng, double a, double b);
 
-/// Standard Normal between lower and upper, which may be infinite or far out; lower unless lower < upper (rejection
-/// from an exponential in the tails: Robert 1995).
+/// Draws from the standard Normal distribution restricted to (lower, upper). The ends may be infinite or far in a tail,
+/// where an exponential proposal is used (Robert 1995). Returns `lower` if lower < upper is false.
 double draw_truncated_normal(Rng& rng, double lower, double upper);
 
-/// Fills `out` (as long as `concentration`, all of it > 0) with a point of the simplex, no entry below the
-/// least normal number, so that its logarithm is finite.
+/// Fills `out` with a draw from the Dirichlet distribution. `concentration` has the same length and positive elements.
+/// No entry of the draw is below the least normal number, so its logarithm is finite.
 void draw_dirichlet(Rng& rng, std::span<const double> concentration, std::span<double> out);
 
-/// An index with probability proportional to its weight; weights >= 0 with a positive finite sum. Never an
-/// index of weight zero.
+/// Draws an index with probability proportional to its weight. Weights are nonnegative, with a positive finite sum; an
+/// index of weight zero is never drawn.
 std::int64_t draw_categorical(Rng& rng, std::span<const double> weights);
 
-/// 0 <= mean <= 1e15 (inversion below 10, above it PTRS of Hoermann 1993).
+/// Draws from the Poisson distribution; 0 <= mean <= 1e15. Uses inversion for means below 10 and the transformed
+/// rejection PTRS (Hoermann 1993) above.
 std::int64_t draw_poisson(Rng& rng, double mean);
 
-/// n >= 0 up to 1e15, 0 <= p <= 1 (inversion where n p < 10, above it BTRS of Hoermann 1993).
+/// Draws the number of successes in n trials of probability p; 0 <= n <= 1e15. Uses inversion where n min(p, 1 - p) is
+/// below 10 and the transformed rejection BTRS (Hoermann 1993) above.
 std::int64_t draw_binomial(Rng& rng, std::int64_t n, double p);
 
-/// A uniform permutation of the elements in place.
+/// Permutes the elements in place, every permutation with the same probability (Fisher-Yates).
 void shuffle(Rng& rng, std::span<std::int64_t> elements);
 
 }  // namespace lehr

@@ -1,6 +1,6 @@
-// Numbers that choose between two ways of doing the same thing: how long a row may be that is kept in registers, how
-// many operations make a loop worth unrolling. Whatever they are, the results are the same, so that a test can move
-// them to where small data take either way.
+// Named thresholds: numbers that choose between two implementations of the same computation, such as the longest row
+// that is kept in registers. The results do not depend on them. A test can therefore set them so that small data reach
+// either implementation.
 #pragma once
 #include <charconv>
 #include <cstdlib>
@@ -8,20 +8,25 @@
 
 namespace lehr {
 
-/// A threshold with a name, "file.number". The environment variable LEHR_THRESHOLDS, "name=value,name=value", sets it
-/// when it is read; for tests, and part of the key under which code is cached.
+/// A constant of type T with a name, "file.number", which tests can override. The environment variable
+/// LEHR_THRESHOLDS="name=value,name=value" is read at every use. It is part of the key under which compiled code is
+/// cached.
 template <class T>
 class Threshold {
  public:
+  /// Makes a threshold with its usual value.
   constexpr Threshold(std::string_view name, T value) : name_(name), value_(value) {}
 
+  /// Returns the name by which LEHR_THRESHOLDS overrides the value.
   constexpr std::string_view name() const { return name_; }
+  /// Returns the value: that of the environment variable if it names this threshold, otherwise the usual one.
   operator T() const {
     const char* const set = std::getenv("LEHR_THRESHOLDS");
     return set ? look_up(set) : value_;
   }
 
  private:
+  /// Returns the value for this name in a list "name=value,name=value", or the usual value if the list lacks it.
   T look_up(std::string_view set) const {
     while (!set.empty()) {
       const std::string_view entry = set.substr(0, set.find(','));
