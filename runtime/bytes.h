@@ -50,7 +50,7 @@ class Writer {
   template <class T>
   void put(const T& x) {
     if constexpr (Plain<T>) append(&x, sizeof x);
-    /// `fields` takes a mutable reference for the reader's sake; a writer only reads
+    // `fields` takes a mutable reference for the sake of Reader; a writer only reads.
     else fields(*this, const_cast<T&>(x));
   }
   /// Appends the length and the characters.

@@ -1,4 +1,5 @@
-// Whole files or nothing: every output of a run is written beside its place and renamed into it.
+// Reads and writes whole files. Writing is atomic: a file appears under its name complete or not at all, so a killed
+// run never leaves half a result.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,14 +8,18 @@
 
 namespace lehr {
 
-/// Writes `bytes` to `path` atomically: a new file beside it under a name that nobody can foresee, fsync, rename. A
-/// file that was there keeps its permissions, and a link to one stays a link; a new file has `mode` less the umask.
-/// What runs that were killed left of earlier attempts is removed. The error names the path and errno;
-/// it is ExitCode::internal where the disk takes no more, and ExitCode::usage where the path cannot be written to.
+/// Writes `bytes` to the file `path` atomically. A new file with an unpredictable name beside the target is written,
+/// flushed to disk (fsync) and renamed.
+///
+/// An existing file keeps its permissions, and a symbolic link to it stays. A new file gets `mode` less the umask. A
+/// pipe or device is written to directly. Temporary files that killed runs left are removed. Errors name the path and
+/// the system's reason: ExitCode::internal if the disk is full or fails, ExitCode::usage if the path cannot be written.
 Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode = 0666);
 
-/// The whole file; the error names the path and why. Directories, pipes and devices are refused without waiting for
-/// them, except standard input and what a shell puts in the place of `<(command)`.
+/// Reads a file completely and returns its bytes.
+///
+/// Directories, pipes and devices are refused at once; exceptions are standard input and the descriptors that a shell
+/// passes for `<(command)`. Errors are of ExitCode::data; so is a file larger than the memory.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace lehr

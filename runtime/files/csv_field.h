@@ -1,4 +1,5 @@
-// What the writers of tables share.
+// Quoting of text fields in CSV tables, for all code that writes them. Text that a spreadsheet would evaluate as a
+// formula is disarmed.
 #pragma once
 #include <charconv>
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace lehr {
 
-/// Whether a spreadsheet would work it out: what begins as a formula does, and is no number.
+/// Returns true if a spreadsheet would evaluate the text: it begins with =, +, -, @, a tab or a carriage return, and is
+/// not a number.
 inline bool is_formula(const std::string& text) {
   if (text.find_first_of("=+-@\t\r") != 0) return false;
   const char* const begin = text.data() + (text[0] == '+' ? 1 : 0);
@@ -15,8 +17,8 @@ inline bool is_formula(const std::string& text) {
   return error != std::errc() || end != text.data() + text.size();
 }
 
-/// A field of a CSV table, in quotes where it needs them (RFC 4180); text that begins as a formula has a `'` before it,
-/// which spreadsheets take for a mark of text.
+/// Formats text as one field of a CSV table (RFC 4180), in quotes if it contains commas, quotes or line breaks. A
+/// formula gets an apostrophe in front, which spreadsheets read as a mark of text.
 inline std::string csv_field(const std::string& given) {
   const std::string text = is_formula(given) ? "'" + given : given;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;

@@ -1,4 +1,5 @@
-// Named arrays as read from the user's files, before they are matched with a model.
+// Named arrays as read from the user's files, before they are matched with the variables of a model. Every reader of a
+// format produces these; compiler/model/bind.h consumes them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,55 +11,66 @@
 
 namespace lehr {
 
-/// One named array, row-major. Numbers of every file type arrive as double (integers up to 2^53 exact).
-/// A ragged array has shape {rows, longest row}, `row_offsets` of size rows + 1, and `values` packed row
-/// after row without padding. Missing entries (empty CSV field, NA, NaN, JSON null) are NaN.
+/// One named array of data, row-major.
+///
+/// Numbers of every type of file are stored as double; integers are exact up to 2^53. Missing entries (an empty CSV
+/// field, NA, NaN, JSON's null) are NaN. In a ragged array the rows have different lengths: `shape` is {rows, longest
+/// row}, and `values` has the rows end to end without padding.
 struct DataArray {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::vector<double> values;
-  std::vector<std::int64_t> row_offsets;  // empty unless ragged
-  std::vector<double> multiplicity;       // sparse counts: copies of each element of `values`; empty otherwise
-  std::vector<std::string> levels;        // text column: values are positions in this sorted list
-  std::vector<std::string> axis_labels;   // names of the last axis: CSV columns; of sparse counts, those of the values
-  std::vector<std::string> row_labels;    // names of the first axis, where the file has them
-  bool integral = false;                  // every present value is an integer
-  bool has_missing = false;               // some value is NaN
-  bool of_columns = false;                // sparse counts: values are columns of a matrix, which have no numbers
-  bool by_name = false;                   // the binding says the name, not the file
-  double largest = -1;                    // where it is a part: the largest of all values, if above those here
-  std::string source;                     // for messages: "points.csv, column 'x'"
-  std::vector<DataArray> again;  // of the same name in other files, as a column that tells whose lines these are
+  std::string name;  // name of the variable or plate that it is for; empty if neither file nor binding has one
+  std::vector<std::int64_t> shape;  // extent of each axis; empty for a scalar
+  std::vector<double> values;       // elements, row-major; of a text array, positions in `levels`
+  /// Ragged: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1]; otherwise empty.
+  std::vector<std::int64_t> row_offsets;
+  std::vector<double> multiplicity;  // sparse counts: copies of each element of `values`; otherwise empty
+  std::vector<std::string> levels;   // text array: its distinct strings, sorted; otherwise empty
+  /// Names along the last axis (CSV columns); of sparse counts, names of the column numbers in `values`.
+  std::vector<std::string> axis_labels;
+  std::vector<std::string> row_labels;  // names along the first axis, if the file has them
+  bool integral = false;                // true if every value that is present is a whole number
+  bool has_missing = false;             // true if some value is NaN
+  /// Sparse counts of a matrix: `values` are columns from 0, whatever number the plate counts from.
+  bool of_columns = false;
+  bool by_name = false;  // true if the name is from the binding (`x=file`), false if from the file
+  /// Largest value that the whole array can have, if above those here (an excerpt, a matrix); else -1.
+  double largest = -1;
+  std::string source;  // origin, for messages: "points.csv, column 'x'"
+  /// Further arrays of this name from other files, such as a key column that several tables have.
+  std::vector<DataArray> again;
 
+  /// Returns true if the rows have different lengths, stored end to end.
   bool ragged() const { return !row_offsets.empty(); }
 };
 
-/// What a line of a column says, in words.
+/// Returns the entry of a column on a line (from 0) as text: its level, or its number. The entry must not be missing.
 std::string name_on_line(const DataArray& column, std::size_t line);
 
-/// Text that is whole numbers from 0, without leading zeros, becomes these numbers.
+/// Converts a text column to numbers if all its levels are whole numbers from 0, written without leading zeros or
+/// signs. Other columns stay as they are.
 void read_numbers(DataArray& column);
 
+/// Arrays by name.
 using Dataset = std::map<std::string, DataArray>;
 
-/// Reads one `--data` binding, NAME=FILE:PART, in the forms of kDataFormats (readers.h):
-///   arrays by name (columns, members of an archive, JSON as Stan's: scalars, nested arrays) ·
-///   one array, under the name before the `=` (of one column: a vector) ·
-///   columns as the last axis of one array: those listed, or all numeric ones.
-/// Every type may be compressed (`.gz`). CSV columns without a name are passed over; text, in CSV or JSON, becomes
-/// levels; an NPZ or JSON file of one array needs no `:member`, and an LDA-C file gives `multiplicity` with its array.
-/// A missing file, a syntax error, an unknown column, text where a number is needed, ragged CSV rows or an
-/// empty file are errors of ExitCode::data that name file, line and cure; a malformed binding is ExitCode::usage.
+/// Reads one `--data` binding, NAME=FILE:PART, and returns its arrays. kDataFormats (readers.h) lists the forms.
+///
+/// * Without NAME, all arrays of the file by their own names: columns, members of an archive, entries of JSON.
+/// * With NAME, one array of that name. Columns become its last axis: those listed in PART, or all numeric ones.
+///
+/// Every type of file may be compressed (`.gz`). CSV columns without a name are skipped; text becomes levels. An LDA-C
+/// file gives its counts as `multiplicity`. A file that is missing, malformed or empty is an error of ExitCode::data
+/// with file, line and remedy. A malformed binding is one of ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
-/// An error that names the sources of an array, and of another of its name.
+/// Makes the error that two bindings give arrays of the same name; it names both sources. `where` is its subject.
 Error given_twice(std::string where, const DataArray& first, const DataArray& then);
 
-/// Reads all bindings; a name that two bindings give is an error that names both sources, but where both are files of
-/// arrays by name: DataArray::again.
+/// Reads all bindings and returns their arrays together. Two arrays of one name are an error if a binding names one of
+/// them; if both names are from files, the second joins DataArray::again of the first.
 Result<Dataset> read_bindings(const std::vector<std::string>& bindings);
 
-/// One label a line (`--labels term=vocab.txt`; blank lines at the end are dropped); also for plate sizes.
+/// Reads a file with one label a line (`--labels term=vocab.txt`). Blank lines at the end are dropped; labels must
+/// differ.
 Result<std::vector<std::string>> read_labels(const std::string& path);
 
 }  // namespace lehr

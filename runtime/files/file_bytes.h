@@ -1,4 +1,5 @@
-// Some bytes of a file that stays where it is.
+// Random access to the bytes of a regular file that must not change meanwhile. Size and time of modification are
+// compared after every read.
 #pragma once
 #include <ctime>
 
@@ -10,30 +11,38 @@
 
 namespace lehr {
 
+/// An open file for reading at any offset. It owns the descriptor and can be moved.
 class FileBytes {
  public:
-  /// A regular file; the error names the path and why it cannot be read.
+  /// Opens a regular file. The error names the path and the reason.
   static Result<FileBytes> open(const std::string& path);
+  /// Takes over the descriptor of `other`.
   FileBytes(FileBytes&& other) noexcept;
   FileBytes& operator=(FileBytes&&) = delete;
+  /// Closes the file.
   ~FileBytes();
 
+  /// Returns the path, as given to open().
   const std::string& path() const { return path_; }
+  /// Returns the size in bytes when the file was opened.
   std::uint64_t size() const { return size_; }
-  /// Replaces `to` by the bytes from `at` on. A file that has changed since it was opened is an error.
+  /// Replaces the contents of `to` by `count` bytes from offset `at`. Returns an error if they cannot be read, or if
+  /// the file has changed since it was opened.
   std::optional<Error> read(std::uint64_t at, std::uint64_t count, std::string& to) const;
-  /// The error of a file that has changed since it was opened; for whoever reads it by other means.
+  /// Returns an error if size or time of modification differ from those at open(); for code that reads the path by
+  /// itself.
   std::optional<Error> changed() const;
-  /// Another descriptor of the file; -1 where there can be none.
+  /// Returns a new descriptor of the same file, owned by the caller; -1 on failure.
   int duplicate() const;
 
  private:
+  /// Takes ownership of the descriptor `file`.
   FileBytes(std::string path, int file) : path_(std::move(path)), file_(file) {}
 
   std::string path_;
-  int file_;
+  int file_;  // descriptor; -1 after a move
   std::uint64_t size_ = 0;
-  timespec written_ = {};
+  timespec written_ = {};  // time of modification at open()
 };
 
 }  // namespace lehr

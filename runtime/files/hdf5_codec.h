@@ -1,5 +1,5 @@
-// What needs the library of HDF5, as a table that a shared library of its own exports: it is loaded when a file is
-// read.
+// The interface between Lehr and its plugin for HDF5: a table of functions that a shared library exports as
+// `lehr_plugin`. The plugin alone links the HDF5 library; it is loaded when such a file is read (runtime/plugin.h).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,49 +13,58 @@
 
 namespace lehr {
 
-/// A sparse matrix as it is stored: compressed rows, or columns; not looked at yet.
+/// A sparse matrix in compressed rows (CSR) or columns (CSC), as stored in the file and not yet validated. Row i has
+/// the column numbers `indices` and the `values` from pointers[i] to pointers[i + 1] - 1.
 struct CompressedMatrix {
-  bool by_columns = false;
-  std::vector<double> shape, pointers, indices, values;
+  bool by_columns = false;  // true for CSC: pointers are those of columns, and indices are rows
+  std::vector<double> shape, pointers, indices, values;  // `shape`: {rows, columns}; all arrays are doubles, as read
 };
 
-/// A dataset of numbers or text, a sparse matrix, or a column of a table of AnnData.
+/// A dataset of numbers or text, a sparse matrix, or a column of an AnnData table. One of `values`, `texts` and
+/// `sparse` is set.
 struct Hdf5Array {
-  std::vector<std::int64_t> shape;
-  std::vector<double> values;                     // missing: NaN
-  std::vector<std::optional<std::string>> texts;  // of text, instead
-  std::optional<CompressedMatrix> sparse;         // instead of all three
+  std::vector<std::int64_t> shape;                // extents of a dense array
+  std::vector<double> values;                     // numbers, row-major; NaN if missing
+  std::vector<std::optional<std::string>> texts;  // strings, row-major; nothing if missing
+  std::optional<CompressedMatrix> sparse;         // a sparse matrix, which has its own shape
 };
 
+/// Serialises a CompressedMatrix (bytes.h), for the pipe of a child process.
 template <class Archive>
 void fields(Archive& a, CompressedMatrix& m) {
   a(m.by_columns, m.shape, m.pointers, m.indices, m.values);
 }
+/// Serialises an Hdf5Array.
 template <class Archive>
 void fields(Archive& a, Hdf5Array& x) {
   a(x.shape, x.values, x.texts, x.sparse);
 }
 
-/// An array of numbers in a file that stays open.
+/// An open array of numbers whose rows (elements along the first axis) are read on demand.
 class Hdf5Rows {
  public:
+  /// Closes the file.
   virtual ~Hdf5Rows() = default;
+  /// Returns the extents of the array; there is at least one axis.
   virtual const std::vector<std::int64_t>& shape() const = 0;
-  /// Elements along the first axis, appended.
+  /// Appends the numbers of rows begin .. end - 1 to `to`, row-major.
   virtual std::optional<Error> read(std::int64_t begin, std::int64_t end, std::vector<double>& to) const = 0;
 };
 
+/// The functions of the plugin. A damaged file can crash the HDF5 library, so callers run them in a child process.
 struct Hdf5Codec {
-  /// The parts by their paths in the file; those of none of them: all arrays outside of groups. ExitCode::data where a
-  /// part is not there, or cannot be read.
+  /// Reads the arrays at the paths `parts` inside a file, given as its bytes; with no parts, all arrays outside of
+  /// groups. Returns them by path. Errors are of ExitCode::data: a part is missing or cannot be read.
   Result<std::map<std::string, Hdf5Array>> (*read)(std::string_view bytes, const std::string& path,
                                                    const std::vector<std::string>& parts);
-  /// The names of the rows of a table of AnnData (`obs`, `var`); empty where there is no such table.
+  /// Returns the row names of an AnnData table (`obs`, `var`); an empty list if the file has no such table.
   Result<std::vector<std::string>> (*index)(std::string_view bytes, const std::string& path, const std::string& table);
-  /// A part of a file that is not read as a whole. ExitCode::data where that is no array of numbers.
+  /// Opens one array of the file for reading in pieces. An error of ExitCode::data if the part is not an array of
+  /// numbers.
   Result<std::shared_ptr<const Hdf5Rows>> (*rows)(const std::string& path, const std::string& part);
 };
 
 }  // namespace lehr
 
+/// The table that the plugin exports.
 extern "C" const lehr::Hdf5Codec lehr_plugin;

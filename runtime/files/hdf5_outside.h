@@ -1,15 +1,16 @@
-// What a file of HDF5 leaves to other files. Whoever wrote it says which, so that reading them would give away any file
-// of the reader's, or wait for a pipe.
+// Detects references from an HDF5 file to other files (external storage, virtual datasets, external links). Such files
+// are refused: their author chooses the path, so reading it could disclose any file of the reader, or block on a pipe.
 #pragma once
 #include <hdf5.h>
 
 namespace lehr {
 
-/// Whether the numbers of a dataset are in other files; it is not read, nor are its extents asked for.
+/// Returns true if a dataset stores its numbers in other files, or if that cannot be determined. The dataset is not
+/// read.
 bool is_outside(hid_t dataset);
 
-/// Whether any dataset of a file, or any of its links, leads to another file. False where the bytes are no file of
-/// HDF5.
+/// Returns true if any dataset or link of a file leads to another file. The file is given as `count` bytes in memory;
+/// bytes that are not HDF5 give false.
 bool leads_outside(const void* bytes, size_t count);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Arrays whose axes have names, in groups: what draws are written as.
+// Arrays with named axes, in groups, like an xarray.Dataset or ArviZ's InferenceData. Posterior draws have this form
+// before they are written as NetCDF or CSV.
 #pragma once
 #include <map>
 #include <string>
@@ -9,56 +10,63 @@
 
 namespace lehr {
 
+/// An array with a name for each axis.
 struct LabelledArray : NamedArray {
-  std::vector<std::string> axes = {};  // as many as `shape` has
+  std::vector<std::string> axes = {};  // names of the axes, as many as `shape` has
 };
 
-/// What the positions of an axis are called: text or numbers. Of the name of its axis, or of another one.
+/// The labels or numbers of the positions along an axis. Several coordinates may describe one axis, under other names.
 struct Coordinate {
-  std::string name, axis;
-  std::vector<std::string> labels = {};
-  std::vector<double> numbers = {};
+  std::string name, axis;                // own name, and the name of the axis that it describes
+  std::vector<std::string> labels = {};  // one text for each position; empty if `numbers` is used
+  std::vector<double> numbers = {};      // one number for each position, instead of `labels`
 
+  /// Returns the number of positions.
   std::size_t size() const { return labels.empty() ? numbers.size() : labels.size(); }
 };
 
-/// An axis has one extent in all arrays of a group.
+/// A named group of arrays and coordinates. An axis has the same extent in all arrays of its group.
 struct ArrayGroup {
-  std::string name;
+  std::string name;  // name of the group: "posterior", "sample_stats"
   std::vector<Coordinate> coordinates = {};
   std::vector<LabelledArray> arrays = {};
 };
 
+/// The contents of a file of draws: text attributes and groups of arrays.
 struct LabelledArrays {
   std::map<std::string, std::string> attributes = {};
   std::vector<ArrayGroup> groups = {};
 };
 
+/// Serialises a LabelledArray (bytes.h).
 template <class Archive>
 void fields(Archive& a, LabelledArray& x) {
   a(x.name, x.shape, x.values, x.integer, x.axes);
 }
+/// Serialises a Coordinate.
 template <class Archive>
 void fields(Archive& a, Coordinate& c) {
   a(c.name, c.axis, c.labels, c.numbers);
 }
+/// Serialises an ArrayGroup.
 template <class Archive>
 void fields(Archive& a, ArrayGroup& g) {
   a(g.name, g.coordinates, g.arrays);
 }
+/// Serialises LabelledArrays.
 template <class Archive>
 void fields(Archive& a, LabelledArrays& all) {
   a(all.attributes, all.groups);
 }
 
-/// The group of that name, or null.
+/// Returns the group of that name, or null.
 inline const ArrayGroup* find_group(const LabelledArrays& arrays, std::string_view name) {
   for (const ArrayGroup& g : arrays.groups)
     if (g.name == name) return &g;
   return nullptr;
 }
 
-/// What draws lie on before they have axes of their own.
+/// Names of the first two axes of every array of draws: the Markov chain, and the draw in it.
 inline constexpr const char *kChainAxis = "chain", *kDrawAxis = "draw";
 
 }  // namespace lehr

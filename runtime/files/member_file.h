@@ -1,4 +1,4 @@
-// Files that the program names itself, in a directory that the user names.
+// Atomic writing of files whose names the program chooses, in a directory that the user chose (DIR/fit.json).
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,8 +7,9 @@
 
 namespace lehr {
 
-/// As write_file() does it, but whatever has the name is replaced: a link is not followed, and a pipe or a device is
-/// not written to. Nobody meant those by naming the directory.
+/// Writes `bytes` to `path` atomically, as write_file() does, but replaces whatever has the name. A symbolic link is
+/// replaced, not followed, and a pipe or device is never written to: by naming the directory the user did not choose
+/// them.
 Result<bool> write_member(const std::string& path, std::string_view bytes);
 
 }  // namespace lehr

@@ -1,6 +1,6 @@
-// NetCDF-4 files as ArviZ and xarray read them: a group for each group, a dimension for each axis. Numbers that are
-// whole are 64-bit integers. Coordinates that have not the name of their axis are listed in the attribute
-// `coordinates`.
+// Draws as NetCDF-4 files in the layout of ArviZ and xarray: a NetCDF group for each group, a dimension for each axis.
+// Arrays of whole numbers are 64-bit integers. Coordinates with another name than their axis are listed in the
+// attribute `coordinates`. The functions load a plugin.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,11 +10,12 @@
 
 namespace lehr {
 
-/// The bytes of a file, the same for the same arrays. An axis of extent 0 becomes an unlimited dimension.
-/// ExitCode::internal where the library that writes them fails.
+/// Returns the bytes of a NetCDF-4 file with these arrays; equal arrays give equal bytes. An axis of extent 0 becomes
+/// an unlimited dimension. ExitCode::internal if the NetCDF library fails.
 Result<std::string> format_netcdf(const LabelledArrays& arrays);
 
-/// What format_netcdf wrote; `path` is for messages. ExitCode::data for anything else.
+/// Parses a file that format_netcdf() wrote, in a child process. `path` is for messages. Any other file is an error of
+/// ExitCode::data.
 Result<LabelledArrays> parse_netcdf(std::string_view bytes, const std::string& path);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// A file that is written a part after another, whole or not at all.
+// Atomic writing of a file in pieces: the file appears under its name when it is finished, complete or not at all.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,24 +8,32 @@
 
 namespace lehr {
 
-/// What becomes of a link, a pipe or a device that has the name.
+/// What happens to a symbolic link, pipe or device under the target's name. `followed`: the link's target is replaced,
+/// and the pipe or device is written to. `replaced`: the new file takes the name.
 enum class Existing { followed, replaced };
 
-/// As write_file() does it. The file is there once it is finished; what is not finished is removed.
+/// A file being written, under a temporary name beside its target. Without finish(), the destructor removes it.
 class NewFile {
  public:
+  /// Opens the temporary file. `mode` is the permissions of a new file before the umask; an existing file keeps its
+  /// own. Errors are those of write_file().
   static Result<NewFile> begin(const std::string& path, unsigned mode = 0666, Existing existing = Existing::followed);
+  /// Takes over the temporary file.
   NewFile(NewFile&&) noexcept;
+  /// Removes the temporary file unless finish() has renamed it.
   ~NewFile();
 
+  /// Appends bytes.
   Result<bool> append(std::string_view bytes);
-  /// Everything is on disk, beside its place: what is left to finish() takes no room.
+  /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space.
   Result<bool> sync();
-  /// Nothing can be appended any more.
+  /// Flushes the file and renames it to the target. Nothing can be appended after it.
   Result<bool> finish();
 
  private:
+  /// State of the open file (atomic_file.cpp).
   struct Open;
+  /// Wraps an open file.
   explicit NewFile(std::unique_ptr<Open> open);
   std::unique_ptr<Open> open_;
 };

@@ -1,4 +1,5 @@
-// One array in NumPy's NPY format (NEP 1, versions 1 to 3), from and to bytes.
+// NumPy's NPY format for one array (NEP 1, versions 1 to 3), and its NPZ archives, from and to bytes. Whatever a header
+// claims is checked against the size of the file before memory is allocated.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,30 +10,34 @@
 
 namespace lehr {
 
-/// bool, signed and unsigned integers of 1 to 8 bytes, floats of 2, 4 and 8, either byte order, C or Fortran
-/// order. Text, dates, objects and records are errors that name the dtype; so is a shape that the bytes
-/// cannot hold, before anything is allocated.
+/// Parses an NPY file of numbers and returns its array as double, row-major.
+///
+/// It reads bool, integers of 1 to 8 bytes and floats of 2, 4 and 8, in either byte order, C or Fortran layout. `path`
+/// is for messages. Other dtypes, text among them, are errors that name the dtype; so is a shape with more elements
+/// than the file can hold.
 Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path);
 
-/// Version 1.0, "<f8" or "<i8", C order. The product of the shape is the number of values.
+/// Formats an array as an NPY file of version 1.0 in C order: dtype "<i8" for integers, otherwise "<f8".
 std::string format_npy(const NamedArray& array);
 
-/// Where the rows of a file are: its elements along the first axis.
+/// Where the rows of an NPY file lie. A row is an element along the first axis.
 struct NpyRows {
-  std::uint64_t begin = 0, bytes = 0;  // of the first one, and of each
-  std::string descr;
-  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0, bytes = 0;  // offset of the first row in the file; size of each row
+  std::string descr;                   // dtype, as in the header
+  std::vector<std::int64_t> shape;     // extents of the whole array
 
-  /// What stands before so many rows in a file of their own.
+  /// Returns the NPY header for a file with `rows` such rows.
   std::string header(std::int64_t rows) const;
 };
-/// From the first bytes of a file of `size` bytes. Fortran order is an error.
+/// Locates the rows of an NPY file of `size` bytes, from its first bytes. A scalar or an array in Fortran order is an
+/// error.
 Result<NpyRows> npy_rows(std::string_view begin, std::uint64_t size, const std::string& path);
 
-/// The error of an archive with two arrays of one name: others take the first, or the last.
+/// Makes the error that an archive has two arrays of one name. It is refused because programs differ in which they
+/// read.
 Error two_members(const std::string& path, const std::string& name);
 
-/// The members of an NPZ archive by name, without `.npy`; anything else in the archive is passed over.
+/// Parses an NPZ archive and returns its arrays, named without `.npy`. Other members of the archive are skipped.
 Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path);
 
 }  // namespace lehr

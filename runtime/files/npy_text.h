@@ -1,4 +1,4 @@
-// Text in NumPy's arrays: of a fixed width, in characters of four bytes (dtype U) or in bytes (S).
+// Text arrays of NumPy: strings of fixed width, of 4-byte characters (dtype U) or of bytes (dtype S).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +12,18 @@
 
 namespace lehr {
 
+/// The dtype of a text array.
 struct TextType {
-  bool wide = false;     // U
-  std::size_t size = 0;  // of an element, in bytes
-  bool swapped = false;  // wide characters have the other order of bytes
+  bool wide = false;     // true for U (UTF-32), false for S (bytes)
+  std::size_t size = 0;  // bytes of an element
+  bool swapped = false;  // true if wide characters have the opposite byte order of this machine
 };
 
-/// Of a dtype without its sign ("U5", "S12"); nothing for others.
+/// Parses a text dtype without its byte-order sign ("U5", "S12"). Returns nothing for other dtypes.
 std::optional<TextType> text_type(std::string_view dtype, bool swapped);
 
-/// The elements that lie in `bytes`, as levels. What stands for no value in a table does so here. An error of
-/// ExitCode::data where an element is not text.
+/// Decodes the elements stored in `bytes` into a text array (levels). Its shape is left to the caller. An empty string,
+/// NA and NaN are missing. An element that is not Unicode is an error of ExitCode::data.
 Result<DataArray> text_data(std::string_view bytes, const TextType& type, const std::string& path);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// NPZ files as NumPy writes them: posterior.npz, --init, simulate.
+// NPZ archives as NumPy writes them; posteriors, start values (`--init`) and simulated data are stored so.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,12 +8,14 @@
 
 namespace lehr {
 
-/// Reads every member (f4, f8, i1..i8, u1..u8, bool; C or Fortran order; stored or deflated) as double.
+/// Reads all arrays of an NPZ file as double. Members may be bool, integers or floats, in C or Fortran order, stored or
+/// deflated.
 Result<std::vector<NamedArray>> read_npz(const std::string& path);
 
-/// The bytes of an archive that numpy.load reads. Deflated.
+/// Returns the bytes of a deflated archive that numpy.load reads. A member whose number of values contradicts its shape
+/// is an error.
 Result<std::string> format_npz(const std::vector<NamedArray>& members);
-/// Writes atomically (temporary file in the same directory, fsync, rename); as format_npz makes them.
+/// Writes the archive of format_npz() to `path`, atomically.
 Result<bool> write_npz(const std::string& path, const std::vector<NamedArray>& members);
 
 }  // namespace lehr

@@ -1,6 +1,7 @@
-// One function per file type, from the bytes of a file, and the table of the types; `path` is only for messages. All
-// errors are of ExitCode::data and name file, line and cure. None of them allocates more than a small multiple of the
-// input.
+// The readers of data: one function for each type of file, from its bytes to named arrays, and the table of all types.
+//
+// In all of them `path` is for messages only. Errors are of ExitCode::data and name file, line and remedy. None
+// allocates more than a small multiple of its input, so a damaged file cannot exhaust memory.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,65 +13,77 @@
 
 namespace lehr {
 
-/// A CSV table (RFC 4180, first line the names of the columns). Fields are separated by commas; where the first line
-/// has none, by semicolons, with decimal points or commas; where it has none of these either, by tabs. With an empty
-/// `name`, one array a column, named by the header: the columns listed, or all that have a name. Otherwise one array
-/// `name` whose last axis is the listed columns (or all numeric ones); a single column gives a vector, and may be text.
+/// Parses a CSV table (RFC 4180) whose first line names the columns.
+///
+/// The separator is the comma; if the first line has none, the semicolon; if it has neither, the tab. With semicolons,
+/// numbers may have decimal commas. With an empty `name` the result has one array for each column: those in `columns`,
+/// or all with a name. Otherwise it has one array `name`, whose last axis is the columns listed, or all numeric ones. A
+/// single column gives a vector, and may be text.
 Result<Dataset> parse_csv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
-/// The same, separated by tabs.
+/// Parses a table as parse_csv() does, with tabs as separators.
 Result<Dataset> parse_tsv(std::string_view bytes, const std::string& path, const std::string& name,
                           const std::vector<std::string>& columns);
 
-/// Splits one line of comma-separated, possibly quoted fields (the `a,b,c` of a binding).
+/// Splits a line of comma-separated fields, which may be quoted: the `a,b,c` of a binding. A malformed line gives none.
 std::vector<std::string> split_fields(std::string_view line);
 
-/// Stan's JSON: an object of scalars and nested arrays, by name; or one unnamed array or scalar, under the
-/// name "". Numbers, booleans (0 and 1), null (missing), "NaN", "Inf", "-Inf"; lists of strings become
-/// levels. Nested arrays are rectangular, or of two levels with rows of different lengths (ragged). Python's
-/// bare NaN and Infinity are read too.
+/// Parses JSON in Stan's layout: an object of scalars and nested arrays by name, or one array or scalar, named "".
+///
+/// It accepts numbers, booleans (0 and 1), null (missing), "NaN", "Inf", "-Inf", and Python's bare NaN and Infinity.
+/// Lists of strings become levels. Arrays are rectangular; with two levels of nesting they may be ragged.
 Result<Dataset> parse_json(std::string_view bytes, const std::string& path);
 
-/// LDA-C: a line a document, `M term:count term:count ...` with M pairs. Gives the ragged array of term ids
-/// with the counts as multiplicity.
+/// Parses an LDA-C corpus: a line a document, `M term:count term:count ...` with M pairs. Returns the ragged array of
+/// term ids, with the counts as multiplicity.
 Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path);
 
-/// A matrix of Matrix Market, rows of which are documents: sparse, its counts as of LDA-C, or with the part `dense` all
-/// numbers; or an array of numbers. `name` is that of the array.
+/// Parses a Matrix Market file. The result has one array, called `name`.
+///
+/// A sparse matrix gives a ragged array of column numbers with counts, a document for each row, as LDA-C does; with
+/// `part` "dense", all numbers. A dense matrix gives its numbers.
 Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
                                     const std::string& part);
 
-/// SVMlight and LIBSVM: the same, and the part `label`. Columns count from 1, or from 0 where a line has a column 0.
+/// Parses an SVMlight or LIBSVM file into one array `name`: counts, with `part` "dense" all numbers, with "label" the
+/// labels. Columns count from 1, or from 0 if some line has a column 0.
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part);
 
-/// HDF5: with a part, the array at that path in the file; without, all that are in no group, by name. A sparse matrix
-/// (a group as AnnData has it) gives its counts, or with `,dense` after the path all numbers.
+/// Parses an HDF5 file: the array at the path `part`, or without a part all arrays outside of groups, by name. A sparse
+/// matrix (a group in AnnData's layout) gives its counts, or with ",dense" behind the path all numbers.
 Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 
-/// AnnData's files: X, or the part of that path, with the names of observations and variables.
+/// Parses an AnnData file: the matrix X, or the array at the path `part`, with the names of observations and variables
+/// as labels.
 Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, const std::string& name,
                            const std::string& part);
 
-/// NumPy's arrays, as parse_npy and parse_npz (npy.h) read them, and those of text, as levels.
+/// Parses an NPY file of numbers (as parse_npy() does) or of text, which becomes levels.
 Result<DataArray> npy_data(std::string_view bytes, const std::string& path);
+/// Parses the arrays of an NPZ archive by name, each as npy_data() does.
 Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
 
-/// One label a line; a byte order mark, carriage returns and blank lines at the end are dropped.
+/// Parses a list of distinct labels, one a line. A byte order mark, carriage returns and blank lines at the end are
+/// dropped.
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
 
-/// How a file is read, by what it holds: a table of columns, parts of which one is chosen, arrays with
-/// names, one array without.
+/// Reads a table: a name and a list of columns select from it.
 using ReadTable = decltype(&parse_csv);
+/// Reads one part of a file, selected by its path inside.
 using ReadPart = decltype(&parse_h5ad);
+/// Reads all named arrays of a file.
 using ReadArrays = decltype(&parse_json);
+/// Reads the one unnamed array of a file.
 using ReadArray = decltype(&parse_ldac);
 
+/// A type of data file: its extension and its reader.
 struct DataFormat {
-  std::string_view extension;
-  std::string_view forms;  // of its bindings, for messages and help
+  std::string_view extension;  // end of the file's name, with the dot
+  std::string_view forms;      // examples of bindings, for messages and help
+  /// The reader; its type says how the binding selects arrays.
   std::variant<ReadTable, ReadPart, ReadArrays, ReadArray> read;
 };
 
@@ -90,10 +103,10 @@ inline constexpr DataFormat kDataFormats[] = {
     {".h5ad", "w=file.h5ad, z=file.h5ad:obs/cluster", &parse_h5ad},
 };
 
-/// Whether a binding reads the standard input, which is there once.
+/// Returns true if a binding reads standard input, which can be read once only.
 bool reads_standard_input(const std::string& binding);
 
-/// The forms of all bindings, for messages and help.
+/// Returns the example bindings of all formats, separated by commas, for messages and help.
 std::string data_forms();
 
 }  // namespace lehr

@@ -1,6 +1,8 @@
-// Files whose rows are read in pieces: a document of an LDA-C file, a record of a table, an element along the first
-// axis of an array. What is read is a file of the same format with some of the rows, so that everything else about a
-// format is in its reader.
+// Data files that are read in pieces, for out-of-core data. A row is a document of an LDA-C file, a record of a table,
+// or an element along the first axis of an array.
+//
+// An excerpt is a complete file of the same format with some of the rows. The ordinary reader of the format parses it,
+// so formats and checks are implemented once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,48 +15,58 @@
 
 namespace lehr {
 
-/// Consecutive rows.
+/// Rows begin .. end - 1.
 struct RowRange {
   std::int64_t begin = 0, end = 0;
 };
 
+/// Returns the total number of rows in the ranges.
 std::int64_t count_rows(std::span<const RowRange> runs);
 
+/// An open file whose rows can be read separately.
 class RowFile {
  public:
+  /// Closes the file.
   virtual ~RowFile() = default;
+  /// Returns the number of rows in the file.
   virtual std::int64_t rows() const = 0;
-  /// A file of these rows, which are ascending. An error says what could not be read.
+  /// Returns the bytes of a file of the same format that has only the rows in `runs`, which are ascending. Fails if the
+  /// file cannot be read or has changed.
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
-  /// Lines of the file that an excerpt from this row on leaves out before it; 0 where there are no lines.
+  /// Returns how many lines of the file an excerpt that begins with this row leaves out before it, for places in
+  /// messages; 0 if the file has no lines.
   virtual std::int64_t lines_before(std::int64_t row) const = 0;
 };
 
-/// Documents of LDA-C, or with `header` the records below the first one of a table. The file is read once; what is kept
-/// are the places of at most 65536 rows.
+/// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once;
+/// offsets of at most 65536 rows are remembered.
 Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header);
-/// An array of NumPy; a member of an archive must be stored there as it is.
+/// Opens an NPY file.
 Result<std::unique_ptr<RowFile>> open_array(const std::string& path);
+/// Opens an array of an NPZ archive, which must be stored uncompressed.
 Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std::string& member);
-/// An array of numbers in a file of HDF5, as doubles of NumPy.
+/// Opens an array of numbers in an HDF5 file. Its excerpts are NPY files of doubles.
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part);
-/// The names of the arrays of an archive.
+/// Returns the names of the arrays in an NPZ archive.
 Result<std::vector<std::string>> list_members(const std::string& path);
 
-/// A binding of `--data` (dataset.h) that is read in pieces; of an archive, one of its arrays.
+/// A `--data` binding (dataset.h) whose file is read in pieces. For an archive, each array has its own RowBinding.
 class RowBinding {
  public:
-  /// Empty where a file is not one of rows: JSON, and what is compressed.
+  /// Opens the file of a binding. Returns an empty list if the format has no rows that can be read separately: JSON,
+  /// compressed files, standard input.
   static Result<std::vector<RowBinding>> open(const std::string& binding);
 
+  /// Returns the path of the file.
   const std::string& path() const { return path_; }
+  /// Returns the number of rows in the file.
   std::int64_t rows() const { return file_->rows(); }
-  /// The arrays that read_binding would give if the file had these rows alone; places in messages are those of the
-  /// whole file where the rows follow one another.
+  /// Reads some rows: the arrays that read_binding() would give for a file with only these rows. If they are
+  /// consecutive, line numbers in messages are those of the whole file.
   Result<Dataset> read(std::span<const RowRange> runs) const;
 
  private:
-  std::string path_, text_;  // `text_`: the binding of an excerpt
+  std::string path_, text_;  // `text_` is the binding by which an excerpt is parsed
   std::shared_ptr<const RowFile> file_;
 };
 

@@ -1,4 +1,5 @@
-// A directory written by `lehr fit`, read back: fit.json, posterior.npz, trace.csv.
+// Reads the directory that `lehr fit` writes: fit.json (the summary), posterior.npz, trace.csv and others. fit.json is
+// written last and has a checksum of every file, so a mixture of two fits is detected.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,81 +12,96 @@
 
 namespace lehr {
 
-/// What fit.json says of a file beside it, so that files of different fits are not taken for one.
+/// Size and checksum of a file of a fit. fit.json stores one for each other file.
 struct FileSeal {
-  std::uint64_t size = 0;
-  std::uint32_t crc = 0;
+  std::uint64_t size = 0;  // bytes
+  std::uint32_t crc = 0;   // CRC-32
   bool operator==(const FileSeal&) const = default;
 };
 
+/// A variable of the model with the parameters of its variational factor.
 struct SavedVariable {
-  std::string name;
-  std::vector<std::string> axes, event;  // plates; of a nested plate's parent no array has an axis of its own
-  std::string family;                    // of the factor; may be empty
-  std::string joint;                     // the other member of a joint factor, or empty
-  std::vector<std::string> members;      // of a joint variable, whose numbers it has; each has its marginal, too
-  std::vector<NamedArray> parameters;    // named without the variable: "mean", "precision"; empty: not written
+  std::string name;  // name of the variable
+  /// Plates of its elements and of its event axes; a nested plate stands for its parent too.
+  std::vector<std::string> axes, event;
+  std::string family;  // family of the factor; may be empty
+  std::string joint;   // the other member of a joint factor, or empty
+  /// Of the auxiliary variable of a joint factor: the variables in it, which have their marginals as well.
+  std::vector<std::string> members;
+  std::vector<NamedArray> parameters;  // named "mean", "precision", without the variable; empty if not written
 
-  /// The parameter of that name, or null.
+  /// Returns the parameter of that name, or null.
   const NamedArray* find(const std::string& parameter) const;
 };
 
+/// The outcome of one restart (independent run) of a fit.
 struct SavedRestart {
-  std::int64_t restart = 0, iterations = 0;
-  double elbo = 0;  // NaN after a numerical failure
-  std::string status;
+  std::int64_t restart = 0, iterations = 0;  // `restart` counts from 0
+  double elbo = 0;                           // nats; NaN after a numerical failure
+  std::string status;                        // "converged" and the like
 };
 
-/// Where the rows of a nested plate begin, and the last one ends; a row for each element of the plate that it is in.
+/// The extents of a nested plate: one row for each element of the plate that contains it.
 struct SavedRows {
-  std::string in;
-  std::vector<std::int64_t> offsets;
-  std::int64_t from = 0;  // the number of the first element of each row
+  std::string in;                     // the plate that contains it
+  std::vector<std::int64_t> offsets;  // beginning of each row in the packed order, and the end of the last
+  std::int64_t from = 0;              // number by which the model counts the first element of each row
 };
 
+/// Everything that is read of a fit. Fields are named as the keys of fit.json.
 struct SavedFit {
+  /// The directory that was read; the others are texts of fit.json.
   std::string directory, model, model_file, command, version, method, status;
-  std::string model_text;  // as it was fitted; empty: not known
-  std::string prior;       // directory of the fit whose posterior is the prior,
-  double forget = 1;       // to this power; empty: the prior is that of the model
+  std::string model_text;  // source of the model as it was fitted; empty if unknown
+  std::string prior;       // directory of the fit whose posterior is the prior; empty if the prior is the model's
+  double forget = 1;       // the power to which that posterior was taken
   std::uint64_t seed = 0;
-  std::int64_t restart = 0, iterations = 0;
-  double elbo = 0;
-  double log_evidence = 0, log_evidence_error = 0;  // NaN: not found
-  double held_out = 0;                              // nats an observation of --test, or else of `lehr score`; NaN: none
-  double seconds = 0;                               // of the fit as a whole; NaN: not told
-  std::vector<SavedRestart> restarts;
-  std::map<std::string, std::int64_t> sizes;               // by plate
-  std::map<std::string, std::vector<std::int64_t>> rows;   // their lengths, by nested plates whose elements data name
-  std::map<std::string, SavedRows> nested;                 // of nested plates that what is written lies on
-  std::map<std::string, std::vector<double>> constants;    // a number is an array of one, arrays are row-major
-  std::map<std::string, std::vector<std::string>> labels;  // by plate; only plates that have them
-  std::map<std::string, std::vector<std::string>> words;   // that are 0 and 1, by Bernoulli variable
-  std::vector<SavedVariable> variables;                    // as in posterior.npz, then those without arrays
-  std::string summary, trace;                              // fit.json and trace.csv as they were when they were read
-  std::vector<double> elbo_trace;         // empty, as `trace` is, when there is no trace.csv, or one of another fit
-  bool searched = false;                  // the trace has many arms, one after another
-  bool other_trace = false;               // there is one of another fit, which is running or was killed
-  std::vector<NamedArray> posterior;      // posterior.npz as it is
-  std::vector<NamedArray> items;          // items.npz: what the fit found of its items; empty: it says nothing of them
-  std::map<std::string, FileSeal> files;  // by name, of the files beside fit.json
+  std::int64_t restart = 0, iterations = 0;  // the restart with the highest ELBO, and its sweeps
+  double elbo = 0;                           // nats; NaN if not computed
+  /// Nats, of a sampler with temperatures, and its standard error; NaN if not estimated.
+  double log_evidence = 0, log_evidence_error = 0;
+  /// Log predictive density of held-out data, nats an observation (`--test` or `lehr score`); NaN if none.
+  double held_out = 0;
+  double seconds = 0;                         // time of the whole fit; NaN if not recorded
+  std::vector<SavedRestart> restarts;         // every restart
+  std::map<std::string, std::int64_t> sizes;  // number of elements, by plate
+  /// Row lengths of nested plates whose elements the data refer to, by plate.
+  std::map<std::string, std::vector<std::int64_t>> rows;
+  std::map<std::string, SavedRows> nested;  // rows of the nested plates over which written arrays lie, by plate
+  /// Constants of the model, row-major; a number is an array of one.
+  std::map<std::string, std::vector<double>> constants;
+  std::map<std::string, std::vector<std::string>> labels;  // names of elements, for the plates that have them
+  std::map<std::string, std::vector<std::string>> words;   // the two texts that mean 0 and 1, by Bernoulli variable
+  std::vector<SavedVariable> variables;                    // in the order of posterior.npz, then those without arrays
+  std::string summary, trace;                              // contents of fit.json and trace.csv
+  /// Column of trace.csv; empty, as `trace` is, if the file is missing or of another fit.
+  std::vector<double> elbo_trace;
+  bool searched = false;     // true if the fit searched over starts: the trace has many candidates, one after another
+  bool other_trace = false;  // true if trace.csv is of another fit, which is running or was killed
+  std::vector<NamedArray> posterior;  // arrays of posterior.npz
+  /// Arrays of items.npz, what the fit found about its items; empty if there is no such file.
+  std::vector<NamedArray> items;
+  std::map<std::string, FileSeal> files;  // seals of the files beside fit.json, by name
 
+  /// Returns the variable of that name, or null.
   const SavedVariable* find(const std::string& variable) const;
 };
 
-/// Arrays named "variable.parameter", by variable.
+/// Groups arrays named "variable.parameter" by variable; other arrays are ignored.
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 
+/// Returns size and checksum of these bytes.
 FileSeal seal_of(std::string_view bytes);
-/// Read piece by piece.
+/// Returns size and checksum of a file, which is read in pieces.
 Result<FileSeal> seal_of_file(const std::string& path);
 
-/// A fit that is in memory: the text of its fit.json and its posterior. The text is well-formed.
+/// Makes a SavedFit in memory from the text of a fit.json, which must be well-formed, and posterior arrays.
 SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior);
 
-/// ExitCode::data when the directory is not that of a fit, a file of it is damaged, or posterior.npz is not
-/// the one that fit.json belongs to: fit.json is written last, after posterior.npz and trace.csv, and has
-/// their seals under "files".
+/// Reads the fit in a directory.
+///
+/// An error of ExitCode::data if there is no fit, if a file is damaged, or if posterior.npz or items.npz does not have
+/// the checksum in fit.json. A trace of another fit is only noted (`other_trace`).
 Result<SavedFit> read_fit(const std::string& directory);
 
 }  // namespace lehr

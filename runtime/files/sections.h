@@ -1,4 +1,5 @@
-// A file of sections that grow side by side, though they stand one after another in it.
+// Writes a file of consecutive sections that grow at the same time. Sections after the first are buffered in temporary
+// files and appended at the end.
 #pragma once
 #include <cstdio>
 #include <memory>
@@ -10,14 +11,16 @@
 
 namespace lehr {
 
+/// A file of sections being written atomically (new_file.h).
 class SectionedFile {
  public:
-  /// Makes the folder where there is none. Errors here and below are those of write_file(). The first section goes
-  /// where it belongs; the others wait on disk, in files without a name in the same folder.
+  /// Opens the file and makes its folder if necessary. The first section is written to the new file at once, the others
+  /// to nameless temporary files in the same folder. Errors, here and below, are those of write_file().
   static Result<SectionedFile> begin(const std::string& path, Existing existing = Existing::followed);
 
+  /// Appends bytes to a section, counted from 0.
   Result<bool> append(std::size_t section, std::string_view bytes);
-  /// Puts them together; nothing can be appended any more.
+  /// Appends the later sections in order and gives the file its name. Nothing can be appended after it.
   Result<bool> finish();
 
  private:
@@ -28,7 +31,7 @@ class SectionedFile {
 
   std::string path_;
   NewFile file_;
-  std::vector<std::unique_ptr<std::FILE, Close>> later_;
+  std::vector<std::unique_ptr<std::FILE, Close>> later_;  // temporary files of sections 1, 2, ...
 };
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Sparse matrices as files have them, on the way to arrays: counts, or all numbers.
+// Sparse matrices from files (Matrix Market, SVMlight, AnnData), and their conversion to arrays of a model: as counts
+// or as dense numbers.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,58 +11,65 @@
 
 namespace lehr {
 
-/// Rows, columns and counts are no larger: others would make plates of absurd size.
+/// Largest number of rows or columns, and largest count; larger ones would make plates of absurd size.
 inline constexpr std::int64_t kLargestIndex = 2147483647;
 
-/// Rows without entries take no bytes of a file; more than this for each of its bytes are a damaged number.
+/// Most rows of a matrix for each byte of its file. Empty rows take no bytes, so a damaged number of rows could
+/// otherwise exhaust memory.
 inline constexpr std::int64_t kMostRowsPerByte = 256;
 
-/// The entries of row i stand from row_offsets[i] to row_offsets[i + 1], in the order of the file.
+/// A sparse matrix by rows (CSR). The entries of row i are at positions row_offsets[i] .. row_offsets[i + 1] - 1, in
+/// the order of the file.
 struct SparseMatrix {
   std::int64_t columns = 0;
-  bool columns_known = true;  // by the file; otherwise they go to the last that has an entry
+  /// True if the file has the number of columns; otherwise the last column with an entry is the last.
+  bool columns_known = true;
   std::vector<std::int64_t> row_offsets{0};
-  std::vector<std::int64_t> column;  // from 0
+  std::vector<std::int64_t> column;  // column of each entry, from 0
   std::vector<double> values;
-  std::vector<std::string> row_labels, column_labels;  // empty where the file has none
-  std::optional<Error> no_counts;                      // about the first entry that is no count
+  std::vector<std::string> row_labels, column_labels;  // names of rows and columns; empty if the file has none
+  std::optional<Error> no_counts;  // the error about the first entry that is not a count; nothing if all are
 
+  /// Returns the number of rows.
   std::int64_t rows() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
 };
 
-/// One entry of a file that has them in any order.
+/// One entry of a sparse matrix in a file that lists entries in any order; row and column count from 0.
 struct SparseEntry {
-  std::int64_t row, column;  // from 0
+  std::int64_t row, column;
   double value;
 };
 
-/// Entries by rows; those of one row stay in their order.
+/// Makes a matrix of entries in any order. Entries of one row keep their order.
 SparseMatrix by_rows(const std::vector<SparseEntry>& entries, std::int64_t rows, std::int64_t columns);
 
-/// A whole number from 0 to kLargestIndex.
+/// Returns true if the value is a whole number from 0 to kLargestIndex.
 bool is_count(double value);
 
-/// Where an entry is no count: what to do about it.
+/// The note of errors about an entry that is not a count.
 inline constexpr const char* kNoCounts =
     "sparse matrices hold counts; `:dense` after the file reads any numbers, with the zeros";
 
-/// A bag of columns a row, as of LDA-C: the ragged array of columns with the counts as multiplicity. Zeros that the
-/// file has are left out. An error where an entry is no count, or there are no rows.
+/// Converts a matrix of counts to a ragged array: for each row the columns of its nonzero entries, with the counts as
+/// multiplicity, as parse_ldac() gives. An error if an entry is not a count, or if there are no rows.
 Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path);
 
-/// All numbers, zeros included. An error where they do not fit into memory.
+/// Converts a matrix to a dense array of rows x columns, zeros included; repeated entries are added. An error if it
+/// would exceed the memory.
 Result<DataArray> as_dense(const SparseMatrix& matrix, const std::string& path);
 
-/// The part that asks for all numbers.
+/// The part of a binding that asks for a dense array.
 inline constexpr const char* kDense = "dense";
 
-/// What the part of a binding means: none, the counts; kDense, all numbers.
+/// Converts a matrix as the part of a binding asks: counts if it is empty, dense numbers for kDense; an error
+/// otherwise.
 Result<DataArray> as_asked(const SparseMatrix& matrix, const std::string& path, const std::string& part);
 
-/// The error of a part that there is not.
+/// Makes the error that a file has no such part.
 Error no_part(const std::string& path, const std::string& part);
 
-/// One array under the name of its binding; an error where it has none.
+/// Returns a data set with this one array under the binding's name. An error in `array` is passed on; an empty name is
+/// an error.
 Result<Dataset> under_name(Result<DataArray> array, const std::string& path, const std::string& name);
 
 }  // namespace lehr

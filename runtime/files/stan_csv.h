@@ -1,5 +1,5 @@
-// Draws as CmdStan writes them: a line a draw, `lp__` first, then every number of every variable, `mu.2.1` counted
-// from 1.
+// Draws in the CSV format of CmdStan: a line for each draw, `lp__` first, then a column for every element of every
+// variable. Elements are named from 1, row-major: `mu.2.1`.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,14 +9,16 @@
 
 namespace lehr {
 
-/// The columns of arrays over [draw] and further axes.
+/// Returns the column names of arrays whose first axis is the draw.
 std::vector<std::string> column_names(const std::vector<NamedArray>& draws);
 
-/// Without a log joint density there is no `lp__`. `comments` are lines before the table, without their `#`.
+/// Formats draws as a table. `draws` are arrays over [draw] and further axes; `log_joint` is the log joint density of
+/// each draw, the column `lp__`. `comments` are lines before the table, without their `#`.
 std::string format_stan_csv(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint,
                             const std::vector<std::string>& comments);
 
-/// The groups `posterior` and, where it is there, `lp` of `sample_stats`, over chain and draw: one chain after another.
+/// Formats the group `posterior`, over chain and draw, one chain after another. The group `sample_stats`, if there is
+/// one, gives `lp__`.
 Result<std::string> format_stan_csv(const LabelledArrays& arrays);
 
 }  // namespace lehr

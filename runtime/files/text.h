@@ -1,4 +1,4 @@
-// What the readers of text files share: numbers, missing values, places in a file, suggestions of names.
+// Helpers of the readers of text files: numbers, missing values, locations for messages, suggestions of names.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,43 +11,44 @@
 
 namespace lehr {
 
-/// `text` without spaces and tabs at either end.
+/// Returns `text` without spaces and tabs at its ends.
 std::string_view trimmed(std::string_view text);
 
-/// A decimal number or an infinity (`-1.5e3`, `+2`, `Inf`, `-infinity`), the whole of `text`; never NaN.
-/// A number beyond the range of double is the nearest infinity or zero.
+/// Parses the whole of `text` as a decimal number or an infinity (`-1.5e3`, `+2`, `Inf`, `-infinity`); never NaN. A
+/// number beyond the range of double becomes the nearest infinity or zero. Returns nothing for other text.
 std::optional<double> parse_number(std::string_view text);
 
-/// Whether a field of a table stands for "no value": empty, `NA`, or `NaN` in any case.
+/// Returns true if a field of a table means a missing value: it is empty, `NA`, or `NaN` in any case.
 bool is_missing(std::string_view text);
 
-/// Whether it may be meant so, though it is text: `N/A`, `NULL`, `-` and the like.
+/// Returns true for text that often marks a missing value elsewhere (`N/A`, `NULL`, `-`). It is read as text; messages
+/// mention it.
 bool looks_missing(std::string_view text);
 
-/// `path:line:column` of a byte, both from 1; the column counts characters of UTF-8.
+/// Formats the location of a byte as `path:line:column`, both from 1. Columns count UTF-8 characters.
 std::string place(const std::string& path, std::string_view bytes, std::size_t offset);
 
-/// The bytes without a UTF-8 byte order mark.
+/// Returns the bytes without a UTF-8 byte order mark.
 std::string_view without_bom(std::string_view bytes);
 
-/// An error of ExitCode::data.
+/// Makes an error of ExitCode::data.
 Error data_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
-/// Where a part of `bytes` is not UTF-8: an error with line, byte and cure.
+/// Checks that `part`, a view into `bytes`, is UTF-8. Returns an error with line, byte and remedy if it is not.
 std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part);
 
-/// "did you mean 'x'?" when one of `names` is within a third of the length of `wanted` in edits, otherwise
-/// the list of names (the first dozen).
+/// Returns a hint for a misspelt name: "did you mean 'x'?" with the nearest of `names` if its edit distance is at most
+/// a third of the length of `wanted`. Otherwise it lists the first dozen names.
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);
 
-/// "a, b or c".
+/// Joins names as "a, b or c".
 std::string alternatives(const std::vector<std::string_view>& names);
 
-/// Splits a text column into its sorted distinct strings and each value's position among them (missing: NaN);
-/// `texts[i]` is nullopt where missing.
+/// Turns a text array into levels: `array.levels` becomes the sorted distinct strings, and `array.values` the position
+/// of each element among them. An element of `texts` that is nothing is missing: NaN.
 void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts);
 
-/// Fills `integral` and `has_missing` from the values.
+/// Sets `integral` and `has_missing` from the values.
 void set_flags(DataArray& array);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// DIR/trace.csv: a row an iteration.
+// Writes DIR/trace.csv: one row for each iteration of a fit, with the ELBO and the temperature.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -12,32 +12,35 @@
 
 namespace lehr {
 
-/// Appends rows `iteration,seconds,elbo,temperature` and further columns, numbers in the fewest digits that are read as
-/// the same. A row that comes a millisecond or more after those on disk goes there at once, with all before it.
+/// The trace file of a running fit. Rows are `iteration,seconds,elbo,temperature` and further columns, numbers with the
+/// fewest digits that give them back exactly. Rows are written to disk a millisecond of the fit apart or more, or when
+/// 4 kB wait.
 class Trace {
  public:
-  /// Makes `directory` if need be and begins the file with its header. Rows of an existing trace with the
-  /// same header and an iteration up to `keep_until` stay (a resumed run); all others are dropped. Without a directory
-  /// nothing is written.
+  /// Makes the directory if necessary and starts the file with its header.
+  ///
+  /// A resumed run keeps the rows of an existing trace with the same header up to iteration `keep_until`; all other
+  /// rows are dropped. With an empty directory, nothing is written.
   static Result<Trace> open(const std::string& directory, const std::vector<std::string>& extra_columns = {},
                             std::int64_t keep_until = -1);
 
-  /// `seconds` since the start of the fit, `elbo` in nats at T = 1, one `extra` value for each further
-  /// column; NaN leaves the field empty.
+  /// Appends a row: `seconds` since the start of the fit, `elbo` in nats at temperature 1, and one value of `extra` for
+  /// each further column. A NaN in `extra` leaves its field empty.
   Result<bool> append(std::int64_t iteration, double seconds, double elbo, double temperature,
                       std::span<const double> extra = {});
 
-  /// Puts all rows on disk; to be called after the last.
+  /// Writes all buffered rows to disk; to be called after the last row.
   Result<bool> write();
 
  private:
+  /// Closes the file in a unique_ptr.
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::string path_;
   std::size_t extra_columns_ = 0;
-  std::string rows_;               // that are not on disk yet
-  double written_at_ = -INFINITY;  // seconds of the last row on disk
+  std::string rows_;               // text of rows that are not on disk yet
+  double written_at_ = -INFINITY;  // `seconds` of the last row on disk
   std::unique_ptr<std::FILE, Close> file_;
 };
 

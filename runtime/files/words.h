@@ -1,4 +1,4 @@
-// Files of lines of words, with the place of each for messages.
+// A tokenizer for text files of lines of words (Matrix Market, SVMlight). Errors name line and column of a word.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -13,11 +13,13 @@
 
 namespace lehr {
 
+/// Reads a text file line by line and word by word; words are separated by spaces and tabs.
 class Words {
  public:
+  /// Starts before the first line. Both arguments must outlive the object; `path` is for messages.
   Words(std::string_view bytes, const std::string& path) : bytes_(without_bom(bytes)), rest_(bytes_), path_(path) {}
 
-  /// To the next line, of which nothing is read from `comment` on; false at the end.
+  /// Moves to the next line; returns false at the end of the file. The line ends before the first character `comment`.
   bool advance(char comment = '\n') {
     if (rest_.empty()) return false;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -27,24 +29,26 @@ class Words {
     line_ = line_.substr(0, line_.find(comment));
     return true;
   }
-  /// The same, past lines without words.
+  /// Moves to the next line that has a word; returns false if there is none.
   bool advance_to_words(char comment) {
     while (advance(comment))
       if (!done()) return true;
     return false;
   }
 
+  /// Returns true if the current line has no further word.
   bool done() const { return trimmed(line_).empty(); }
-  /// The next word of the line; empty at its end.
+  /// Returns the next word of the line; empty at its end.
   std::string_view next() {
     line_.remove_prefix(std::min(line_.find_first_not_of(" \t"), line_.size()));
     word_ = line_.substr(0, line_.find_first_of(" \t"));
     line_.remove_prefix(word_.size());
     return word_;
   }
+  /// Reads the next word as a whole number from `least` to `most`; nothing if it is not one.
   std::optional<std::int64_t> next_index(std::int64_t least, std::int64_t most) { return index(next(), least, most); }
 
-  /// All of `word`, a whole number from `least` to `most`.
+  /// Parses the whole word as an integer from `least` to `most`; returns nothing if it is not one.
   static std::optional<std::int64_t> index(std::string_view word, std::int64_t least, std::int64_t most) {
     std::int64_t value = 0;
     const char* const stop = word.data() + word.size();
@@ -53,7 +57,7 @@ class Words {
     return value;
   }
 
-  /// About the word that was read last.
+  /// Makes an error about the word that was read last, with its line and column.
   Error fail(std::string text, std::vector<std::string> notes = {}) const {
     return data_error(place(path_, bytes_, static_cast<std::size_t>(word_.data() - bytes_.data())), std::move(text),
                       std::move(notes));

@@ -1,4 +1,4 @@
-// The formats that are written, each with its function from arrays to the bytes of a file.
+// The formats in which arrays and draws are written: a table of extensions with the function that formats each.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,36 +9,42 @@
 
 namespace lehr {
 
-/// Stan's JSON, as parse_json reads it: NaN and infinities are "NaN", "Inf" and "-Inf".
+/// Formats arrays as JSON in Stan's layout, as parse_json() reads it. NaN and infinities are the strings "NaN", "Inf"
+/// and "-Inf".
 Result<std::string> format_json(const std::vector<NamedArray>& arrays);
 
+/// A format for named arrays.
 struct ArrayFormat {
-  std::string_view extension;
-  decltype(&format_npz) format;
+  std::string_view extension;    // end of the file's name, with the dot
+  decltype(&format_npz) format;  // returns the bytes of the file
 };
 
+/// The formats for named arrays.
 inline constexpr ArrayFormat kArrayFormats[] = {
     {".npz", &format_npz},
     {".json", &format_json},
 };
 
-/// The formats of draws.
+/// A format for posterior draws.
 struct DrawFormat {
-  std::string_view extension;
-  Result<std::string> (*format)(const LabelledArrays& draws);
+  std::string_view extension;                                  // end of the file's name, with the dot
+  Result<std::string> (*format)(const LabelledArrays& draws);  // returns the bytes of the file
 };
 
+/// The formats for draws.
 inline constexpr DrawFormat kDrawFormats[] = {
     {".nc", &format_netcdf},
     {".csv", &format_stan_csv},
 };
 
-/// ".npz or ...": the extensions, for messages and help.
+/// Returns the extensions of array formats as ".npz or .json", for messages and help.
 std::string array_extensions();
+/// Returns the extensions of draw formats as ".nc or .csv".
 std::string draw_extensions();
 
-/// The format that the path ends in; an error of ExitCode::usage about `where` if it is none of them.
+/// Returns the array format whose extension ends `path`. If there is none, an error of ExitCode::usage about `where`.
 Result<ArrayFormat> array_format(const std::string& where, const std::string& path);
+/// Returns the draw format whose extension ends `path`. If there is none, an error of ExitCode::usage about `where`.
 Result<DrawFormat> draw_format(const std::string& where, const std::string& path);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Gzip and ZIP archives in memory (by zlib and libzip). Sizes claimed by a file are checked
-// against what its bytes can hold before anything is allocated.
+// Gzip and ZIP archives in memory, by zlib and libzip. Sizes that a file claims are compared with what its bytes can
+// hold before memory is allocated.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,28 +11,31 @@
 
 namespace lehr {
 
-/// CRC-32 as in ZIP and gzip, of these bytes behind those of which `so_far` is the checksum.
+/// Returns the CRC-32 (as in ZIP and gzip) of data whose first part has the checksum `so_far` and whose rest is
+/// `bytes`.
 std::uint32_t checksum(std::string_view bytes, std::uint32_t so_far = 0);
 
+/// A file in an archive: its name and its uncompressed bytes.
 struct ZipMember {
   std::string name;
   std::string bytes;
 };
 
-/// The archive of these members, large ones deflated where that makes them smaller, dated 1980-01-01 so that equal
-/// members give equal bytes; the 64-bit fields are written where a size needs them.
+/// Returns the bytes of an archive of these members. Members that shrink are deflated. All dates are 1980-01-01, so
+/// equal members give equal bytes. ZIP64 fields are used where a size needs them.
 Result<std::string> write_zip(const std::vector<ZipMember>& members);
 
-/// Whether a member is read, or why it must not be: from its name, the size that it claims and its first
-/// bytes (64 kB), before there is room made for it.
+/// Decides whether a member is extracted, before memory is allocated for it. Arguments are its name, its claimed size
+/// and its first bytes (at most 64 kB). Returns true to extract it, false to skip it, or an error that ends the
+/// reading.
 using ZipFilter = std::function<Result<bool>(std::string_view name, std::uint64_t size, std::string_view begin)>;
 
-/// The members of an archive that the filter takes (without one: all), stored or deflated, ZIP64 or not;
-/// sizes and checksums are verified.
+/// Extracts the members that the filter accepts, or all without a filter. They may be stored or deflated, ZIP64 or not.
+/// Sizes and checksums are verified. `path` is for messages.
 Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::string& path, const ZipFilter& filter = {});
 
-/// The contents of a gzip file (several members follow one another); an error where they do not fit into
-/// memory.
+/// Decompresses a gzip file, which may have several members one after another. An error if the result needs more than
+/// half the memory.
 Result<std::string> gunzip(std::string_view bytes, const std::string& path);
 
 }  // namespace lehr

@@ -1,18 +1,21 @@
-// Curves as text, for terminals.
+// Plots curves as text for terminals, with Braille patterns or ASCII characters.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace lehr {
 
+/// Characters of a plot: Braille patterns (2 x 4 dots in each) or ASCII.
 enum class PlotStyle { braille, ascii };
 
-/// Braille where the environment's locale is UTF-8, otherwise ASCII.
+/// Returns Braille if the locale in the environment is UTF-8, otherwise ASCII.
 PlotStyle terminal_style();
 
-/// The curve of y against its index, `width` columns by `height` lines of curve (at least 10 by 2) besides
-/// the axes: largest and smallest value on the left, first and last index below, `title` above unless empty.
-/// Values that are not finite leave gaps. Ends with a newline.
+/// Plots y against its index, as text that ends with a newline.
+///
+/// The curve takes `width` columns and `height` lines (at least 10 x 2) besides the axes. Left of it stand the largest
+/// and the smallest value, below it the first and the last index, above it `title` unless empty. Values that are not
+/// finite leave gaps.
 std::string text_plot(const std::vector<double>& y, int width, int height, const std::string& title,
                       PlotStyle style = PlotStyle::braille);
 

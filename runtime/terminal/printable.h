@@ -1,5 +1,5 @@
-// Text of users' files made safe to print: nothing in it moves the cursor, changes colours or the direction of writing,
-// or fills the screen.
+// Makes text from users' files safe to print: escapes whatever could move the cursor, change colours or the direction
+// of writing, and shortens what would fill the screen.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,30 +11,34 @@
 
 namespace lehr {
 
-/// Bytes of the well-formed UTF-8 character at the start of `text`; 0 where there is none (Unicode 15, table 3-7).
+/// Returns the number of bytes of the well-formed UTF-8 character at the start of `text`; 0 if there is none (Unicode
+/// 15, table 3-7).
 std::size_t utf8_character(std::string_view text);
 
-/// Where the first byte stands that is not UTF-8.
+/// Returns the offset of the first byte that is not part of well-formed UTF-8; nothing if all is.
 std::optional<std::size_t> not_utf8(std::string_view text);
 
-/// One character as it is printed. Control characters, characters that change the direction of writing and bytes that
-/// are no text stand as escapes (\x1b, \u202e), a tab as itself.
+/// One character of a text as it is printed. Control characters, characters that change the direction of writing and
+/// bytes that are not UTF-8 are shown as escapes (\x1b, \u202e); a tab is shown as itself.
 struct Glyph {
-  std::size_t begin = 0, end = 0;  // its bytes in the text
-  std::string shown;
-  std::size_t columns = 1;  // of `shown`
+  std::size_t begin = 0, end = 0;  // its bytes in the text: begin .. end - 1
+  std::string shown;               // what is printed
+  std::size_t columns = 1;         // width of `shown` on a terminal
 };
+/// Splits a text into the characters that are printed.
 std::vector<Glyph> glyphs(std::string_view text);
 
-/// One line, tabs and ends of lines escaped too, and "..." after `most` characters.
+/// Returns the text as one safe line: tabs and line breaks are escaped too, and "..." follows after `most` characters.
 std::string printable(std::string_view text, std::size_t most = 80);
-/// For messages of several lines, uncut.
+/// Returns the text safe to print, with its line breaks and at full length.
 std::string printable_lines(std::string_view text);
-/// For messages that quote a model: of more than `most` columns the middle is left out.
+/// Returns a message that may quote a model as one safe line. Of a message wider than `most` columns, the middle is
+/// left out.
 std::string printable_message(std::string_view text, std::size_t most = 600);
 
-/// To stderr, by printable_lines; where that cannot be written, nothing happens.
+/// Prints a message to stderr, made safe by printable_lines(). A failure to write is ignored.
 void tell(std::string_view message);
+/// Formats a message and prints it to stderr, as tell() does.
 template <class First, class... Rest>
 void tell(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
   tell(std::string_view(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)));

@@ -1,5 +1,4 @@
-// What a fit says while it runs, on stderr: one bar that is redrawn on a terminal, a few plain lines
-// otherwise.
+// Shows the progress of a fit on stderr: one bar that is redrawn on a terminal, a few plain lines otherwise.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -7,53 +6,58 @@
 
 namespace lehr {
 
+/// How progress is shown.
 struct ProgressOptions {
-  bool quiet = false;          // says nothing at all
-  bool bar = false;            // redraw one line; see progress_for()
+  bool quiet = false;          // show nothing
+  bool bar = false;            // redraw one line, on a terminal; see progress_for()
   bool utf8 = false;           // draw the bar with block characters
   int columns = 80;            // width of the terminal
-  double seconds_between = 5;  // least time between two plain lines; the first and the last always come
+  double seconds_between = 5;  // least time between two plain lines; the first and the last are always printed
 };
 
-/// The options for a stream: a bar when it is a terminal, as wide as that is.
+/// Returns the options for a stream: a bar of the terminal's width if the stream is a terminal, plain lines otherwise.
 ProgressOptions progress_for(std::FILE* stream, bool quiet);
 
-/// A measured moment of a fit. `iteration` counts from 1 up to `max_iterations` (0: unknown) or beyond; `elbo` in nats,
-/// NaN when it was not computed; `seconds` since the start.
+/// The state of a fit after an iteration.
 struct Moment {
-  std::int64_t iteration = 0;
-  double seconds = 0;
-  double elbo = 0;
-  double temperature = 1;
+  std::int64_t iteration = 0;  // from 1; may exceed the expected number of iterations
+  double seconds = 0;          // since the start of the fit
+  double elbo = 0;             // nats; NaN if it was not computed
+  double temperature = 1;      // 1 without annealing
 };
 
+/// Shows the progress of one fit on a stream.
 class Progress {
  public:
+  /// Starts the display. `max_iterations` is the expected number of iterations, 0 if unknown. The stream must outlive
+  /// the object.
   Progress(std::FILE* stream, ProgressOptions options, std::int64_t max_iterations);
 
-  /// Shows the moment if it is time to; the change is against the last ELBO that was passed, shown or not.
+  /// Shows this moment if enough time has passed. The displayed change of the ELBO is against the previous call,
+  /// whether that was shown or not.
   void update(const Moment& moment);
 
-  /// A line of its own (a warning); the bar is drawn again below it.
+  /// Prints a line of its own, such as a warning; the bar is redrawn below it.
   void message(const std::string& text);
 
-  /// Shows the last moment, if it has not been shown, and then `text` (for instance "converged after 12
-  /// iterations").
+  /// Shows the last moment if it was not shown, then `text`, for instance "converged after 12 iterations".
   void finish(const std::string& text = {});
 
  private:
+  /// Prints the last moment.
   void show();
-  /// Iterations a second since the first moment, and the time that the others would take; empty in the first second.
+  /// Returns iterations per second since the first moment, and the estimated time left; empty during the first second.
   std::string pace() const;
-  /// What the stream does not take is lost: a fit goes on without its audience.
+  /// Writes text to the stream; errors are ignored, so that a fit continues without its display.
   void write(const std::string& text);
 
   std::FILE* stream_;
   ProgressOptions options_;
   std::int64_t max_iterations_;
-  Moment first_, last_;
-  double change_;
-  double shown_at_ = 0;
+  Moment first_, last_;  // first and last moment passed to update()
+  double change_;        // of the ELBO, last against previous moment
+  double shown_at_ = 0;  // seconds of the moment shown last
+  /// Whether a moment was shown; the last one is not shown yet; the bar stands on the line; finish() was called.
   bool some_ = false, pending_ = false, bar_drawn_ = false, finished_ = false;
 };
 
