@@ -1,4 +1,4 @@
-// What the densities of a model depend on.
+// Which variables the densities of a model depend on, from its graph alone.
 #pragma once
 #include <vector>
 
@@ -6,10 +6,13 @@
 
 namespace lehr {
 
-/// By VariableId: the variables that a statement's density depends on, directly or not, up to observed ones.
+/// Returns, by VariableId, the ancestors of a statement: true for every variable that its density depends on, directly
+/// or through latent variables. Observed variables are included, but not what lies behind them.
 std::vector<bool> ancestors(const model::Model& model, const model::Statement& statement);
 
-/// By VariableId: latent variables on which one observed variable alone depends, each of its elements on another one.
+/// Returns, by VariableId, true for the latent variables that belong to single observations. Only one observed variable
+/// depends on such a variable, and has all its axes among the variable's; so every element serves one observation
+/// alone.
 std::vector<bool> own_variables(const model::Model& model);
 
 }  // namespace lehr

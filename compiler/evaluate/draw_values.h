@@ -1,4 +1,5 @@
-// Draws of what has no value, given what has one.
+// Forward (ancestral) sampling: draws every value that is missing, given the values that are there. Parents are drawn
+// before children.
 #pragma once
 #include <functional>
 #include <optional>
@@ -9,15 +10,17 @@
 
 namespace lehr {
 
-/// The random numbers that an element is drawn with.
+/// Returns the random generator with which an element is drawn; it must outlive the call.
 using RngOf = std::function<Rng&(Element)>;
 
-/// Draws every element of a variable, some number of which is NaN, by its distribution given its parents: parents
-/// first, chains along their ordered plate, by the rows of the families. Auxiliary variables and potentials play no
-/// part. Deterministic in the state of the random numbers. At the first element that cannot be drawn it ends with
-/// ExitCode::model for priors that are improper whatever the data, ExitCode::numerical for parameters that are out of
-/// their domain, ExitCode::data for a total that neither model nor data have; what follows it stays NaN.
+/// Draws every element of `forward` that contains a NaN from its distribution given its parents, and stores it there.
+///
+/// Parents come first; chains are drawn along their ordered plate. Auxiliary variables and potentials are ignored. The
+/// result is a function of the generators' states. At the first element that cannot be drawn it returns an error; later
+/// elements stay NaN. ExitCode::model: a prior is improper whatever the data. ExitCode::numerical: a parameter is
+/// outside its domain. ExitCode::data: neither model nor data give the total of a multinomial.
 std::optional<Error> draw_values(Forward& forward, const RngOf& rng_of);
+/// Draws all missing elements with one generator.
 std::optional<Error> draw_values(Forward& forward, Rng& rng);
 
 }  // namespace lehr

@@ -1,5 +1,6 @@
-// Columns of data far from zero in units of their spread. Inference adds up squares of the data: where a column lies at
-// r of its standard deviations, sums about zero lose twice the decimal digits of r.
+// Detection of ill-scaled data: columns whose mean is far from zero in units of their standard deviation. Inference
+// adds up squares of the data. If the mean is r standard deviations from zero, sums of squares about zero lose twice
+// the decimal digits of r to cancellation.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,51 +12,62 @@
 
 namespace lehr {
 
-/// A column is far where its mean is more than so many standard deviations from zero.
+/// A column is ill-scaled if its mean is more than this many standard deviations from zero.
 inline constexpr double kFar = 1000;
 
+/// An ill-scaled column.
 struct FarColumn {
-  std::string name;  // "x", "x[2]" of several columns
+  std::string name;  // "x", or "x[2]" if x has several columns
   double mean = 0, sd = 0;
 };
 
-/// Mean and standard deviation of each column of an array, values i with i % columns equal; NaN is passed over.
+/// Mean and standard deviation of each column of an array.
 struct ColumnMoments {
   std::vector<double> mean, sd;
 };
+/// Returns the moments of the columns of a row-major array; element i belongs to column i % columns. NaN is skipped.
 ColumnMoments column_moments(const std::vector<double>& values, std::size_t columns);
 
-/// The same of values that come in parts of whole rows.
+/// Accumulates means and variances of columns from data in pieces, without cancellation (Welford 1962; Chan, Golub &
+/// LeVeque 1983).
 class RunningMoments {
  public:
+  /// Starts with no data and this number of columns.
   explicit RunningMoments(std::size_t columns = 1) : columns_(columns) {}
+  /// Adds whole rows, row-major; NaN is skipped.
   void add(std::span<const double> values);
-  /// Those of other rows.
+  /// Adds the rows that another accumulator has.
   void add(const RunningMoments& more);
+  /// Returns the moments of all rows so far. The standard deviation has divisor n - 1; it is 0 for fewer than two
+  /// values.
   ColumnMoments moments() const;
+  /// Returns the number of columns.
   std::size_t columns() const { return columns_.size(); }
 
+  /// Serialises the accumulator (bytes.h).
   template <class Archive>
   friend void fields(Archive& a, RunningMoments& x) {
     a(x.columns_);
   }
 
  private:
+  /// Number of values, mean, and sum of squared deviations from the mean.
   struct Column {
     double count = 0, mean = 0, squares = 0;
   };
   std::vector<Column> columns_;
 };
 
-/// Observed variables and covariates that are real numbers or vectors. Columns are the elements of a vector, and of
-/// numbers over several plates the last one. Constant columns are not far.
+/// Returns the ill-scaled columns of all observed variables and covariates that are real numbers or vectors. Constant
+/// columns are left out.
 std::vector<FarColumn> far_columns(const model::Model& model, const BoundData& data);
 
-/// Elements of the last plate or event axis of real numbers that may be columns; 1: there are none.
+/// Returns the number of columns of a real variable with these axes and event axes: the elements of a vector, or of the
+/// last plate if there are several and it is neither nested nor ordered. It is 1 otherwise.
 std::size_t columns_of(const model::Model& model, const BoundData& data, const std::vector<model::PlateId>& axes,
                        const std::vector<model::PlateId>& event);
 
-/// "'x' lies at 1.2e+08 with a standard deviation of 1: subtract 120000000 from it"
+/// Formats advice such as "'x' lies at 1.2e+08 with a standard deviation of 1: subtract 120000000 from it".
 std::string describe(const FarColumn& column);
 
 }  // namespace lehr

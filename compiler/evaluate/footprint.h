@@ -1,4 +1,4 @@
-// What a run needs of memory, before it takes it.
+// Estimates of the memory that a run needs, so that a run which cannot fit is refused before it allocates.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,17 +10,16 @@
 
 namespace lehr {
 
-/// An array of numbers of 8 bytes.
+/// An array of doubles by name and length (number of elements).
 struct SizedArray {
   std::string name;
   double length = 0;
 };
 
-/// A number for each element of each variable: less than any fit needs.
+/// Returns the size of every variable's values. Any fit needs more than their sum; auxiliary variables count as 0.
 std::vector<SizedArray> sizes_of_values(const model::Model& m, const BoundData& data);
 
-/// An Error of ExitCode::data that names the largest arrays, where all of them are more than this machine has
-/// room for.
+/// Returns an error of ExitCode::data that names the largest arrays if all together exceed the memory of this machine.
 std::optional<Error> too_large(std::vector<SizedArray> arrays);
 
 }  // namespace lehr

@@ -1,6 +1,9 @@
-// Numeric evaluation of a model at concrete values of its variables: expressions, parameters of distributions and
-// log densities of single elements. Slow and obvious beside the generated code; what simulation, held-out scores and
-// normalisers by sampling are made of.
+// Numeric evaluation of a model at given values of its variables: expressions, parameters of distributions and log
+// densities of single elements. It is a plain interpreter, slow beside generated code. Simulation, held-out scores and
+// the normalisers of tempering are built on it.
+//
+// An element of a model is addressed by the values of its index variables. In the sources an index variable is a
+// `bound`: `n` in `x[n] ~ Normal(mu, tau)`.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,107 +19,135 @@
 
 namespace lehr {
 
-/// Where the bounds stand, by BoundId. A bound of a nested plate stands at a position among the elements of all rows.
+/// Values of all index variables, by BoundId. For a nested plate the value is the position among the elements of all
+/// rows, end to end.
 using At = std::vector<std::int64_t>;
 
-/// A number (no axes), a vector or a row-major matrix.
+/// A number (empty shape), a vector or a row-major matrix.
 struct Tensor {
   std::vector<std::size_t> shape;
   std::vector<double> values;
 };
 
-/// An element of a variable: its position in the packed order of BoundArray, event axes left out.
+/// One element of a variable, addressed by its position in the packed order of BoundArray. Event axes are not part of
+/// the position: a vector counts as one element.
 struct Element {
   model::VariableId variable;
-  std::size_t position = 0;
+  std::size_t position = 0;  // row-major over the plates
+  /// Orders elements by variable, then by position.
   auto operator<=>(const Element&) const = default;
 };
 
+/// The values of all variables of a model, and evaluation of the model at them.
 class Forward {
  public:
-  /// Observed variables have their data as values; all others are NaN, which means unknown. Model and data must outlive
-  /// the object. Auxiliary variables are passed over: expressions never name them.
+  /// Starts with the data as values of observed variables and NaN (unknown) everywhere else. Model and data must
+  /// outlive the object. Auxiliary variables have no values, since expressions never name them.
   Forward(const model::Model& model, const BoundData& data);
 
+  /// Returns the model.
   const model::Model& model() const { return model_; }
+  /// Returns the data.
   const BoundData& data() const { return data_; }
 
-  /// All values of a variable, packed as a BoundArray.
+  /// Returns all values of a variable for reading and writing, packed as in a BoundArray.
   std::span<double> values(model::VariableId v) { return values_[v.index()]; }
+  /// Returns all values of a variable for reading.
   std::span<const double> values(model::VariableId v) const { return values_[v.index()]; }
-  /// The numbers of one element: 1, the size of the event axis, or its square.
+  /// Returns the width() values of one element for reading and writing.
   std::span<double> values(Element e) {
     return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
   }
+  /// Returns the values of one element for reading.
   std::span<const double> values(Element e) const {
     return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
   }
+  /// Returns the number of elements of a variable.
   std::size_t elements(model::VariableId v) const;
+  /// Returns the number of values of one element: 1 for a number, the length of a vector, the entries of a matrix.
   std::size_t width(model::VariableId v) const;
-  /// Size of the event axis, the number of values of a category, otherwise 1.
+  /// Returns the number of categories of a categorical variable, the length of a vector or the order of a matrix; 1 for
+  /// other variables.
   std::size_t extent(model::VariableId v) const;
 
-  /// The number of values of a discrete variable, and its k-th one: categories in order, 0 and 1, -1 and +1.
+  /// Returns the number of values that a discrete variable can have: categories, or 2 for bits and spins.
   std::size_t states(model::VariableId v) const;
+  /// Returns the k-th value of a discrete variable: k for a category or bit, -1 or +1 for a spin.
   double state(model::VariableId v, std::size_t k) const;
 
-  /// The element that an expression names, a whole simplex, vector or matrix of a continuous variable; nothing where
-  /// the expression is another one.
+  /// Returns the element that an expression refers to as a whole, such as the vector `theta[d]`. Returns nothing for
+  /// any other expression, and for a reference to a part.
   std::optional<Element> named(model::ExprId id, const At& at) const;
 
-  /// Position of the first number that a reference reads, categories of its indices as they are.
+  /// Returns the offset in values() of the first number that a reference reads. Discrete variables among its indices
+  /// are used at their present values, unknown ones as 0.
   std::size_t variable_address(const model::VariableRef& r, const At& at) const;
 
-  /// Positions of the first and after the last element that a reference reads, categories of its indices as they are.
+  /// Returns the range of element positions that a reference reads: the first, and one past the last. Discrete indices
+  /// are treated as by variable_address().
   std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const At& at) const;
 
-  /// Every bound at 0.
+  /// Returns index variables that are all 0.
   At origin() const { return At(model_.bounds.size(), 0); }
-  /// The bounds of the element's own statement at the element, all others at 0.
+  /// Returns the index variables of the element's own statement at this element; all others are 0.
   At at(Element e) const;
-  /// The element that a statement is about where its bounds stand.
+  /// Returns the element that a statement defines at these values of the index variables.
   Element element(const model::Statement& s, const At& at) const;
-  /// Visits all positions of `bounds`, the last one fastest (the packed order of elements), with `at` moved to each.
-  /// With `fixed`, only those where that bound has that value. Bounds not listed stay where they stand.
+  /// Calls `visit` for every combination of values of `bounds`, the last varying fastest (the packed order of
+  /// elements), with `at` set to it. With `fixed`, only combinations in which that index variable has that value. Other
+  /// index variables keep their values.
   void each(std::span<const model::BoundId> bounds, At& at, const std::function<void()>& visit,
             std::optional<std::pair<model::BoundId, std::int64_t>> fixed = {}) const;
 
+  /// Returns the value of an expression.
   Tensor value(model::ExprId e, const At& at) const;
-  /// One entry of an expression; a number stands for all entries of a vector.
+  /// Returns entry i of a vector or entry (i, j) of a matrix expression. A number counts as all entries.
   double entry(model::ExprId e, const At& at, std::size_t i = 0, std::size_t j = 0) const;
 
-  /// `start` at the first element of the chain, of a mixture the part that it is of, otherwise `main`.
+  /// Returns the distribution of a statement at an element: `start` at the first elements of a chain, the chosen part
+  /// of a mixture, otherwise `main`.
   const model::Distribution& distribution(const model::Statement& s, const At& at) const;
-  /// The canonical density parameters, with the extent of the statement's variable.
+  /// Returns the distribution's parameters at an element in canonical form, with the extent of the variable.
   math::Environment parameters(const model::Statement& s, const At& at) const;
-  /// log p(element | its parents) of the element that `s` is about at `at`, constants included. Multiplicities play no
-  /// part.
+  /// Returns log p(element | parents) of the statement's element, with all constants; multiplicities (`times`) do not
+  /// count. NaN if a discrete value that it needs is unknown, see unknown().
   double log_density(const model::Statement& s, const At& at) const;
-  /// What the value lies between, infinite where nothing is said: a censored one is known up to its limits.
+  /// Returns the lower and upper limit of a truncated or censored value, infinite where there is none. For a latent
+  /// variable these are the limits of truncation; for an observed one they bracket the values that are not censored.
   std::pair<double, double> limits(const model::Statement& s, const At& at) const;
 
-  /// The first discrete element without a value that was read since the last clear(): what came out then is no number
-  /// to use. Sums over discrete variables find out by it what they must sum over.
+  /// Returns the first discrete element without a value that was read since the last clear(); a result computed
+  /// meanwhile is not usable. Sums over discrete variables find out this way what they must sum over.
   const std::optional<Element>& unknown() const { return unknown_; }
+  /// Forgets the unknown element.
   void clear() const { unknown_.reset(); }
 
  private:
+  /// Returns the number of elements of a plate.
   std::int64_t size(model::PlateId p) const { return data_.sizes[p.index()]; }
+  /// Returns the row of a nested plate that contains this position.
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
+  /// Returns the position that one index of a reference selects; `row` is the parent's position for a nested plate.
   std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const At& at) const;
+  /// Returns the offset of the first number that the indices select in an array with these axes, event axes included.
   std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank,
                       const std::vector<model::Index>& indices, const At& at) const;
+  /// Returns the offset of the first number that a reference to data reads.
   std::size_t given_address(const model::GivenRef& r, const At& at) const;
+  /// Returns a value, and records it in `unknown_` if it is discrete and missing.
   double read(model::VariableId v, std::size_t at) const;
-  /// log p and log(1 - p) where p is a link of a number, whatever p rounds to.
+  /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
+  /// to 0 or 1.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const At& at) const;
+  /// Returns entry (i, j) of a sum over index variables.
   double sum(const model::SumOver& s, const At& at, std::size_t i, std::size_t j) const;
 
   const model::Model& model_;
   const BoundData& data_;
-  std::vector<std::vector<double>> values_;                              // by VariableId
-  std::vector<std::vector<model::PlateId>> given_axes_, variable_axes_;  // event axes included
-  mutable std::optional<Element> unknown_;
+  std::vector<std::vector<double>> values_;  // by VariableId
+  /// All axes of each input and variable, event axes included.
+  std::vector<std::vector<model::PlateId>> given_axes_, variable_axes_;
+  mutable std::optional<Element> unknown_;  // see unknown()
 };
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// The order in which values of a model can be drawn.
+// The order in which the variables of a model can be drawn: a topological order of its statements, with chains that
+// depend on each other kept together.
 #pragma once
 #include <vector>
 
@@ -6,14 +7,17 @@
 
 namespace lehr {
 
-/// Statements that are drawn together: one, or several whose chains depend on each other's previous elements; those
-/// are drawn position by position of the ordered plate. Within a position the order is that of the list.
+/// Statements that are drawn together: a single one, or several chains that depend on each other's previous elements.
+///
+/// Example: `a[t] ~ f(b[t-1])` and `b[t] ~ g(a[t])` are one group. All its elements at position t of the ordered plate
+/// are drawn, in the order of `statements`, before those at t + 1.
 struct ForwardGroup {
-  std::vector<model::StatementId> statements;
-  std::vector<model::BoundId> ordered;  // chains: the bound of the ordered plate, one a statement; otherwise empty
+  std::vector<model::StatementId> statements;  // in the order of drawing at one position
+  /// Of chains: the index variable of the ordered plate in each statement; otherwise empty.
+  std::vector<model::BoundId> ordered;
 };
 
-/// Every statement once, those of the variables that it uses before it.
+/// Returns every statement once, each after the statements of the variables that it uses.
 std::vector<ForwardGroup> forward_order(const model::Model& model);
 
 }  // namespace lehr

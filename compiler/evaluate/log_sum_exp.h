@@ -1,4 +1,4 @@
-// Sums of numbers that are there as logarithms.
+// Sums of numbers that are given by their logarithms, without overflow.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// log of the sum of exp of the terms, of which there is one at least; NaN where one is.
+/// Returns log(sum(exp(t))) over the terms t; there must be at least one. The largest term is factored out. If the
+/// largest is infinite, it is the result.
 inline double log_sum_exp(const std::vector<double>& terms) {
   const double top = *std::max_element(terms.begin(), terms.end());
   if (!std::isfinite(top)) return top;

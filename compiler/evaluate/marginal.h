@@ -1,4 +1,5 @@
-// Log densities of observations with discrete variables summed out.
+// Log densities of observations with discrete latent variables summed out exactly. The method is variable elimination
+// on the factor graph (Bishop 8.4; Zhang & Poole 1994), and the forward recursion for chains.
 #pragma once
 #include <cmath>
 #include <map>
@@ -12,7 +13,15 @@
 
 namespace lehr {
 
-/// How the unknown elements of a discrete variable are summed over.
+/// How the unknown elements of a discrete variable are summed out.
+///
+/// * none: not at all; the variable must have values.
+/// * belief: with given probabilities, for each observation separately.
+/// * own: with its prior given its parents, for each observation separately; correct if each element serves one
+/// observation.
+/// * joint: with its prior, once for all observations that depend on the element.
+/// * chain: over all paths of its sequences, once for all observations that depend on a sequence. Several such
+/// variables are summed over together; they have the same axes.
 enum class Summation {
   none,    // not at all: it must have values
   belief,  // by probabilities that are given, for each observation by itself
@@ -22,74 +31,95 @@ enum class Summation {
            // by their paths together: they have the same axes
 };
 
+/// How one variable is summed out.
 struct SummedVariable {
   Summation by = Summation::none;
-  std::vector<double> belief;  // [element, value]: values of a category in order, of a bit 0, 1, of a spin -1, +1
+  /// [element, value], for Summation::belief; values are the categories in order, bits 0, 1 or spins -1, +1.
+  std::vector<double> belief;
 };
 
-/// A sum that is not formed: of how many terms, about, and over which variable most of all.
+/// Describes a sum that was refused because of its size.
 struct SumTooLarge {
-  model::VariableId variable;
-  double terms = 0;
+  model::VariableId variable;  // the variable that contributes most to the size
+  double terms = 0;            // estimated number of terms
 };
 
+/// Computes marginal log densities at the values in a Forward. It sets and resets the discrete values there while it
+/// sums.
 class Marginal {
  public:
-  /// `forward` has values of everything that is not summed out; `summed` is by VariableId. `estimates`: sums for single
-  /// observations that have too many terms are averages over draws. Without, the density is one of many, and sums are
-  /// too large from fewer terms on.
+  /// `forward` has values of everything that is not summed out, and must outlive the object; `summed` is by VariableId.
+  ///
+  /// With `estimates`, a sum for one observation that has too many terms is estimated by 1000 draws. Without, the
+  /// density is one of many to be computed, and sums are refused from fewer terms on.
   Marginal(Forward& forward, std::vector<SummedVariable> summed, bool estimates = false)
       : forward_(forward), summed_(std::move(summed)), estimates_(estimates) {}
 
-  /// log of the density of all observations, the sums taken. Joint elements are summed out one at a time
-  /// (sum_product.h), and what is not connected separately: the time is exponential only in how many of them meet in
-  /// one table. Known values of a chain belong to the density. NaN where a density is none, or a sum is too large.
+  /// Returns the log density of all observations together, with the discrete variables summed out.
+  ///
+  /// Elements summed jointly are eliminated one at a time (sum_product.h), separately for each connected component of
+  /// the factor graph. Time is exponential only in the number of elements in one table. Observed values of a chain
+  /// count as part of the density. Returns NaN if a density is not a number, or if a sum is too large or impossible:
+  /// see too_large() and refused().
   double log_density(const std::vector<Observation>& observations);
 
-  /// Of the last log_density: the sum that was not formed, and the standard error of what was estimated, 0: nothing.
+  /// Returns the sum that the last log_density() refused for its size, or nothing.
   const std::optional<SumTooLarge>& too_large() const { return too_large_; }
+  /// Returns the standard error, in nats, of the last log_density() due to draws; 0 if it is exact.
   double error() const { return std::sqrt(squared_error_); }
 
-  /// The observation or element of a chain (its own transition) for which there is no sum over paths: it depends on
-  /// more than one element and the one before.
+  /// Returns the observation or chain element whose dependences do not fit a sum over paths, or nothing: it depends on
+  /// more than two successive elements of one sequence.
   const std::optional<Element>& refused() const { return refused_; }
 
-  /// The sequences of the chain, as they contributed to the last log_density, in order of their first elements. Empty
-  /// where two of them share what is summed over.
+  /// Returns what each sequence of the chain contributed to the last log_density(), in order of their first elements.
+  /// It is empty if two sequences share an element that is summed over.
   const std::vector<SequenceDensity>& sequences() const { return sequences_; }
 
-  /// log p(element | parents) of one element, own and believed elements summed over; NaN where others are unknown.
+  /// Returns log p(element | parents) of one element, with variables of kind `own` and `belief` summed out. NaN if
+  /// other discrete values that it needs are unknown.
   double of_one(model::StatementId statement, Element element);
 
  private:
+  /// A factor of the sum: an observation, a latent element given its parents, or all paths of a sequence (by its
+  /// number).
   using Factor = std::variant<Observation, Element, std::size_t>;  // an element given its parents; a sequence
 
-  /// log of the sum over own and believed elements; NaN and `blocked_` where a joint element is unknown.
+  /// Returns the log of the product of these densities, summed over the unknown elements of kind `own` and `belief`
+  /// that they read. Returns NaN, and sets `blocked_`, if an element of kind `joint` is unknown.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
-  /// The same of one observation, by draws where the sum has too many terms.
+  /// Returns log_sum() of one observation, estimated by draws if it has too many terms.
   double log_sum_of(const Observation& o);
+  /// Estimates the log density of one observation from draws of the elements that it depends on.
   double log_sum_of_draws(const Observation& o);
-  /// Gives the element a value by its belief or its distribution, its parents before it; they are noted in `drawn`.
+  /// Draws a value for the element from its belief or prior, parents first, and appends all drawn elements to `drawn`.
+  /// False if one of them is of another kind.
   bool draw(Element e, Rng& rng, std::vector<Element>& drawn);
+  /// Returns the factors of the density; nothing if an observation does not fit the chains.
   std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
+  /// Returns the log of a factor at the present values of the joint elements.
   double value(const Factor& f);
-  /// The joint elements that the factor waits for; if none, its value.
+  /// Returns the joint elements without a value that the factor depends on; if there are none, also its log value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
+  /// Returns the log of the product of the factors, summed over their joint elements, by connected components.
   double condition(const std::vector<Factor>& factors);
+  /// Stores the log density of a connected component for the sequence in it.
   void note_sequences(const std::vector<Factor>& connected, double log_density);
+  /// Returns the log of the sum over all joint elements of connected factors, by variable elimination.
   double sum_out(const std::vector<Factor>& factors);
-  /// A factor for all values of the elements that it waits for; false: it waits for others, too, which are added.
+  /// Tabulates the log of a factor over all values of the elements in `waits`. Returns false if it turns out to depend
+  /// on a further element, which is appended to `waits`.
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   Forward& forward_;
   std::vector<SummedVariable> summed_;
   std::optional<StateChains> chains_;
   std::vector<SequenceDensity> sequences_;
-  std::optional<Element> blocked_, refused_;
+  std::optional<Element> blocked_, refused_;  // the unknown joint element that the last evaluation met; see refused()
   bool estimates_;
-  double evaluations_ = 0;  // of densities, in the sum of one observation
+  double evaluations_ = 0;  // number of densities evaluated for the sum of one observation
   std::optional<SumTooLarge> too_large_;
-  double squared_error_ = 0;
+  double squared_error_ = 0;  // variance of the estimate, in squared nats
 };
 
 }  // namespace lehr

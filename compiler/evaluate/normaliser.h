@@ -1,9 +1,10 @@
-// The tempered normaliser of a model's data: log C(T) = sum over items of log integral p(x_i, z_i | globals)^(1/T).
+// The tempered normaliser of a model's data: log C(T) = sum over items i of log integral p(x_i, z_i | globals)^(1/T),
+// at several temperatures T. Tempering divides by it, so that tempered densities stay normalised.
 //
-// It is found from the statements, recursively through the local variables: what is observed is integrated by its
-// family's tempered integral, discrete local variables are summed out, and continuous local ones are integrated like
-// what is observed where their prior is tempered (schedule/tempered.h), and stand at their values otherwise. Energy and
-// normaliser belong to one density, all constants and base measures included.
+// It is found recursively through the local variables. Observed values are integrated by the tempered integral of their
+// family. Discrete local variables are summed out by variable elimination. Continuous local variables are integrated
+// like data if their prior is tempered (schedule/tempered.h); otherwise they are fixed at given values. All constants
+// and base measures are included, as in the energy of the data.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,67 +16,86 @@
 
 namespace lehr {
 
+/// Computes log C(T) of one model and data set.
 class TemperedNormaliser {
  public:
-  /// The schedule says which statements are tempered and which variables local. All outlive the object.
+  /// The schedule says which statements are tempered and which variables are local. All references must outlive the
+  /// object.
   TemperedNormaliser(const model::Model& model, const schedule::Schedule& schedule, const BoundData& data,
                      std::vector<double> temperatures);
 
-  /// Why the model has no normaliser that is found this way; empty when it has.
+  /// Returns the reason why the model's normaliser cannot be computed this way; empty if it can.
   std::string refusal() const;
 
-  /// The same where it shows when the sums are formed, of all items or of those that stand for them: a term may depend
-  /// on more states of discrete variables than there is time and memory for. `values` as for `at`.
+  /// Returns the reason if the sums prove too large: a term depends on too many joint states of discrete variables.
+  /// Empty if they do not. With `every_item` all items are tried, otherwise the representatives. `values` are as for
+  /// at().
   std::string refusal(Forward& values, bool every_item) const;
 
-  /// At the values that `values` has of the variables that are not integrated out; discrete local ones must be unknown.
-  /// With `items`, those stand for all; many items are always represented by some of them.
-  /// Concentrations of Dirichlet factors by VariableId, in the order of values (none: empty): where such a simplex is
-  /// the parameter of categories, the exact moments E[x_k^(1/T)] stand for its value.
+  /// Concentrations of Dirichlet factors, by VariableId, in the order of values; empty for other variables. If such a
+  /// simplex is the parameter of categories, the exact moments E[x_k^(1/T)] replace its value.
   using Concentrations = std::vector<std::vector<double>>;
+  /// Returns log C(T) at each temperature, for the values in `values` of all variables that are not integrated out.
+  /// Discrete local variables must be unknown (NaN). With `items`, the sum over these represents all items; at most 200
+  /// are evaluated.
   std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// The same from fewer temperatures, see over_temperatures.
+  /// Returns the same as at(), interpolated from fewer temperatures (over_temperatures()).
   std::vector<double> near(Forward& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
-  /// The same as `near`, of these items alone, one array each; of an item that stands for copies (`times`), of one
-  /// copy.
+  /// Returns log C(T) of each of these items, interpolated as in near(). For an item with copies (`times`) it is that
+  /// of one copy.
   std::vector<std::vector<double>> by_item(Forward& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
-  /// How many copies each item stands for.
+  /// Returns, for every item, the number of copies that it stands for.
   std::vector<double> copies() const;
 
-  /// log of the mean over draws of the global variables from their priors, and its standard error, in nats.
+  /// An estimate at each temperature, in nats: the log of a mean, and its standard error.
   struct Estimate {
     std::vector<double> log_c, error;
   };
+  /// Estimates the log of the mean of C(T) over `draws` draws of the global variables from their priors.
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
  private:
+  /// A factor over discrete elements, at every temperature.
   struct Table;
+  /// What is shared between items during one computation.
   struct Known;
+  /// Returns the number of copies that elements first .. past - 1 of a plate stand for.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
+  /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
+  /// equal where `equal_items_` holds.
   std::vector<double> rows(std::int64_t item) const;
+  /// Returns log C of each of these items.
   std::vector<std::vector<double>> of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const;
+  /// Returns the numbers of all items.
   std::vector<std::int64_t> all_items() const;
+  /// Returns log C of all items, from a sample of them if they are many.
   std::vector<double> of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const;
+  /// Returns log C of one item.
   std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
+  /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
+  /// unknown.
   std::vector<double> tempered(Forward& f, const model::Statement& s, const At& at, Known& known) const;
+  /// Tabulates the tempered factor of one element over the discrete elements that it depends on.
   Table factor(Forward& f, const model::Statement& s, const At& at, Known& known) const;
-  /// log E[x_k^(1/T)] of the element's k-th entry, or of the sum over all entries.
+  /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
   const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width, Known& known) const;
+  /// Returns true if the statement defines a discrete local variable.
   bool is_summed(const model::Statement& s) const;
+  /// Returns true if the density of the statement depends on the position in this plate.
   bool mentions(const model::Statement& s, model::PlateId plate) const;
 
   const model::Model& model_;
   const schedule::Schedule& schedule_;
   const BoundData& data_;
   std::vector<double> temperatures_;
-  std::vector<model::StatementId> statements_;  // tempered ones
+  std::vector<model::StatementId> statements_;  // the tempered statements
   std::vector<bool> local_;                     // by VariableId
-  bool equal_items_ = true;                     // no statement depends on the item but by the size of its rows
+  bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows
 };
 
 }  // namespace lehr

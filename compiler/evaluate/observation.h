@@ -1,23 +1,23 @@
-// An element whose density is wanted.
+// Observed elements of a model whose log density is computed.
 #pragma once
 #include "compiler/evaluate/forward.h"
 
 namespace lehr {
 
-/// One observed element, and how many copies of it there are.
+/// One observed element and its statement.
 struct Observation {
   model::StatementId statement;
   Element element;
-  double copies = 1;
+  double copies = 1;  // multiplicity: its log density counts this often
 };
 
-/// What is observed of one sequence of a chain.
+/// The contribution of one sequence of a chain to a log density.
 struct SequenceDensity {
   std::size_t first = 0;  // position of its first element
   double log_density = 0;
 };
 
-/// By how much the element of the statement counts: the multiplicities of its plates (`times`).
+/// Returns the multiplicity of a statement's element: the product of the `times` of its plates.
 double copies_of(const model::Model& model, const BoundData& data, const model::Statement& statement, const At& at);
 
 }  // namespace lehr

@@ -1,17 +1,20 @@
-// Smooth functions of the temperature at many temperatures, from few evaluations.
+// Evaluates smooth functions of the temperature at many temperatures from few evaluations, by Chebyshev interpolation.
 #pragma once
 #include <functional>
 #include <vector>
 
 namespace lehr {
 
-/// By function, by temperature.
+/// Values of several functions: [function][temperature].
 using OverTemperatures = std::vector<std::vector<double>>;
 
-/// The functions that `evaluate` finds at any temperatures, at these ascending ones: interpolated in log T at Chebyshev
-/// points, twice as many until their last coefficients are 1e-13 of the largest. Normalisers are analytic in 1/T off
-/// the negative reals, so that 17 points serve 100 levels up to T = 10. Where that many would be needed, `evaluate`
-/// gets all.
+/// Returns the values of smooth functions at ascending `temperatures`. `evaluate` computes all functions at any
+/// temperatures.
+///
+/// The functions are interpolated in log T at Chebyshev points. The number of points doubles until the last
+/// coefficients are below 1e-13 of the largest. Normalisers are analytic in 1/T off the negative reals, so 17 points
+/// serve 100 levels up to T = 10. If interpolation would not save half the evaluations, `evaluate` is called with all
+/// temperatures.
 OverTemperatures over_temperatures(const std::vector<double>& temperatures,
                                    const std::function<OverTemperatures(const std::vector<double>&)>& evaluate);
 

@@ -1,4 +1,5 @@
-// How arrays of a model are laid out in files.
+// The layout of a model's arrays in files: elements of a nested plate are packed end to end on one axis, which replaces
+// the axis of its parent too.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,15 +9,15 @@
 
 namespace lehr {
 
-/// Axes as arrays have them: a nested plate stands for its parent, too.
+/// Returns the axes of an array as stored: a nested plate stands for itself and its parent. Event axes follow.
 std::vector<model::PlateId> packed_axes(const model::Model& model, const std::vector<model::PlateId>& axes,
                                         const std::vector<model::PlateId>& event);
-/// Their extents, as bind() takes them.
+/// Returns the extents of these axes, as bind() expects them.
 std::vector<std::int64_t> packed_shape(const model::Model& model, const BoundData& data,
                                        const std::vector<model::PlateId>& axes,
                                        const std::vector<model::PlateId>& event);
 
-/// Whether the values are whole numbers.
+/// Returns true if all values of this support are whole numbers.
 bool has_integers(math::Support support);
 
 }  // namespace lehr

@@ -1,6 +1,9 @@
-// Reference points: a model of differences, told in distances from a point near the data. Where adding c to the data
-// and to some latent variables leaves every density as it was but for constant prior means, which move by c, nothing is
-// lost by leaving c out: x - mu is the same number, and its digits are those of centred data.
+// Centring of ill-scaled data: inference runs on distances from a reference point near the data, which keeps their
+// digits.
+//
+// Some models depend on differences only. Take `mu ~ Normal(0, 1e-6); x[n] ~ Normal(mu, tau)` with x near 1e8. Adding c
+// to x, mu and the prior mean of mu leaves every density unchanged. So x - c and mu - c are inferred with prior mean
+// -c. This is the same model, and sums of squares no longer lose digits to cancellation.
 #pragma once
 #include <optional>
 #include <span>
@@ -12,25 +15,29 @@
 
 namespace lehr {
 
-/// By VariableId: of the packed values of a variable, value i is told from [i % size]; empty: from zero.
+/// The reference of each variable, by VariableId: element i of the packed values is stored as its distance from
+/// reference[i % size]. An empty reference is zero.
 using References = std::vector<std::vector<double>>;
 
-/// The reference of a variable, or nothing.
+/// Returns the reference of a variable, or null if it is zero.
 const std::vector<double>* reference_of(const References& references, model::VariableId v);
-/// Adds `sign` times the reference to packed values.
+/// Adds `sign` times the reference to packed values: +1 converts distances to values, -1 values to distances.
 void add_reference(std::span<double> values, const std::vector<double>& reference, double sign);
 
+/// A model and data restated in distances from references.
 struct AboutReferences {
-  model::Model model;  // with the prior means that moved as givens behind those that were there
-  BoundData data;
-  References references;
+  model::Model model;     // its moved prior means are additional inputs, behind the others
+  BoundData data;         // observed values less their references
+  References references;  // by VariableId of either model
 };
 
-/// The same model and data in distances from references, where observed columns are far from zero (far_columns.h) and
-/// the model is one of differences: all that is told from a reference has a location family or a flat prior, and stands
-/// as a plain summand in means alone. References are equal for all elements, or one for each column. Nothing otherwise.
-/// `data` is bound to `model`, or to it with its auxiliary variables.
-/// Nothing either where latent variables have known values (BoundData::clamped).
+/// Restates model and data in distances from references if an observed column is ill-scaled (far_columns.h) and the
+/// model depends on differences.
+///
+/// The condition: whatever has a reference has a location family or a flat prior, and occurs only as a plain summand of
+/// means. References are equal for all elements of a variable, or one for each column. `data` is bound to `model`, or
+/// to it with its auxiliary variables. Returns nothing if the condition fails, if nothing is ill-scaled, or if latent
+/// variables have observed values (BoundData::clamped).
 std::optional<AboutReferences> about_references(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

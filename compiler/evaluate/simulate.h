@@ -1,4 +1,4 @@
-// Draws from the generative model.
+// Draws a complete data set from the generative model.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,16 +9,18 @@
 
 namespace lehr {
 
-/// One draw of every variable, parents first, chains along their ordered plate, by the rows of the families.
-/// `model` is that of resolve(), without auxiliary variables. Givens and sizes come from `dataset` and `settings`:
-/// a latent variable that the data have under its name keeps that value (missing elements of it are drawn); an
-/// observed one lends its sizes, and totals that the model leaves out, and is drawn anew.
+/// Draws every variable of the model once, parents first.
 ///
-/// Returned are all variables, givens, lengths of nested plates, multiplicities (1) and constants that the model leaves
-/// open: what bind() takes. Nested plates are packed with their parents into one axis. Deterministic in `seed`.
+/// `model` is that of resolve(), without auxiliary variables. Inputs and sizes come from `dataset` and `settings`. A
+/// latent variable with data under its name keeps them, and its missing elements are drawn. An observed variable with
+/// data lends only its sizes, and the totals that the model leaves out; it is drawn anew.
 ///
-/// ExitCode::model for potentials and for priors that are improper whatever the data, ExitCode::numerical for
-/// parameters that came out of their domain, otherwise what bind_givens() says.
+/// Returns what bind() accepts: all variables, inputs, lengths of nested plates, multiplicities (1), and constants that
+/// the model leaves open. Nested plates are packed with their parents into one axis. The result is a function of
+/// `seed`.
+///
+/// Errors: ExitCode::model for potentials and for priors that are improper whatever the data; ExitCode::numerical for
+/// parameters outside their domain; otherwise those of bind_givens().
 Result<std::vector<NamedArray>> simulate(const model::Model& model, const Dataset& dataset, const Settings& settings,
                                          std::uint64_t seed);
 

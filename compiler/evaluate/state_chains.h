@@ -1,6 +1,6 @@
-// Sequences of chains of categories and what is observed of them: the density of all paths together, and the most
-// probable path (Rabiner, A tutorial on hidden Markov models, 1989, III). Chains on the same plates are one, whose
-// values are those of all of them together, the last one's fastest.
+// Chains of discrete states, such as hidden Markov models: the density of all paths together, and the most probable
+// path (forward recursion and Viterbi; Rabiner 1989, section III). Chains on the same plates are treated as one. Its
+// states are the combinations of their values, the last chain varying fastest.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,64 +11,75 @@
 
 namespace lehr {
 
-/// One sequence, by the values of its elements: log densities of all that is said of one element, and of two that
-/// follow each other.
+/// The log potentials of one sequence of n elements with k states each.
 struct Lattice {
   std::size_t states = 0;
-  std::vector<double> single;  // [element, value]
-  std::vector<double> pair;    // [element, value of the one before, value]; of the first one unused
+  std::vector<double> single;  // [element, state]: of what depends on one element
+  /// [element, state before, state]: of what depends on two successive elements; the first element's are unused.
+  std::vector<double> pair;
 };
 
-/// log of the sum over all paths, -inf where none is possible.
+/// Returns the log of the sum of all paths' weights; -inf if no path is possible.
 double log_sum_of_paths(const Lattice& lattice);
-/// The values of the elements that are jointly most probable, the first of several paths; empty where none is possible.
+/// Returns the states of the most probable path, the first of several; empty if no path is possible.
 std::vector<std::int64_t> most_probable_path(const Lattice& lattice);
 
-/// log p(element | its parents) by its statement, where the values of a Forward stand.
+/// Returns log p(element | parents) by a statement, at the present values of a Forward.
 using LogDensity = std::function<double(model::StatementId, Element)>;
 
+/// Collects the observations that depend on chains, and makes a Lattice for each sequence.
 class StateChains {
  public:
-  /// `chains` are latent discrete variables with a lag and the same axes. `forward` must outlive the object, and has
-  /// values of everything but of discrete variables; values of the chains are known ones, which are taken out of it and
-  /// kept here. `own`: discrete variables that are summed over for each observation by itself, by VariableId.
+  /// `chains` are latent discrete variables with a lag, on the same axes. `own` is by VariableId: discrete variables
+  /// that are summed out for each observation separately.
+  ///
+  /// `forward` must outlive the object, and has values of all other variables. Values of chains are taken as observed;
+  /// they are removed from `forward` and stored here.
   StateChains(Forward& forward, std::vector<model::VariableId> chains, std::vector<bool> own);
 
-  /// A transition depends on more than this step and the one before and what has values or is summed over: there are
-  /// no sums.
+  /// Returns true if a transition depends on other elements than its own and the previous one, so that no lattice
+  /// exists.
   bool refused() const { return refused_; }
-  /// Values of a step.
+  /// Returns the number of joint states of an element.
   std::size_t states() const;
-  /// The value of a chain that is part of a state, by its number among the chains.
+  /// Returns the value that a joint state gives to one chain, by its position among the chains.
   std::size_t value_of(std::size_t chain, std::size_t state) const;
-  /// The elements of each sequence, by position, in order.
+  /// Returns the sequences: for each, the positions of its elements in order.
   const std::vector<std::vector<std::size_t>>& sequences() const { return sequences_; }
-  /// Whether anything was added to the sequence, or is known of it.
+  /// Returns true if an observation was added to the sequence, or if it has observed values.
   bool is_observed(std::size_t sequence) const;
 
+  /// What add() did: `none`, the observation depends on no element of the chains; `added`; `refused`, it does not fit.
   enum class Use { none, added, refused };
-  /// Adds an observation to the sequence of the steps that it depends on: one, or two that follow each other. `none`:
-  /// it depends on no element; `refused`: on others, or on an own variable of another observation or transition.
+  /// Adds an observation to the sequence that it depends on, by one element or two successive ones. It is refused if it
+  /// depends on other elements, or on an `own` element that another observation or transition also reads.
   Use add(const Observation& observation);
 
-  /// Of all transitions, observations (copies counted) and known values. Nothing where a density is no number.
+  /// Returns the lattice of a sequence, from all its transitions, observations (with copies) and observed values.
+  /// Returns nothing if some density is NaN.
   std::optional<Lattice> lattice(std::size_t sequence, const LogDensity& density) const;
 
  private:
+  /// An element's sequence, and its step in it.
   struct Place {
     std::size_t sequence, step;
   };
+  /// An observation or transition in a sequence.
   struct Factor {
     Observation of;
-    std::size_t step;  // the last one that it depends on
-    bool pair;         // on the one before, too
+    std::size_t step;  // the last step that it depends on
+    bool pair;         // true if it depends on the step before as well
   };
+  /// Appends the element at a position to its sequence, or starts a new one. False if its transition does not fit.
   bool add_step(std::size_t position);
+  /// Returns true if the variable is one of the chains.
   bool is_chain(model::VariableId v) const;
-  /// Gives the elements of all chains at a position the values of a state, or none.
+  /// Sets all chains at a position to the values of a joint state, or to unknown.
   void put(std::size_t position, std::optional<std::size_t> state) const;
-  /// Positions in the chains that it depends on; nothing where an own variable is not its own.
+  /// Returns the positions in the chains that the observation depends on, found by evaluating its density; nothing if
+  /// it shares an `own` element with another one.
   std::optional<std::vector<std::size_t>> read_by(const Observation& observation);
+  /// Adds the log densities of a factor, for all states, to the lattice. False if one is NaN.
   bool add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const;
 
   Forward& forward_;
@@ -76,9 +87,9 @@ class StateChains {
   std::vector<bool> own_;
   std::vector<std::vector<std::size_t>> sequences_;
   std::vector<Place> places_;                 // by position
-  std::vector<std::vector<double>> known_;    // by chain and position; NaN: it is not
+  std::vector<std::vector<double>> known_;    // observed values, by chain and position; NaN if unobserved
   std::vector<std::vector<Factor>> factors_;  // by sequence
-  std::vector<Element> taken_;                // own variables, sorted
+  std::vector<Element> taken_;                // `own` elements that a factor reads already, sorted
   bool refused_ = false;
 };
 

@@ -1,28 +1,30 @@
-// Sums over several discrete elements of a product of functions of few of them: elements are summed out one after
-// another (Zhang & Poole 1994), in an order that keeps the tables small.
+// Sums over several discrete variables of a product of factors that depend on few of them each: variable elimination
+// (Zhang & Poole 1994), in a greedy order that keeps the tables small. Here the variables are called elements.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace lehr {
 
-/// A function of discrete elements, by their numbers in ascending order; the last one's values are fastest.
+/// The logarithm of a factor, tabulated over the elements in its scope.
 struct LogTable {
-  std::vector<std::size_t> scope;
-  std::vector<double> values;
+  std::vector<std::size_t> scope;  // numbers of the elements, ascending
+  std::vector<double> values;      // row-major, the last element of the scope fastest
 };
 
+/// An order in which elements are summed out.
 struct EliminationOrder {
   std::vector<std::size_t> elements;
-  double entries = 0;  // of all tables that are formed on the way; infinity: one of them has more than `most`
+  double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit
 };
 
-/// `scopes`: of the functions; `states`: how many values each element has. The element whose sum needs the smallest
-/// table comes first.
+/// Chooses an elimination order: the element whose elimination forms the smallest table comes next. `scopes` are those
+/// of the factors, `states` the number of values of each element, `most` the largest table allowed.
 EliminationOrder elimination_order(const std::vector<std::vector<std::size_t>>& scopes,
                                    const std::vector<std::size_t>& states, double most);
 
-/// log of the sum over all elements of the product.
+/// Returns the log of the sum, over all values of all elements, of the product of the tables. `order` contains every
+/// element.
 double log_sum_product(std::vector<LogTable> tables, const std::vector<std::size_t>& states,
                        const EliminationOrder& order);
 
