@@ -1,30 +1,32 @@
-// Names for C and C++ from those of a model: the only place that knows what may not be called how.
+// Identifiers for C and C++ made from the names of a model. The list of reserved words, macros and library functions is
+// here and nowhere else.
 #pragma once
 #include <set>
 #include <string>
 
 namespace lehr {
 
-/// Functions of the C library, `main` and `std`: no namespace can have their name.
+/// Returns the names of C library functions, with `main` and `std`, which a C++ namespace cannot have.
 const std::set<std::string>& c_library();
 
-/// Of ASCII letters.
+/// Converts the ASCII letters of a name to upper case.
 std::string upper_case(std::string name);
 
-/// In the letters of C: letters of other scripts are written out (μ₀ is mu0, ж is u0436). Not yet told apart
-/// from others.
+/// Transliterates a name to ASCII letters, digits and underscores: μ₀ becomes mu0, ж becomes u0436. Different names may
+/// give the same result.
 std::string in_ascii(const std::string& name);
 
-/// Names that stand side by side in C and C++: members of one structure, functions with one prefix. No two
-/// are alike, none is a word of C or C++, or of what their headers define; what would be gets underscores at
-/// its end.
+/// Hands out distinct identifiers for one scope, such as the members of a struct or functions with one prefix.
 class NameScope {
  public:
+  /// Starts with the identifiers in `taken` in use.
   explicit NameScope(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
+  /// Returns an identifier for a name of the model: its transliteration, with underscores appended until it is new here
+  /// and is not a word of C or C++ or a macro of their headers.
   std::string add(const std::string& name);
 
  private:
-  std::set<std::string> taken_;
+  std::set<std::string> taken_;  // the identifiers in use
 };
 
 }  // namespace lehr

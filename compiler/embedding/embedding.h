@@ -1,5 +1,5 @@
-// A compiled model for other programs: what goes into the object file beside its code, and the headers that say how to
-// call it.
+// Built objects: what an object file contains beside generated code (tables, names, entry points), and the C and C++
+// headers through which programs call it.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,45 +12,50 @@
 
 namespace lehr {
 
-/// An array of the posterior: how the header names and describes it.
+/// A parameter array of the posterior, as the header names and describes it.
 struct EmbeddedParameter {
   std::string name;   // "mu_mean"
   std::string title;  // "mean of the MvNormal factor of mu"
   std::string shape;  // "[k][dim]"
 };
 
-/// A member of the header's structures.
+/// A member of a struct in the header.
 struct EmbeddedField {
-  std::string name, type, shape, meaning;
+  std::string name, type, shape, meaning;  // C name and type, extents such as "[n][dim]", and the text of its comment
 };
 
+/// Everything that the headers and the object file of a built model say.
 struct Embedding {
-  std::string name;   // of the model in ASCII: what every symbol begins with
-  std::string space;  // namespace of the C++ header
-  std::uint64_t abi = 0;
-  std::vector<EmbeddedField> sizes;                             // after `abi`
-  std::vector<EmbeddedField> data;                              // numbers of items, then arrays
-  std::vector<std::pair<std::string, std::int64_t>> constants;  // macros of sizes that are constants of the code
-  std::vector<EmbeddedParameter> parameters;                    // as in the interface
-  bool minibatches = false;
-  bool item_temperatures = false;
-  bool updates = false;              // the posterior can become the prior
-  bool draws = false;                // a sweep draws: Gibbs sampling
-  std::string batch;                 // the plate that minibatches are drawn from
-  std::vector<std::string> caveats;  // of the bound
-  native::Image image;
+  std::string name;                  // name of the model in ASCII, the prefix of every symbol
+  std::string space;                 // namespace of the C++ header
+  std::uint64_t abi = 0;             // hash of program and layout, which header and object must share
+  std::vector<EmbeddedField> sizes;  // members of the struct of sizes, after `abi`
+  std::vector<EmbeddedField> data;   // members of the struct of data: numbers of items, then arrays
+  /// Macros for the sizes that are constants of the code, with their values.
+  std::vector<std::pair<std::string, std::int64_t>> constants;
+  std::vector<EmbeddedParameter> parameters;  // in the order of loops::Interface::parameters
+  bool minibatches = false;                   // true if the object has svi_step
+  bool item_temperatures = false;             // true if every item has its own temperature
+  bool updates = false;                       // true if the posterior can become the prior (NAME_update)
+  bool draws = false;                         // true if a sweep draws: Gibbs sampling
+  std::string batch;                          // the plate from which minibatches are drawn
+  std::vector<std::string> caveats;           // what the ELBO leaves out or replaces by a bound
+  native::Image image;                        // tables and exported functions, for the code generator
 };
 
-/// What must be known of a model before it is built: every constant, and the sizes that constants are made of.
+/// Returns an error of ExitCode::usage or model if a model cannot be built yet: a constant has no value, or a size that
+/// the code needs as a constant is unknown.
 std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes);
 
-/// `source` and `settings` are what all of it was made from; the object keeps them. `priors`: of a model that has some.
+/// Makes the embedding of a lowered model. The object stores `source` and `settings`, from which a library can compile
+/// the model again. `priors` are the inputs that hold an updatable prior, if the model has them.
 Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
                 const loops::Lowered& lowered, const Source& source = {}, const Settings& settings = {},
                 const std::optional<Priors>& priors = {});
 
-/// `built`: one line on how the object was made.
+/// Returns the text of the C header. `built` is one line that says how the object was made.
 std::string c_header(const Embedding& e, const std::string& built);
+/// Returns the text of the C++ header, which includes the C header named `c_header_name`.
 std::string cpp_header(const Embedding& e, const std::string& c_header_name);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Priors that the state of an object has in place of its code.
+// Built objects whose posterior can become the prior (NAME_update): parameters of the prior are inputs of the program
+// that live in the state, not in the caller's data.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,16 +9,18 @@
 
 namespace lehr {
 
-/// Among the givens of a model: weights of its own priors and of the other ones, and the parameters of the latter with
-/// the names that a posterior has for them.
+/// The inputs of the model that hold its updatable prior.
 struct Priors {
+  /// Inputs with the weight, 1 or 0, of the prior that is written in the model, and of the earlier posterior.
   model::GivenId own, carried;
+  /// Inputs with parameters of the earlier posterior, and their names in a posterior ("mu.mean").
   std::vector<std::pair<model::GivenId, std::string>> parameters;
 
+  /// Returns true if the input is part of the prior.
   bool has(model::GivenId g) const;
 };
 
-/// They are no data then.
+/// Changes the tables so that these inputs belong to the state and no longer to the data.
 void keep_in_state(const Priors& priors, const loops::Lowered& lowered, Tables& tables);
 
 }  // namespace lehr

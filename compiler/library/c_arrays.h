@@ -1,4 +1,4 @@
-// Arrays with names as C sees them. Only compiler/library/*.cpp include this.
+// Lists of named arrays that the C interface returns. Private: only compiler/library/*.cpp include this.
 #pragma once
 #include <deque>
 #include <memory>
@@ -8,35 +8,43 @@
 #include "compiler/library/impl.h"
 #include "compiler/library/lehr_c.h"
 
+/// A list of named arrays, behind an opaque pointer in C.
 struct lehr_arrays {
+  /// One array of the list.
   struct Entry {
     std::string name;
     std::vector<std::int64_t> shape;
-    const double* values;
-    bool integer;
-    std::vector<std::string> plates;     // of the axes; empty: not told
-    std::vector<const char*> axes = {};  // the same as C reads it
+    const double* values;                // in `owned`, or in the arrays of `fit`
+    bool integer;                        // every value is whole
+    std::vector<std::string> plates;     // the plate of each axis; empty if unknown
+    std::vector<const char*> axes = {};  // `plates` as C strings, set when the list is handed out
   };
-  std::vector<Entry> entries = {};
-  std::deque<std::vector<double>> owned = {};       // what entries show and nothing else has
-  std::shared_ptr<const lehr::Fit::Impl> fit = {};  // or this
+  std::vector<Entry> entries = {};  // in order
+  /// Numbers that belong to the list; a deque, so that they stay where they are.
+  std::deque<std::vector<double>> owned = {};
+  std::shared_ptr<const lehr::Fit::Impl> fit = {};  // the fit whose numbers the entries point to, or null
 
-  /// The numbers are moved here.
+  /// Appends an array and takes ownership of its numbers.
   void add(std::string name, std::vector<std::int64_t> shape, std::vector<double> values, bool integer = false,
            std::vector<std::string> plates = {});
+  /// Appends a named array and takes ownership of its numbers.
   void add(lehr::NamedArray a) { add(std::move(a.name), std::move(a.shape), std::move(a.values), a.integer); }
 };
 
 namespace lehr {
 
-/// What lehr_program_predict() and lehr_program_score() have.
+/// Returns the result of lehr_program_predict().
 lehr_arrays to_arrays(Predictions made);
+/// Returns the result of lehr_program_score(): "total", "observations", and for a chain "sequences".
 lehr_arrays to_arrays(HeldOutScore made);
 
-/// What lehr_fit_arrays() has.
+/// Returns the parameters of the posterior, without a copy.
 Result<lehr_arrays> posterior_arrays(const Fit& fit);
+/// Returns mean, standard deviation and quantiles of every variable.
 Result<lehr_arrays> number_arrays(const Fit& fit);
+/// Returns the columns of the trace.
 Result<lehr_arrays> trace_arrays(const Fit& fit);
+/// Returns draws of every variable: those of a sampler, otherwise `draws` new ones from the factors.
 Result<lehr_arrays> drawn_arrays(const Fit& fit, std::int64_t draws, std::uint64_t seed);
 
 }  // namespace lehr

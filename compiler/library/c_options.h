@@ -1,4 +1,5 @@
-// Options and settings of C, which are objects of JSON. What is malformed is an Error of ExitCode::usage.
+// Options and settings of the C interface, which are JSON objects. Malformed ones are errors of ExitCode::usage. In all
+// of them a member that is null counts as absent.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,27 +9,33 @@
 
 namespace lehr {
 
-/// Null is an empty object.
+/// Parses a JSON object; a null pointer gives an empty one. `what` is the subject of the error.
 Result<nlohmann::json> parse_object(const char* text, const std::string& what);
 
+/// Converts the settings of lehr_compile().
 Result<CompileOptions> compile_options(const nlohmann::json& settings);
 
-/// Members as they are typed on a command line: numbers by their digits; null is not said.
+/// Converts the options of a fit to text as on a command line.
 Result<NamedOptions> named_options(const nlohmann::json& options);
 
+/// Converts the options of a prediction.
 Result<PredictOptions> predict_options(const nlohmann::json& options);
 
+/// Options of a score.
 struct ScoreOptions {
-  std::optional<double> holdout;
-  std::uint64_t seed = 1;
+  std::optional<double> holdout;  // proportion of each item's observations that is scored; nothing: the default
+  std::uint64_t seed = 1;         // of the choice of observations
 };
+/// Converts the options of a score.
 Result<ScoreOptions> score_options(const nlohmann::json& options);
 
+/// Options of simulation and of draws from a posterior.
 struct DrawOptions {
-  std::int64_t draws = 1000;
+  std::int64_t draws = 1000;  // number of draws
   std::uint64_t seed = 1;
-  std::map<std::string, std::int64_t> sizes = {};
+  std::map<std::string, std::int64_t> sizes = {};  // of plates that the data do not size
 };
+/// Converts the options of a simulation or of draws.
 Result<DrawOptions> draw_options(const nlohmann::json& options);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// What the values of lehr.h hold. Only compiler/library/*.cpp include this.
+// The private state of the classes in lehr.h. Only compiler/library/*.cpp include this.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,37 +11,41 @@
 
 namespace lehr {
 
+/// What a compiled program consists of.
 struct Program::Impl {
-  Source source;
-  model::Model resolved;
-  Analysed complete;  // as if nothing were missing
-  Settings settings;
-  MakeInstance instance = compiled_instance;  // of predictions and scores
+  Source source;                              // text and name of the model
+  model::Model resolved;                      // without auxiliary variables
+  Analysed complete;                          // derivation for data without missing values
+  Settings settings;                          // constants, sizes and labels
+  MakeInstance instance = compiled_instance;  // makes the engine of predictions and scores
 };
 
+/// What a fit consists of.
 struct Fit::Impl {
-  FitRun run;
-  std::vector<std::string> caveats, warnings;
-  std::vector<Sweep> trace;
-  std::vector<double> seconds;     // since the fit began, of each row of the trace
-  Settings settings;               // of data that the fit has not seen
-  std::vector<NamedArray> global;  // names and values, as `run.posterior` has them
-  std::optional<std::pair<double, double>> log_evidence = {};
-  std::string summary = {};   // what fit.json says, without seals
-  LabelledArrays draws = {};  // of a sampler
+  FitRun run;                                                  // the best run, with its posterior
+  std::vector<std::string> caveats, warnings;                  // what the ELBO leaves out; what deserves attention
+  std::vector<Sweep> trace;                                    // of the best run
+  std::vector<double> seconds;                                 // since the start of the fit, for each row of the trace
+  Settings settings;                                           // constants, sizes and labels of the fit, for new data
+  std::vector<NamedArray> global;                              // parameters of all factors but those of items
+  std::optional<std::pair<double, double>> log_evidence = {};  // estimate and standard error, of a tempered sampler
+  std::string summary = {};   // text of fit.json, without seals; empty for the state of a built object
+  LabelledArrays draws = {};  // draws of a sampler; no groups for other methods
 };
 
-/// Why a fit is none of this program's model.
+/// Returns an error if the fit is not one of this program's model: their variables or plates differ.
 std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit);
 
-/// What predictions and scores ask of a fit that was saved.
+/// Returns the fit in the form in which predictions and scores read it.
 SavedFit saved(const Fit::Impl& fit);
 
-/// Options have the names that they have here.
+/// Returns the error with options spelled as in this library, without dashes.
 inline Error plain(Error e) { return spelled(std::move(e), ""); }
 
-/// An Error of ExitCode::data says which view does not hold together.
+/// Converts views to data arrays. A view whose shape, strides or offsets do not fit its values is an error of
+/// ExitCode::data.
 Result<Dataset> dataset_of(std::span<const DataView> views);
+/// Converts views to named arrays of numbers, for start values. Ragged arrays and text are errors.
 Result<std::vector<NamedArray>> arrays_of(std::span<const DataView> views);
 
 }  // namespace lehr

@@ -28,28 +28,30 @@
 
 namespace lehr {
 
-/// What the compiler says of a model.
+/// An error or warning of the compiler about a model.
 struct Message {
+  /// How serious a message is: an error prevents compilation, a warning does not.
   enum class Severity { error, warning };
+  /// A further remark that belongs to the message, possibly with its own location.
   struct Note {
     std::string text;
-    int line = 0, column = 0;  // 0: nowhere in particular
+    int line = 0, column = 0;  // in the source, from 1; 0 if it has no location
   };
   Severity severity = Severity::error;
-  std::string kind;  // stable name: "unknown_name"
-  std::string text;
-  int line = 0, column = 0;          // of its first character, from 1; columns count code points
-  int end_line = 0, end_column = 0;  // just behind its last one
+  std::string kind;                  // stable identifier: "unknown_name"
+  std::string text;                  // what is wrong, one sentence
+  int line = 0, column = 0;          // of the first character, from 1; columns count code points
+  int end_line = 0, end_column = 0;  // one past the last character
   std::vector<Note> notes;
 };
 
-/// An array of one axis, or of the given ones.
+/// Returns a view of the caller's array with one axis, or with the given shape, row-major.
 inline DataView view(std::string name, DataView::Values values, std::vector<std::int64_t> shape = {}) {
   if (shape.empty()) std::visit([&](auto s) { shape = {static_cast<std::int64_t>(s.size())}; }, values);
   return {std::move(name), values, std::move(shape), {}, {}};
 }
 
-/// Rows end to end: row_offsets has one entry more than there are rows.
+/// Returns a view of a ragged array, rows end to end. `row_offsets` has one entry more than there are rows.
 inline DataView ragged(std::string name, DataView::Values values, std::vector<std::int64_t> row_offsets) {
   return {std::move(name), values, {}, {}, std::move(row_offsets)};
 }
@@ -69,56 +71,63 @@ DataView matrix(std::string name, const M& m) {
   return out;
 }
 
+/// Settings with which a model is compiled.
 struct CompileOptions {
-  std::string name = "model";                                   // of the source, for messages
-  std::map<std::string, double> constants = {};                 // K = 50
-  std::map<std::string, std::int64_t> sizes = {};               // of plates that the data do not size
-  std::map<std::string, std::vector<std::string>> labels = {};  // names of a plate's elements
+  std::string name = "model";                                   // name of the source in messages
+  std::map<std::string, double> constants = {};                 // values of the model's constants: {"K", 50}
+  std::map<std::string, std::int64_t> sizes = {};               // elements of plates that the data do not size
+  std::map<std::string, std::vector<std::string>> labels = {};  // names of elements, by plate
 };
 
-/// What is known after a sweep, or a step of svi.
+/// The state of a fit after a sweep, or after a step of svi.
 struct Sweep {
-  std::int64_t restart = 0, iteration = 0;
-  double elbo = 0;  // nats, at temperature 1; not a number after sweeps without (FitOptions::elbo_every)
-  double temperature = 1;
-  double objective = 0;  // of that temperature
+  std::int64_t restart = 0, iteration = 0;  // the restart, from 0, and the sweep or step in it
+  double elbo = 0;         // nats, at temperature 1; NaN if this sweep did not compute it (FitOptions::elbo_every)
+  double temperature = 1;  // 1 without annealing
+  double objective = 0;    // nats; what a sweep at this temperature maximises
 };
 
-/// Called after every sweep, by the thread that fits; false cancels the fit, which then returns what it has.
+/// A function that is called after every sweep, on the thread that fits. It returns false to cancel the fit, which then
+/// returns what it has.
 using Callback = std::function<bool(const Sweep&)>;
 
+/// How a fit ended. `interrupted`: the callback cancelled it.
 enum class FitStatus { converged, max_iter, numerical_failure, interrupted };
 
-/// A posterior parameter: "mu.mean", row-major, plates first. As long as its Fit lives.
+/// A parameter of the posterior, such as "mu.mean": row-major, plates first. It is valid as long as its Fit lives.
 struct PosteriorArray {
   std::string_view name;
   std::span<const std::int64_t> shape;
   std::span<const double> values;
 };
 
+/// Options of a prediction.
 struct PredictOptions {
-  std::int64_t draws = 1000;  // for what has no closed form
-  std::uint64_t seed = 1;     // of the draws
-  std::int64_t local_iterations = 1000;
-  double local_tolerance = 1e-6;
-  /// Sizes of plates that the data do not show, and elements beyond those of the fit (or of the data).
+  std::int64_t draws = 1000;             // Monte Carlo draws, where a prediction has no closed form
+  std::uint64_t seed = 1;                // of these draws
+  std::int64_t local_iterations = 1000;  // most passes over the local variables of a new item
+  double local_tolerance = 1e-6;         // relative change below which they have converged
+  /// Numbers of elements, by plate. `sizes` are those of plates that the data do not size. `more` counts elements
+  /// beyond those of the fit or of the data, such as years to forecast.
   std::map<std::string, std::int64_t> sizes = {}, more = {};
 };
 
-/// "x.mean", row-major over the axes of x, as in the NPZ of `lehr predict`; NaN where nothing is predicted.
+/// An array of a prediction, such as "x.mean": row-major over the axes of x, as in the file of `lehr predict`. Entries
+/// are NaN where nothing is predicted.
 struct PredictedArray {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<double> values;
-  bool integer = false;  // of every value: those of a category
+  bool integer = false;  // true if every value is whole, as for categories
 };
 
+/// The result of a prediction.
 struct Predictions {
   std::vector<PredictedArray> arrays;
-  std::int64_t draws = 0;          // that were made; 0: all of it is exact
-  std::vector<std::string> notes;  // of elements that the fit has not seen
+  std::int64_t draws = 0;          // draws that were made; 0 if everything is exact
+  std::vector<std::string> notes;  // remarks about elements that the fit has not seen
 
-  /// The array of that name, or null.
+  /// Returns the array of that name, or null.
   const PredictedArray* find(std::string_view name) const {
     for (const PredictedArray& a : arrays)
       if (a.name == name) return &a;
@@ -126,111 +135,135 @@ struct Predictions {
   }
 };
 
+/// A log predictive density of held-out data.
 struct HeldOutScore {
-  double total = 0;  // nats
-  double observations = 0;
-  std::vector<double> sequences = {};  // of a model with a chain: the part of each sequence
-  double standard_error = 0;           // of a total that is estimated by draws; 0: it is not
+  double total = 0;                    // nats
+  double observations = 0;             // number of observations scored, multiplicities counted
+  std::vector<double> sequences = {};  // for a model with a chain: the contribution of each sequence, in nats
+  double standard_error = 0;           // of `total`, in nats, if draws estimate it; otherwise 0
 };
 
 /// The result of a fit. Copies share the arrays, which never change.
 class Fit {
  public:
+  /// Returns how the fit ended.
   FitStatus status() const;
+  /// Returns what went wrong if the status is numerical_failure; otherwise empty.
   const std::string& failure() const;  // numerical_failure: what happened
-  double elbo() const;                 // nats, every constant in it but those of elbo_caveats
+  /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_caveats() mentions.
+  double elbo() const;  // nats, every constant in it but those of elbo_caveats
+  /// Returns remarks on what the ELBO leaves out or bounds.
   const std::vector<std::string>& elbo_caveats() const;
+  /// Returns the number of sweeps or steps of the best run.
   std::int64_t iterations() const;
+  /// Returns which restart was the best, from 0.
   std::int64_t restart() const;  // the one that was kept, from 0
-  double temperature() const;    // 1; tempered: at the end of the tempering phase
-  /// Method gibbs with `temper`: the log evidence and its standard error.
+  /// Returns the temperature at the end of variational tempering; 1 for other methods.
+  double temperature() const;  // 1; tempered: at the end of the tempering phase
+  /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;
+  /// Returns the sweeps of the best run.
   const std::vector<Sweep>& trace() const;
-  /// What deserves a look: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
+  /// Returns warnings: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
   const std::vector<std::string>& warnings() const;
 
+  /// Returns all parameters of the posterior.
   std::vector<PosteriorArray> posterior() const;
+  /// Returns the parameter of that name, or nothing.
   std::optional<PosteriorArray> find(std::string_view name) const;
-  /// An .npz that NumPy reads, and `--init` of `lehr fit`.
+  /// Writes the posterior as an .npz file that NumPy and `--init` of `lehr fit` read.
   Result<bool> save(const std::string& path) const;
-  /// The directory that `lehr fit` would have written, for every command that takes one. ExitCode::usage for a fit by
-  /// sampling, whose draws it would not have.
+  /// Writes the directory that `lehr fit` would have written, for every command that reads one. An error of
+  /// ExitCode::usage for a fit by sampling, whose draws are not stored.
   Result<bool> write(const std::string& directory) const;
 
   struct Impl;
+  /// Wraps the private state.
   explicit Fit(std::shared_ptr<const Impl> impl);
+  /// Returns the private state; for the library itself.
   const Impl& impl() const { return *impl_; }
+  /// Returns the shared private state; for the library itself.
   const std::shared_ptr<const Impl>& shared() const { return impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
-/// A model that is well. Copies share what was compiled.
+/// A model without errors, ready to be fitted. Copies share the compiled state.
 class Program {
  public:
+  /// Returns the name of the model.
   const std::string& name() const;  // of the model
-  /// The data that it needs, and its posterior parameters' variables.
+  /// Returns the names of the data that the model needs: inputs and observed variables.
   std::vector<std::string> data_names() const;
+  /// Returns the names of the latent variables, of which the posterior has parameters.
   std::vector<std::string> latent_names() const;
 
-  /// Generates code for the sizes of the data, and runs it.
+  /// Fits the model to data: generates code for their sizes, and runs the method in `options`.
   Result<Fit> fit(std::span<const DataView> data, const FitOptions& options = {}, const Callback& callback = {}) const;
 
-  /// `lehr update`: a fit of new data with the posterior of an earlier fit as the prior, to the power `forget`, in
-  /// (0, 1]. ExitCode::data or model where a factor is no prior.
+  /// Fits new data with the posterior of an earlier fit as the prior, as `lehr update` does. The posterior is taken to
+  /// the power `forget`, in (0, 1]. ExitCode::data or model if a factor cannot be a prior.
   Result<Fit> update(const Fit& prior, std::span<const DataView> data, double forget = 1,
                      const FitOptions& options = {}, const Callback& callback = {}) const;
 
-  /// What `lehr fit` or Fit::write() have written of a fit of this model. ExitCode::data where that is not there,
-  /// damaged, of another model, or by sampling.
+  /// Reads a fit of this model from the directory that `lehr fit` or Fit::write() wrote. ExitCode::data if it is
+  /// missing, damaged, of another model, or by sampling.
   Result<Fit> load(const std::string& directory) const;
 
-  /// The factors of new items with the global ones as they were fitted: what `data` are about is not learnt from them.
-  /// All factors are in the result.
+  /// Infers the factors of new items, with the global factors fixed as fitted. The result has all factors.
   Result<Fit> infer(const Fit& fit, std::span<const DataView> data) const;
 
-  /// Log predictive density of data that the fit has not seen, as `lehr score` has it. `holdout`: the part of each
-  /// item's observations that is scored where items have continuous variables of their own (0.5 if not given), such as
-  /// the topics of a document, which are inferred from the rest.
+  /// Computes the log predictive density of data that the fit has not seen, as `lehr score` does.
+  ///
+  /// If items have continuous variables of their own, such as the topics of a document, these are inferred from a part
+  /// of each item's observations and the rest is scored. `holdout` is the proportion that is scored (default 0.5).
   Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data,
                              std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1) const;
 
-  /// What is missing in the data (NaN, or observed variables that are not there), local variables and what the fit has
-  /// not seen, as `lehr predict` has them, number for number. Not from fits by sampling.
+  /// Predicts what is missing in the data (NaN, or observed variables that are absent), local variables, and elements
+  /// that the fit has not seen. Results equal those of `lehr predict`. Fits by sampling are refused.
   Result<Predictions> predict(const Fit& fit, std::span<const DataView> data, const PredictOptions& options = {}) const;
 
-  // The same with data in braces: fit({{view("x", numbers)}}).
+  /// Data in braces: fit({{view("x", numbers)}}). The overloads below accept it.
   using Views = std::initializer_list<DataView>;
+  /// Fits the model to data in braces.
   Result<Fit> fit(Views data, const FitOptions& options = {}, const Callback& callback = {}) const {
     return fit(std::span(data.begin(), data.size()), options, callback);
   }
+  /// Infers factors of new items from data in braces.
   Result<Fit> infer(const Fit& f, Views data) const { return infer(f, std::span(data.begin(), data.size())); }
+  /// Scores data in braces.
   Result<HeldOutScore> score(const Fit& f, Views data) const { return score(f, std::span(data.begin(), data.size())); }
+  /// Predicts from data in braces.
   Result<Predictions> predict(const Fit& f, Views data, const PredictOptions& options = {}) const {
     return predict(f, std::span(data.begin(), data.size()), options);
   }
 
   struct Impl;
+  /// Wraps the private state.
   explicit Program(std::shared_ptr<const Impl> impl);
+  /// Returns the private state; for the library itself.
   const Impl& impl() const { return *impl_; }
 
  private:
   std::shared_ptr<const Impl> impl_;
 };
 
+/// The result of compile(): a program or errors, and warnings.
 struct Compilation {
-  std::optional<Program> program;  // nothing when a message is an error
-  std::vector<Message> messages;   // by place
-  std::string text;                // the messages as the command line shows them, with the lines of the source
+  std::optional<Program> program;  // nothing if a message is an error
+  std::vector<Message> messages;   // by location in the source
+  std::string text;                // the messages as the command line prints them, with lines of the source
 
+  /// Returns true if there is a program.
   explicit operator bool() const { return program.has_value(); }
 };
 
-/// Parses, checks and derives. `source` is the text of a model, UTF-8.
+/// Parses and checks a model and derives its updates. `source` is its text in UTF-8.
 Compilation compile(std::string_view source, CompileOptions options = {});
 
-/// Of the library that is linked: "0.1.0".
+/// Returns the version of the linked library, such as "0.1.0".
 std::string_view version();
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// A built object in memory, and a state of it, as what this library works on. Only compiler/library/*.cpp include this.
+// A built object in the caller's process, seen as a Program and a Fit of this library, so that predictions and scores
+// work on it. Only compiler/library/*.cpp include this.
 #pragma once
 #include <deque>
 #include <map>
@@ -10,34 +11,42 @@
 
 namespace lehr {
 
-/// What the object was built from; its code infers the factors of items. An Error where this library cannot read that.
+/// Compiles the model text that the object contains to a Program whose items are inferred by the object's own code. An
+/// error if this library cannot read it. The object must outlive the program.
 Result<Program> program_of(const machine::Model& object);
 
-/// The factors of everything but items. The numbers are copied.
+/// Returns a fit with the factors that the state has, except those of items. The numbers are copied.
 Fit fit_of(const Program& program, const machine::Model& object, const embedded::State& state);
 
-/// A data set of the object's header as views of the caller's arrays, which must outlive it.
+/// Data in the struct of the object's header, converted to views.
 class ObjectData {
  public:
-  /// kOk, kNull (row offsets), kSize, kOffsets.
+  /// Reads the struct. Arrays in it must outlive the views. Returns kOk, or the failure: kNull (missing row offsets),
+  /// kSize, kOffsets, kData (an array that is not aligned to 8 bytes).
   embedded::Status read(const machine::Model& object, const embedded::State& state, const embedded::DataSet* data);
 
+  /// Returns the arrays that are present.
   const std::vector<DataView>& views() const { return views_; }
-  /// Of the plates of the items that no array shows.
+  /// Returns the sizes of item plates that no array shows, by plate.
   const std::map<std::string, std::int64_t>& sizes() const { return sizes_; }
 
  private:
+  /// Reads the sizes and the pointers to arrays, and derives the sizes of nested plates.
   embedded::Status read_sizes(const embedded::State& state, const embedded::DataSet* data);
+  /// Appends a view of one array.
   void add(std::int64_t array);
+  /// Appends the row lengths of nested plates that no ragged array shows.
   void add_lengths();
+  /// Returns true if the extent is that of a nested plate.
   bool is_nested(machine::Extent e) const;
+  /// Returns the object with this data as its memory.
   machine::View view() const { return {*object_, table_.data(), slots_.data()}; }
 
   const machine::Model* object_ = nullptr;
-  std::vector<std::int64_t> slots_;  // sizes
-  std::vector<lehr_buffer> table_;
-  std::vector<bool> shown_;  // by slot: some array has this axis; of nested ones: with its rows
-  std::deque<std::vector<double>> numbers_;
+  std::vector<std::int64_t> slots_;  // run-time sizes, by slot
+  std::vector<lehr_buffer> table_;   // arrays, by buffer; null where absent
+  std::vector<bool> shown_;          // by slot: true if some view has this axis; of nested plates, with its rows
+  std::deque<std::vector<double>> numbers_;  // memory of converted arrays; a deque, so that they stay where they are
   std::vector<DataView> views_;
   std::map<std::string, std::int64_t> sizes_;
 };

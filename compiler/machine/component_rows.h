@@ -1,10 +1,12 @@
-// The exchangeable components of a model: which of its buffers have axes over an exchangeable plate.
+// Fills the tables of exchangeable components: plates whose elements can be permuted without changing the model, such
+// as the clusters of a mixture. Moves (merge, split, reorder) edit the buffers that these tables name.
 #pragma once
 #include "compiler/machine/subjects.h"
 
 namespace lehr {
 
-/// Appends them to `to`, whose buffers and steps are written.
+/// Appends to `to` a row for each exchangeable plate, with all buffers of the posterior that have axes over it. Buffers
+/// and steps must be written before.
 void write_components(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
                       Tables& to);
 

@@ -1,4 +1,4 @@
-// Which program it is: of two that differ in what a state holds or in what its functions do, the numbers differ.
+// A fingerprint of a compiled program, by which states, saved states and headers recognise the object they belong to.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,9 @@
 
 namespace lehr {
 
-/// `constants`: those of the data that the program was lowered for, by ConstantId.
+/// Returns a 64-bit hash (FNV-1a) of a program: its name, code, tables and constants. Programs that differ in the
+/// layout of a state or in what their functions compute get different hashes. `constants` are those of the data for
+/// which the program was lowered, by ConstantId.
 std::uint64_t identity(const Tables& t, const std::vector<double>& constants, const loops::Program& p,
                        const model::Model& m);
 

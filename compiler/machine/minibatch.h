@@ -1,6 +1,6 @@
-// Whether a model can be fitted from minibatches that are all the data its code ever sees at once (streams): outside
-// the item stages nothing may be visited item by item, so that sums over a batch, scaled up, stand for those over all
-// items.
+// Whether a model can be fitted from a part of its items at a time, for stochastic inference and out-of-core data. The
+// condition: outside the item stages, no code visits items one by one. Then scaled sums over a batch stand for sums
+// over all items.
 #pragma once
 #include <map>
 #include <optional>
@@ -11,24 +11,25 @@
 
 namespace lehr {
 
-/// The plate whose elements batches are drawn from: that of the first item stage, otherwise that of the first observed
-/// variable; none without run-time items.
+/// Returns the plate from which minibatches are drawn: the plate of the first item stage, otherwise the first plate of
+/// the first variable with data. Nothing if there is none.
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& lowered);
 
-/// The plates nested in `plate`, at any depth, each with the row offsets that lead from an element of `plate` to its
-/// own.
+/// Returns the plates nested in `plate`, at any depth. For each it has the buffers of row offsets that lead from an
+/// element of `plate` to the nested elements, outermost first.
 std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Model& m, const loops::Lowered& lowered,
                                                                  model::PlateId plate);
 
-/// No code outside the items touches anything sized by `plate` or by what is nested in it.
+/// Returns true if stochastic inference may draw minibatches of this plate: no code outside the item stages touches
+/// arrays or loops sized by it or by plates nested in it.
 bool takes_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
 
-/// What keeps items from being brought a few at a time (machine::Supply), in words after "because"; nothing where they
-/// can be.
+/// Returns the reason why the items cannot be loaded a few at a time (machine::Supply), as words that follow "because".
+/// Nothing if they can.
 std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s,
                                            const loops::Lowered& lowered, model::PlateId plate);
 
-/// Buffers that `prepare` fills with sums over the elements of `plate`.
+/// Returns the buffers that the function `prepare` fills with sums over the elements of `plate`.
 std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s,
                                        const loops::Lowered& lowered, model::PlateId plate);
 

@@ -1,4 +1,5 @@
-// What the data say of the elements of an index: for starts that cluster items, and moves that split components.
+// Tables of the data that describe single elements (subjects), such as the measurements of an item. Starts cluster
+// items by them, and moves split components by them.
 #pragma once
 #include <map>
 #include <vector>
@@ -7,24 +8,30 @@
 
 namespace lehr {
 
+/// Collects these tables, one entry for each list of plates that is asked for.
 class Subjects {
  public:
+  /// Writes into `to`; all arguments must outlive the object.
   Subjects(const model::Model& m, const loops::Lowered& l, Tables& to) : m_(m), l_(l), t_(to) {}
 
-  /// Position of the elements over these plates among Tables::subjects, written when they are asked for first.
+  /// Returns the position in Tables::subjects of the elements over these plates. The first request writes the entry.
   std::int64_t of(const std::vector<model::PlateId>& axes);
 
  private:
+  /// Returns the plate that this one is an alias of, or itself.
   model::PlateId set(model::PlateId p) const { return m_[p].set; }
+  /// Returns the extent of a plate.
   machine::Extent extent(model::PlateId p) const { return t_.extent(l_.program, l_.plate_sizes[set(p).index()]); }
+  /// Adds an input or observed variable as columns, if its first axes are those of the subject.
   template <class Named>
   void add(const Named& v, loops::BufferId buffer, bool covariate, const std::vector<model::PlateId>& axes);
+  /// Adds observations whose data refer to the element by an index, such as the ties of a node.
   void add_named(model::PlateId element);
 
   const model::Model& m_;
   const loops::Lowered& l_;
   Tables& t_;
-  std::map<std::vector<model::PlateId>, std::int64_t> known_;
+  std::map<std::vector<model::PlateId>, std::int64_t> known_;  // entries that are written, by plates
 };
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// The constant tables of a compiled model (runtime/machine/model.h): of a fit and of a built object.
+// The constant tables that describe a compiled model to the machine (runtime/machine/model.h). A fit and a built object
+// use the same tables.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,39 +9,44 @@
 
 namespace lehr {
 
+/// The tables of one compiled model; each vector becomes an array of machine::Model. Text is for messages and names.
 struct Tables {
-  std::vector<machine::SizeRow> sizes;      // by slot
-  std::vector<model::PlateId> size_plates;  // by slot; of a `one_more`, the plate it belongs to
-  std::vector<machine::Extent> axes;
-  std::vector<machine::BufferRow> buffers;  // as in the program
-  std::vector<machine::ArrayRow> arrays;    // row offsets, givens, observed variables
-  std::vector<std::string> array_names;
-  std::vector<machine::StepRow> steps;  // turns of a sweep
-  std::vector<machine::PickRow> picks;
+  std::vector<machine::SizeRow> sizes;  // run-time sizes, by slot
+  /// The plate of each size; of a size that is one more than another's, the plate it belongs to.
+  std::vector<model::PlateId> size_plates;
+  std::vector<machine::Extent> axes;        // extents of buffers, end to end; rows refer to ranges of them
+  std::vector<machine::BufferRow> buffers;  // in the order of loops::Program::buffers
+  std::vector<machine::ArrayRow> arrays;    // data: row offsets, inputs, observed variables
+  std::vector<std::string> array_names;     // by array
+  std::vector<machine::StepRow> steps;      // the steps of a sweep, in order
+  std::vector<machine::PickRow> picks;      // buffers of categories that a start assigns to items
+  /// Lists of buffers, end to end; steps and parallel regions refer to ranges of them.
   std::vector<std::int64_t> statistics;
-  std::vector<machine::ParameterRow> parameters;  // as in the interface
-  std::vector<std::int64_t> summed;
-  std::vector<std::string> failures;  // by block, then by given
-  std::vector<machine::ColumnsRow> columns;
-  std::vector<machine::SubjectRow> subjects;
-  std::vector<machine::ComponentArrayRow> component_arrays;
-  std::vector<machine::HeadRow> heads;
-  std::vector<machine::AllocationRow> allocations;
-  std::vector<machine::ComponentsRow> components;
-  std::vector<std::string> component_names;
-  std::vector<machine::PhaseRow> phases;
-  std::vector<machine::PriorRow> priors;
-  machine::Model model = {};  // numbers only: `view_of` adds the tables
+  std::vector<machine::ParameterRow> parameters;             // in the order of loops::Interface::parameters
+  std::vector<std::int64_t> summed;                          // buffers with sums over the items of a minibatch
+  std::vector<std::string> failures;                         // meanings of failure statuses: by block, then by input
+  std::vector<machine::ColumnsRow> columns;                  // data of the elements of a subject
+  std::vector<machine::SubjectRow> subjects;                 // see Subjects
+  std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
+  std::vector<machine::HeadRow> heads;              // sums over all components but the last, beside sums over all
+  std::vector<machine::AllocationRow> allocations;  // the categories that choose components
+  std::vector<machine::ComponentsRow> components;   // exchangeable plates
+  std::vector<std::string> component_names;         // their names
+  std::vector<machine::PhaseRow> phases;            // cached reductions and parallel regions that run before a function
+  std::vector<machine::PriorRow> priors;            // parameters of an updatable prior
+  machine::Model model = {};                        // scalar members only; model_of() adds the pointers
 
+  /// Returns a size as an extent: the number itself if it is constant, otherwise -(slot + 1).
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
 };
 
+/// Makes the tables of a lowered model.
 Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered);
 
-/// The model with pointers into `t`, without functions.
+/// Returns the model with pointers into `t`, which must outlive it. The pointers to functions and to text stay null.
 machine::Model model_of(const Tables& t);
 
-/// What a status of the generated code means, in the words of the model; null for a number that is no such status.
+/// Returns the meaning of a failure status of generated code, in the words of the model; null for any other number.
 const std::string* describe_status(const Tables& t, std::int32_t status);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// What an item stage asks of those who share its items out.
+// Estimates of the work in generated code, by which the scheduler of threads partitions it, and the check whether it
+// may be partitioned.
 #pragma once
 #include <vector>
 
@@ -6,20 +7,24 @@
 
 namespace lehr {
 
+/// The work of an item stage.
 struct Workload {
   /// Its functions store rows of their own items, sums and scratch, and nothing else: items can be shared out.
+  /// True if items may run in parallel. Functions of the stage then store only to rows of their own items, to sums and
+  /// to scratch.
   bool divisible = false;
-  std::vector<loops::BufferId> scratch;  // that they work in: one copy a worker
-  double operations = 0;                 // of an item of average length: a guess, that no pass has a part in
+  std::vector<loops::BufferId> scratch;  // scratch buffers, of which each worker needs a copy
+  double operations = 0;  // estimated operations for an item of average length, from the code before the passes
 };
 
-/// `size_values` of the program must be known, here and below.
+/// Analyses the functions of an item stage. The run-time sizes of the program (`size_values`) must be set, here and
+/// below.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
 
-/// Of a turn of a phase: a guess.
+/// Estimates the operations of one iteration of a parallel region (loops::Phase).
 double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase);
 
-/// Of a function as a whole: a guess, that no pass has a part in.
+/// Estimates the operations of a call of the function, from the code before the passes.
 double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The texts of the options `anneal` and `temper`: what was typed as a schedule.
+// Parsers for the values of the options `anneal` and `temper`: schedules of temperatures as text.
 #pragma once
 #include <string>
 #include <variant>
@@ -8,23 +8,30 @@
 
 namespace lehr {
 
-/// `auto`, `auto:quick`, `auto:full`, `auto:sweeps=2000`.
+/// An automatic annealing schedule: `auto`, `auto:quick`, `auto:full` or `auto:sweeps=2000`.
 struct AutoAnneal {
+  /// True: after the first annealing, cycles of temperatures from the best state (full, or sweeps=N).
   bool cycles = false;
-  std::int64_t sweeps = 0;
+  std::int64_t sweeps = 0;  // total number of sweeps after which nothing new begins; 0: as many as the cycles need
 };
 
+/// A schedule that was given, or an automatic one.
 using AnnealSpec = std::variant<Annealing, AutoAnneal>;
 
-/// linear:from=10,over=100   exp:from=10,over=100   file:temperatures.txt   entropy:from=10,over=100[,shape=exp]
-/// stochastic:rho=0.25,over=50[,noise=means]   stochastic:decay=0.9,over=50   auto; all but `auto` take
-/// scope=local|global|all. An Error names what is wrong and the forms there are.
+/// Parses the value of `anneal`. An error of ExitCode::usage says what is wrong and lists the forms:
+///
+///   linear:from=10,over=100   exp:from=10,over=100   file:temperatures.txt
+///   entropy:from=10,over=100[,shape=exp]   stochastic:rho=0.25,over=50[,noise=means]
+///   stochastic:decay=0.9,over=50   auto[:quick|full|sweeps=N]
+///
+/// All but `auto` accept scope=local|global|all.
 Result<AnnealSpec> parse_anneal(const std::string& text);
 
-/// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100], local[:...].
+/// Parses the value of `temper` for variational tempering:
+/// global[:max=10,levels=100,normaliser=auto|prior|posterior,every=1,draws=100] or local[:...].
 Result<TemperSettings> parse_temper(const std::string& text);
 
-/// global[:levels=24], with method gibbs: the number of temperatures.
+/// Parses the value of `temper` for method gibbs, global[:levels=24], and returns the number of temperatures.
 Result<std::int64_t> parse_ladder(const std::string& text);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// What a fit can be told, whoever tells it: the command line and the library both fill in FitOptions.
+// The options of a fit as one struct, which the command line, the library and its bindings all fill in.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,53 +8,60 @@
 
 namespace lehr {
 
-/// An array of the caller's, read where it is: it must live until the call that it is given to has returned. It is
-/// copied twice on the way: into the order of the model, and into the memory that the generated code works on. Strided,
-/// float and integer arrays become packed doubles before that, which is a third copy.
+/// An array in the caller's memory, as data of a fit or as start values.
+///
+/// It is read in place and must live until the call that receives it returns. It is copied twice: into the order of the
+/// model, and into the memory of the generated code. Strided, float and integer arrays are first converted to packed
+/// doubles, a third copy.
 struct DataView {
-  using Text = std::span<const char* const>;  // UTF-8; null, empty, NA and NaN: missing
+  using Text = std::span<const char* const>;  // UTF-8 strings; null, empty, NA and NaN mean missing
+  /// The element types that are accepted.
   using Values = std::variant<std::span<const double>, std::span<const float>, std::span<const std::int64_t>,
                               std::span<const std::int32_t>, Text>;
-  std::string name;                   // as in the model
+  std::string name;                   // of the variable in the model
   Values values;                      // NaN where missing; elements of a plate count from 0, or have names
-  std::vector<std::int64_t> shape;    // plates in the model's order, then event axes; empty: a number
+  std::vector<std::int64_t> shape;    // plates in the order of the model, then event axes; empty: a number
   std::vector<std::int64_t> strides;  // in elements; empty: row-major
-  /// Ragged arrays, over a plate nested in another: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1],
-  /// and `shape` and `strides` are empty.
+  /// For a ragged array over a nested plate: row i is values[row_offsets[i]] .. values[row_offsets[i + 1] - 1]. `shape`
+  /// and `strides` are empty then. Otherwise it is empty.
   std::vector<std::int64_t> row_offsets;
 };
 
-/// Numbers have the ranges of the same options of `lehr fit`; others are an Error that says which those are.
+/// All options of a fit. The ranges of numbers are those of the options of `lehr fit` (option_ranges.h); a value
+/// outside is an error that states the range.
 struct FitOptions {
+  /// The inference method: coordinate ascent, stochastic variational inference, Gibbs sampling, or exact sampling.
   enum class Method { cavi, svi, gibbs, exact };
-  Method method = Method::cavi;
-  /// cavi: none, or quick, full: the best of many starts, annealed. Empty: quick, but none where anything is said of
-  /// starts, temperatures, sweeps or the tolerance.
+  Method method = Method::cavi;  // how the posterior is found
+  /// For cavi, the search over starts: "none", "quick" or "full". Empty means quick, or none if an option about starts,
+  /// temperatures, sweeps or the tolerance differs from its default.
   std::string search = {};
-  std::string anneal = {}, temper = {};  // as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"
-  std::uint64_t seed = 1;
-  std::int64_t restarts = 1;           // the run of the highest ELBO is kept
-  std::string start = "seeds";         // or points, allocations, means, flat
-  std::vector<DataView> init = {};     // factors to start from, named as in the posterior
-  bool save_locals = false;            // the factors of single items, too
-  std::string precision = "double";    // or float: 32 bits where items are worked on, not for gibbs and exact
-  std::int64_t max_iterations = 1000;  // sweeps (cavi)
-  double tolerance = 1e-8;
-  std::int64_t leap_after = 20;         // sweeps before a run that creeps is moved ahead; 0: never
-  std::int64_t local_iterations = 100;  // passes over the local variables of an item
-  double local_tolerance = 1e-4;
-  std::int64_t batch_size = 256;  // svi from here on
-  double epochs = 10;
-  double tau0 = 1, kappa = 0.7;              // steps (tau0 + t)^-kappa,
-  double rho = 0;                            // or of this size where above 0,
-  bool adaptive = false;                     // or following the noise of the gradients
-  bool replacement = false;                  // items drawn with replacement
-  std::int64_t warmup = 1000, draws = 1000;  // gibbs: sweeps before the draws that are kept
-  std::int64_t thin = 1;                     // gibbs: sweeps for each of these
-  std::int64_t threads = 0;                  // that share out the items; 0: one a processor. No number depends on it
-  std::int64_t parts = 0;                    // of the items in a sweep, see Parts; 0: as many as pay
-  std::int64_t elbo_every = 0;  // cavi: sweeps from one ELBO to the next, 0: one each; svi: steps between exact ELBOs,
-                                // 0: noisy ones until the end
+  /// Schedules, as for `lehr fit`: "linear:from=10,over=100", "auto"; "global:max=10"; empty: none.
+  std::string anneal = {}, temper = {};
+  std::uint64_t seed = 1;       // of all random numbers
+  std::int64_t restarts = 1;    // independent runs, of which that with the highest ELBO is returned; for gibbs, chains
+  std::string start = "seeds";  // kind of random start: seeds, points, allocations, means or flat
+  std::vector<DataView> init = {};      // factors to start from, named as in the posterior
+  bool save_locals = false;             // include the factors of items in the posterior
+  std::string precision = "double";     // or "float": 32 bits in the work on items; not for gibbs and exact
+  std::int64_t max_iterations = 1000;   // most sweeps of a run (cavi)
+  double tolerance = 1e-8;              // relative change of the ELBO below which a run has converged
+  std::int64_t leap_after = 20;         // sweeps before a slowly converging run may extrapolate; 0: never
+  std::int64_t local_iterations = 100;  // most passes over the local variables of an item
+  double local_tolerance = 1e-4;        // relative change below which the local variables of an item have converged
+  std::int64_t batch_size = 256;        // items in a minibatch (svi)
+  double epochs = 10;                   // passes over the data (svi)
+  double tau0 = 1, kappa = 0.7;         // step sizes (tau0 + t)^-kappa (svi)
+  double rho = 0;                       // constant step size instead, if above 0 (svi)
+  bool adaptive = false;                // step sizes from the noise of the gradients instead (svi)
+  bool replacement = false;             // draw items with replacement (svi)
+  /// Sweeps before the first recorded draw; recorded draws of a chain (gibbs; exact has draws only).
+  std::int64_t warmup = 1000, draws = 1000;
+  std::int64_t thin = 1;     // sweeps for each recorded draw (gibbs)
+  std::int64_t threads = 0;  // worker threads; 0: one a processor. Results do not depend on it
+  std::int64_t parts = 0;  // incremental batches of items in a sweep (runtime/methods/parts.h); 0: chosen automatically
+  /// Sweeps between ELBOs (cavi; 0: every sweep), or steps between exact ELBOs (svi; 0: at the end only).
+  std::int64_t elbo_every = 0;
 };
 
 }  // namespace lehr

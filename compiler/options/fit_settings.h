@@ -1,4 +1,5 @@
-// From the options of a fit to its method: the one place where they are validated and copied.
+// Validates FitOptions and turns them into a method with its settings. Tables of the options, with ranges and help, are
+// here as well.
 #pragma once
 #include <functional>
 #include <span>
@@ -11,32 +12,36 @@
 
 namespace lehr {
 
-/// An option that is a number.
+/// A numeric option of a fit.
 struct FitNumber {
-  std::string_view option;  // of `lehr fit`: "max-iter"; other spellings after a comma
-  std::string_view field;   // of FitOptions: "max_iterations"
-  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;
-  OptionRange range;
-  std::string_view help;
+  std::string_view option;  // name in `lehr fit`: "max-iter"; further spellings after a comma
+  std::string_view field;   // name of the field in FitOptions: "max_iterations"
+  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;  // the field
+  OptionRange range;                                                                               // allowed values
+  std::string_view help;                                                                           // text of --help
 };
 
+/// The name of an inference method: "cavi".
 struct MethodName {
   std::string_view name;
   FitOptions::Method method;
 };
+/// Returns all inference methods with their names.
 std::span<const MethodName> method_names();
 
-/// What FitOptions::precision can be.
+/// Returns the values that FitOptions::precision may have.
 std::span<const std::string_view> precision_names();
 
-/// In the order of `lehr fit --help`.
+/// Returns the table of numeric options, in the order of `lehr fit --help`.
 std::span<const FitNumber> fit_numbers();
 
-/// What is said counts, be it the usual value: `said` knows options as `lehr fit` names them.
+/// Adjusts defaults that depend on which options the user set explicitly, even to their default values. `said` returns
+/// true for such an option, by its name in `lehr fit`. An explicit max-iter, tol, restarts or init turns the search
+/// off.
 void count_what_is_said(FitOptions& options, const std::function<bool(std::string_view)>& said);
 
-/// `init` stays empty: the caller knows where the arrays are. An Error names the field that is out of its range, or
-/// what is malformed or does not go together.
+/// Validates the options and returns the settings of the fit. `init` is left empty for the caller to fill in. An error
+/// of ExitCode::usage names the field that is out of range, malformed, or in conflict with another.
 Result<FitSettings> settings_of(const FitOptions& options);
 
 }  // namespace lehr

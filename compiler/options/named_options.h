@@ -1,5 +1,5 @@
-// Options as text, for callers that have no structures of C++: by the names that `lehr fit` has for them, with '_' for
-// '-', and their values as they are typed there.
+// Options as name and text, for callers without C++ structs (C, Python). Names are those of `lehr fit` with '_' for
+// '-'; values are written as on the command line.
 #pragma once
 #include <map>
 #include <string>
@@ -11,17 +11,19 @@
 
 namespace lehr {
 
+/// Values by name.
 using NamedOptions = std::map<std::string, std::string>;
 
-/// What is not said keeps its default; `init` is a kind of start. ExitCode::usage for an unknown name, and for a value
-/// that is none of the option's.
+/// Parses named options; those that are not given keep their defaults. `init` selects a kind of start here. An unknown
+/// name or an invalid value is an error of ExitCode::usage.
 Result<FitOptions> fit_options(const NamedOptions& named);
 
-/// A number of the range, or an Error about the option.
+/// Parses a number in the range, or returns an error about the option `name`.
 Result<double> number_option(std::string_view name, std::string_view value, const OptionRange& range);
+/// Parses a whole number in the range exactly, or returns an error about the option `name`.
 Result<std::uint64_t> whole_option(std::string_view name, std::string_view value, const OptionRange& range);
 
-/// That there is no such option, and those that there are.
+/// Makes the error that there is no option of this name; it lists the options that exist.
 Error unknown_option(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace lehr
