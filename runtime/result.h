@@ -61,7 +61,7 @@ class Result {
   const Error& error() const { return std::get<1>(state_); }
 
  private:
-  std::variant<T, Error> state_;
+  std::variant<T, Error> state_;  // the value, or the error
 };
 
 }  // namespace lehr

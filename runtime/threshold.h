@@ -40,8 +40,8 @@ class Threshold {
     return value_;
   }
 
-  std::string_view name_;
-  T value_;
+  std::string_view name_;  // "file.number"
+  T value_;                // the usual value
 };
 
 }  // namespace lehr

@@ -17,13 +17,13 @@ inline constexpr double kFar = 1000;
 
 /// An ill-scaled column.
 struct FarColumn {
-  std::string name;  // "x", or "x[2]" if x has several columns
-  double mean = 0, sd = 0;
+  std::string name;         // "x", or "x[2]" if x has several columns
+  double mean = 0, sd = 0;  // of its values
 };
 
 /// Mean and standard deviation of each column of an array.
 struct ColumnMoments {
-  std::vector<double> mean, sd;
+  std::vector<double> mean, sd;  // by column
 };
 /// Returns the moments of the columns of a row-major array; element i belongs to column i % columns. NaN is skipped.
 ColumnMoments column_moments(const std::vector<double>& values, std::size_t columns);
@@ -55,7 +55,7 @@ class RunningMoments {
   struct Column {
     double count = 0, mean = 0, squares = 0;
   };
-  std::vector<Column> columns_;
+  std::vector<Column> columns_;  // by column
 };
 
 /// Returns the ill-scaled columns of all observed variables and covariates that are real numbers or vectors. Constant

@@ -12,8 +12,8 @@ namespace lehr {
 
 /// An array of doubles by name and length (number of elements).
 struct SizedArray {
-  std::string name;
-  double length = 0;
+  std::string name;   // of the variable
+  double length = 0;  // elements; a double, since it may be huge
 };
 
 /// Returns the size of every variable's values. Any fit needs more than their sum; auxiliary variables count as 0.

@@ -25,15 +25,15 @@ using At = std::vector<std::int64_t>;
 
 /// A number (empty shape), a vector or a row-major matrix.
 struct Tensor {
-  std::vector<std::size_t> shape;
-  std::vector<double> values;
+  std::vector<std::size_t> shape;  // extents
+  std::vector<double> values;      // row-major
 };
 
 /// One element of a variable, addressed by its position in the packed order of BoundArray. Event axes are not part of
 /// the position: a vector counts as one element.
 struct Element {
-  model::VariableId variable;
-  std::size_t position = 0;  // row-major over the plates
+  model::VariableId variable;  // the variable it belongs to
+  std::size_t position = 0;    // row-major over the plates
   /// Orders elements by variable, then by position.
   auto operator<=>(const Element&) const = default;
 };

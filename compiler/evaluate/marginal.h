@@ -33,7 +33,7 @@ enum class Summation {
 
 /// How one variable is summed out.
 struct SummedVariable {
-  Summation by = Summation::none;
+  Summation by = Summation::none;  // the kind of sum
   /// [element, value], for Summation::belief; values are the categories in order, bits 0, 1 or spins -1, +1.
   std::vector<double> belief;
 };
@@ -112,14 +112,14 @@ class Marginal {
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   Forward& forward_;
-  std::vector<SummedVariable> summed_;
-  std::optional<StateChains> chains_;
-  std::vector<SequenceDensity> sequences_;
+  std::vector<SummedVariable> summed_;        // by VariableId
+  std::optional<StateChains> chains_;         // of the variables of kind `chain`
+  std::vector<SequenceDensity> sequences_;    // see sequences()
   std::optional<Element> blocked_, refused_;  // the unknown joint element that the last evaluation met; see refused()
-  bool estimates_;
-  double evaluations_ = 0;  // number of densities evaluated for the sum of one observation
-  std::optional<SumTooLarge> too_large_;
-  double squared_error_ = 0;  // variance of the estimate, in squared nats
+  bool estimates_;                            // true: sums that are too large are estimated by draws
+  double evaluations_ = 0;                    // number of densities evaluated for the sum of one observation
+  std::optional<SumTooLarge> too_large_;      // see too_large()
+  double squared_error_ = 0;                  // variance of the estimate, in squared nats
 };
 
 }  // namespace lehr

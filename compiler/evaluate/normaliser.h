@@ -54,7 +54,7 @@ class TemperedNormaliser {
 
   /// An estimate at each temperature, in nats: the log of a mean, and its standard error.
   struct Estimate {
-    std::vector<double> log_c, error;
+    std::vector<double> log_c, error;  // by temperature
   };
   /// Estimates the log of the mean of C(T) over `draws` draws of the global variables from their priors.
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
@@ -92,7 +92,7 @@ class TemperedNormaliser {
   const model::Model& model_;
   const schedule::Schedule& schedule_;
   const BoundData& data_;
-  std::vector<double> temperatures_;
+  std::vector<double> temperatures_;            // T, ascending
   std::vector<model::StatementId> statements_;  // the tempered statements
   std::vector<bool> local_;                     // by VariableId
   bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows

@@ -6,15 +6,15 @@ namespace lehr {
 
 /// One observed element and its statement.
 struct Observation {
-  model::StatementId statement;
-  Element element;
-  double copies = 1;  // multiplicity: its log density counts this often
+  model::StatementId statement;  // defines its distribution
+  Element element;               // position and variable
+  double copies = 1;             // multiplicity: its log density counts this often
 };
 
 /// The contribution of one sequence of a chain to a log density.
 struct SequenceDensity {
-  std::size_t first = 0;  // position of its first element
-  double log_density = 0;
+  std::size_t first = 0;   // position of its first element
+  double log_density = 0;  // nats
 };
 
 /// Returns the multiplicity of a statement's element: the product of the `times` of its plates.

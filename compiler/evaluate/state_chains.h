@@ -13,7 +13,7 @@ namespace lehr {
 
 /// The log potentials of one sequence of n elements with k states each.
 struct Lattice {
-  std::size_t states = 0;
+  std::size_t states = 0;      // k
   std::vector<double> single;  // [element, state]: of what depends on one element
   /// [element, state before, state]: of what depends on two successive elements; the first element's are unused.
   std::vector<double> pair;
@@ -62,11 +62,11 @@ class StateChains {
  private:
   /// An element's sequence, and its step in it.
   struct Place {
-    std::size_t sequence, step;
+    std::size_t sequence, step;  // both from 0
   };
   /// An observation or transition in a sequence.
   struct Factor {
-    Observation of;
+    Observation of;    // what it is the density of
     std::size_t step;  // the last step that it depends on
     bool pair;         // true if it depends on the step before as well
   };
@@ -83,14 +83,14 @@ class StateChains {
   bool add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const;
 
   Forward& forward_;
-  std::vector<model::VariableId> chains_;
-  std::vector<bool> own_;
-  std::vector<std::vector<std::size_t>> sequences_;
-  std::vector<Place> places_;                 // by position
-  std::vector<std::vector<double>> known_;    // observed values, by chain and position; NaN if unobserved
-  std::vector<std::vector<Factor>> factors_;  // by sequence
-  std::vector<Element> taken_;                // `own` elements that a factor reads already, sorted
-  bool refused_ = false;
+  std::vector<model::VariableId> chains_;            // the last varies fastest in a joint state
+  std::vector<bool> own_;                            // by VariableId: summed out for each observation separately
+  std::vector<std::vector<std::size_t>> sequences_;  // positions of their elements
+  std::vector<Place> places_;                        // by position
+  std::vector<std::vector<double>> known_;           // observed values, by chain and position; NaN if unobserved
+  std::vector<std::vector<Factor>> factors_;         // by sequence
+  std::vector<Element> taken_;                       // `own` elements that a factor reads already, sorted
+  bool refused_ = false;                             // see refused()
 };
 
 }  // namespace lehr

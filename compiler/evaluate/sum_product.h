@@ -14,7 +14,7 @@ struct LogTable {
 
 /// An order in which elements are summed out.
 struct EliminationOrder {
-  std::vector<std::size_t> elements;
+  std::vector<std::size_t> elements;  // in the order of elimination
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit
 };
 

@@ -12,8 +12,8 @@
 struct lehr_arrays {
   /// One array of the list.
   struct Entry {
-    std::string name;
-    std::vector<std::int64_t> shape;
+    std::string name;                    // such as "mu.mean"
+    std::vector<std::int64_t> shape;     // extents
     const double* values;                // in `owned`, or in the arrays of `fit`
     bool integer;                        // every value is whole
     std::vector<std::string> plates;     // the plate of each axis; empty if unknown

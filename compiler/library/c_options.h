@@ -31,8 +31,8 @@ Result<ScoreOptions> score_options(const nlohmann::json& options);
 
 /// Options of simulation and of draws from a posterior.
 struct DrawOptions {
-  std::int64_t draws = 1000;  // number of draws
-  std::uint64_t seed = 1;
+  std::int64_t draws = 1000;                       // number of draws
+  std::uint64_t seed = 1;                          // of the draws
   std::map<std::string, std::int64_t> sizes = {};  // of plates that the data do not size
 };
 /// Converts the options of a simulation or of draws.

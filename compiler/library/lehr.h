@@ -34,15 +34,15 @@ struct Message {
   enum class Severity { error, warning };
   /// A further remark that belongs to the message, possibly with its own location.
   struct Note {
-    std::string text;
+    std::string text;          // what it says
     int line = 0, column = 0;  // in the source, from 1; 0 if it has no location
   };
-  Severity severity = Severity::error;
-  std::string kind;                  // stable identifier: "unknown_name"
-  std::string text;                  // what is wrong, one sentence
-  int line = 0, column = 0;          // of the first character, from 1; columns count code points
-  int end_line = 0, end_column = 0;  // one past the last character
-  std::vector<Note> notes;
+  Severity severity = Severity::error;  // error or warning
+  std::string kind;                     // stable identifier: "unknown_name"
+  std::string text;                     // what is wrong, one sentence
+  int line = 0, column = 0;             // of the first character, from 1; columns count code points
+  int end_line = 0, end_column = 0;     // one past the last character
+  std::vector<Note> notes;              // remedies and related locations
 };
 
 /// Returns a view of the caller's array with one axis, or with the given shape, row-major.
@@ -56,7 +56,8 @@ inline DataView ragged(std::string name, DataView::Values values, std::vector<st
   return {std::move(name), values, {}, {}, std::move(row_offsets)};
 }
 
-/// A matrix or vector of Eigen (Map and Block as well), rows first whatever its storage order is.
+/// Returns a view of an Eigen matrix or vector (Map and Block as well), in place. Axes are rows, then columns, whatever
+/// the storage order.
 template <class M>
 requires requires(const M& m) { m.data(), m.rows(), m.cols(), m.rowStride(), m.colStride(); }
 DataView matrix(std::string name, const M& m) {
@@ -96,9 +97,9 @@ enum class FitStatus { converged, max_iter, numerical_failure, interrupted };
 
 /// A parameter of the posterior, such as "mu.mean": row-major, plates first. It is valid as long as its Fit lives.
 struct PosteriorArray {
-  std::string_view name;
-  std::span<const std::int64_t> shape;
-  std::span<const double> values;
+  std::string_view name;                // "mu.mean"
+  std::span<const std::int64_t> shape;  // extents, outermost first
+  std::span<const double> values;       // row-major
 };
 
 /// Options of a prediction.
@@ -115,17 +116,17 @@ struct PredictOptions {
 /// An array of a prediction, such as "x.mean": row-major over the axes of x, as in the file of `lehr predict`. Entries
 /// are NaN where nothing is predicted.
 struct PredictedArray {
-  std::string name;
-  std::vector<std::int64_t> shape;
-  std::vector<double> values;
-  bool integer = false;  // true if every value is whole, as for categories
+  std::string name;                 // "x.mean"
+  std::vector<std::int64_t> shape;  // extents, outermost first
+  std::vector<double> values;       // row-major
+  bool integer = false;             // true if every value is whole, as for categories
 };
 
 /// The result of a prediction.
 struct Predictions {
-  std::vector<PredictedArray> arrays;
-  std::int64_t draws = 0;          // draws that were made; 0 if everything is exact
-  std::vector<std::string> notes;  // remarks about elements that the fit has not seen
+  std::vector<PredictedArray> arrays;  // by variable and statistic
+  std::int64_t draws = 0;              // draws that were made; 0 if everything is exact
+  std::vector<std::string> notes;      // remarks about elements that the fit has not seen
 
   /// Returns the array of that name, or null.
   const PredictedArray* find(std::string_view name) const {
@@ -177,6 +178,7 @@ class Fit {
   /// ExitCode::usage for a fit by sampling, whose draws are not stored.
   Result<bool> write(const std::string& directory) const;
 
+  /// Private state (impl.h).
   struct Impl;
   /// Wraps the private state.
   explicit Fit(std::shared_ptr<const Impl> impl);
@@ -240,6 +242,7 @@ class Program {
     return predict(f, std::span(data.begin(), data.size()), options);
   }
 
+  /// Private state (impl.h).
   struct Impl;
   /// Wraps the private state.
   explicit Program(std::shared_ptr<const Impl> impl);

@@ -42,13 +42,13 @@ class ObjectData {
   /// Returns the object with this data as its memory.
   machine::View view() const { return {*object_, table_.data(), slots_.data()}; }
 
-  const machine::Model* object_ = nullptr;
-  std::vector<std::int64_t> slots_;  // run-time sizes, by slot
-  std::vector<lehr_buffer> table_;   // arrays, by buffer; null where absent
-  std::vector<bool> shown_;          // by slot: true if some view has this axis; of nested plates, with its rows
-  std::deque<std::vector<double>> numbers_;  // memory of converted arrays; a deque, so that they stay where they are
-  std::vector<DataView> views_;
-  std::map<std::string, std::int64_t> sizes_;
+  const machine::Model* object_ = nullptr;  // the built object
+  std::vector<std::int64_t> slots_;         // run-time sizes, by slot
+  std::vector<lehr_buffer> table_;          // arrays, by buffer; null where absent
+  std::vector<bool> shown_;                 // by slot: true if some view has this axis; of nested plates, with its rows
+  std::deque<std::vector<double>> numbers_;    // memory of converted arrays; a deque, so that they stay where they are
+  std::vector<DataView> views_;                // see views()
+  std::map<std::string, std::int64_t> sizes_;  // see sizes()
 };
 
 }  // namespace lehr

@@ -23,8 +23,8 @@ struct FitNumber {
 
 /// The name of an inference method: "cavi".
 struct MethodName {
-  std::string_view name;
-  FitOptions::Method method;
+  std::string_view name;      // in options
+  FitOptions::Method method;  // the method it names
 };
 /// Returns all inference methods with their names.
 std::span<const MethodName> method_names();

@@ -10,7 +10,7 @@ namespace lehr {
 /// The closed interval of numbers from `least` to `most`, or the whole numbers in it. Infinities and NaN are never
 /// inside.
 struct OptionRange {
-  double least, most;
+  double least, most;  // both inclusive
   bool whole = false;  // true: whole numbers only
 };
 

@@ -18,6 +18,7 @@ class FileBytes {
   static Result<FileBytes> open(const std::string& path);
   /// Takes over the descriptor of `other`.
   FileBytes(FileBytes&& other) noexcept;
+  /// An open file is never replaced by another.
   FileBytes& operator=(FileBytes&&) = delete;
   /// Closes the file.
   ~FileBytes();
@@ -39,10 +40,10 @@ class FileBytes {
   /// Takes ownership of the descriptor `file`.
   FileBytes(std::string path, int file) : path_(std::move(path)), file_(file) {}
 
-  std::string path_;
-  int file_;  // descriptor; -1 after a move
-  std::uint64_t size_ = 0;
-  timespec written_ = {};  // time of modification at open()
+  std::string path_;        // as given to open()
+  int file_;                // descriptor; -1 after a move
+  std::uint64_t size_ = 0;  // bytes, at open()
+  timespec written_ = {};   // time of modification at open()
 };
 
 }  // namespace lehr

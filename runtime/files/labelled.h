@@ -27,15 +27,15 @@ struct Coordinate {
 
 /// A named group of arrays and coordinates. An axis has the same extent in all arrays of its group.
 struct ArrayGroup {
-  std::string name;  // name of the group: "posterior", "sample_stats"
-  std::vector<Coordinate> coordinates = {};
-  std::vector<LabelledArray> arrays = {};
+  std::string name;                          // name of the group: "posterior", "sample_stats"
+  std::vector<Coordinate> coordinates = {};  // descriptions of axes
+  std::vector<LabelledArray> arrays = {};    // the arrays
 };
 
 /// The contents of a file of draws: text attributes and groups of arrays.
 struct LabelledArrays {
-  std::map<std::string, std::string> attributes = {};
-  std::vector<ArrayGroup> groups = {};
+  std::map<std::string, std::string> attributes = {};  // text of the whole file, by name
+  std::vector<ArrayGroup> groups = {};                 // in the order in which they are written
 };
 
 /// Serialises a LabelledArray (bytes.h).

@@ -17,7 +17,7 @@ namespace lehr {
 
 /// Rows begin .. end - 1.
 struct RowRange {
-  std::int64_t begin = 0, end = 0;
+  std::int64_t begin = 0, end = 0;  // `end` is one past the last row
 };
 
 /// Returns the total number of rows in the ranges.
@@ -66,8 +66,8 @@ class RowBinding {
   Result<Dataset> read(std::span<const RowRange> runs) const;
 
  private:
-  std::string path_, text_;  // `text_` is the binding by which an excerpt is parsed
-  std::shared_ptr<const RowFile> file_;
+  std::string path_, text_;              // `text_` is the binding by which an excerpt is parsed
+  std::shared_ptr<const RowFile> file_;  // shared by copies
 };
 
 }  // namespace lehr

@@ -16,6 +16,7 @@ namespace lehr {
 struct FileSeal {
   std::uint64_t size = 0;  // bytes
   std::uint32_t crc = 0;   // CRC-32
+  /// Compares size and checksum.
   bool operator==(const FileSeal&) const = default;
 };
 
@@ -55,7 +56,7 @@ struct SavedFit {
   std::string model_text;  // source of the model as it was fitted; empty if unknown
   std::string prior;       // directory of the fit whose posterior is the prior; empty if the prior is the model's
   double forget = 1;       // the power to which that posterior was taken
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // of the fit's random numbers
   std::int64_t restart = 0, iterations = 0;  // the restart with the highest ELBO, and its sweeps
   double elbo = 0;                           // nats; NaN if not computed
   /// Nats, of a sampler with temperatures, and its standard error; NaN if not estimated.

@@ -24,13 +24,14 @@ class SectionedFile {
   Result<bool> finish();
 
  private:
+  /// Closes the file in a unique_ptr.
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   SectionedFile(std::string path, NewFile file) : path_(std::move(path)), file_(std::move(file)) {}
 
-  std::string path_;
-  NewFile file_;
+  std::string path_;                                      // of the file
+  NewFile file_;                                          // the file, with its first section
   std::vector<std::unique_ptr<std::FILE, Close>> later_;  // temporary files of sections 1, 2, ...
 };
 

@@ -21,12 +21,12 @@ inline constexpr std::int64_t kMostRowsPerByte = 256;
 /// A sparse matrix by rows (CSR). The entries of row i are at positions row_offsets[i] .. row_offsets[i + 1] - 1, in
 /// the order of the file.
 struct SparseMatrix {
-  std::int64_t columns = 0;
+  std::int64_t columns = 0;  // number of columns
   /// True if the file has the number of columns; otherwise the last column with an entry is the last.
   bool columns_known = true;
-  std::vector<std::int64_t> row_offsets{0};
-  std::vector<std::int64_t> column;  // column of each entry, from 0
-  std::vector<double> values;
+  std::vector<std::int64_t> row_offsets{0};            // first entry of each row, and the number of entries
+  std::vector<std::int64_t> column;                    // column of each entry, from 0
+  std::vector<double> values;                          // value of each entry
   std::vector<std::string> row_labels, column_labels;  // names of rows and columns; empty if the file has none
   std::optional<Error> no_counts;  // the error about the first entry that is not a count; nothing if all are
 
@@ -36,8 +36,8 @@ struct SparseMatrix {
 
 /// One entry of a sparse matrix in a file that lists entries in any order; row and column count from 0.
 struct SparseEntry {
-  std::int64_t row, column;
-  double value;
+  std::int64_t row, column;  // position, from 0
+  double value;              // may be zero
 };
 
 /// Makes a matrix of entries in any order. Entries of one row keep their order.

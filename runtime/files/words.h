@@ -64,6 +64,7 @@ class Words {
   }
 
  private:
+  /// The file, the lines not read yet, the rest of the line, and the last word.
   std::string_view bytes_, rest_, line_ = bytes_.substr(0, 0), word_ = line_;
   const std::string& path_;
 };
