@@ -1,4 +1,5 @@
-// Rows of NumPy's arrays, in files of their own and as stored members of an archive.
+// Row access to NumPy arrays, in files of their own and as uncompressed members of an archive. An excerpt is an NPY
+// file: a new header, then the bytes of the rows.
 #include <unistd.h>
 #include <zip.h>
 
@@ -16,14 +17,15 @@
 namespace lehr {
 namespace {
 
-constexpr std::uint64_t kBegin = 1 << 16;  // has any header
-constexpr std::string_view kEnding = ".npy";
+constexpr std::uint64_t kBegin = 1 << 16;     // bytes from the start of a file, enough for any header
+constexpr std::string_view kEnding = ".npy";  // end of the members' names
 
 using Archive = std::unique_ptr<zip_t, decltype(&zip_discard)>;
 using Member = std::unique_ptr<zip_file_t, decltype(&zip_fclose)>;
-/// Replaces `to` by the bytes from `at` on.
+/// Replaces `to` by `count` bytes from offset `at` of the array's file.
 using ReadBytes = std::function<std::optional<Error>(std::uint64_t at, std::uint64_t count, std::string& to)>;
 
+/// The rows of one array. `read` reads from the file or the archive's member.
 class ArrayRows : public RowFile {
  public:
   ArrayRows(NpyRows where, ReadBytes read) : where_(std::move(where)), read_(std::move(read)) {}
@@ -46,6 +48,7 @@ class ArrayRows : public RowFile {
   ReadBytes read_;
 };
 
+/// Reads the header of an array of `size` bytes and returns its rows. `name` is for messages.
 Result<std::unique_ptr<RowFile>> rows_of(ReadBytes read, std::uint64_t size, const std::string& name) {
   std::string begin;
   if (std::optional<Error> e = read(0, std::min(size, kBegin), begin)) return *e;
@@ -54,16 +57,18 @@ Result<std::unique_ptr<RowFile>> rows_of(ReadBytes read, std::uint64_t size, con
   return std::unique_ptr<RowFile>(std::make_unique<ArrayRows>(std::move(*where), std::move(read)));
 }
 
+/// Opens a ZIP archive through a copy of the file's descriptor.
 Result<std::shared_ptr<zip_t>> open_archive(const FileBytes& bytes) {
   int why = 0;
   const int file = bytes.duplicate();
-  zip_t* archive = file < 0 ? nullptr : zip_fdopen(file, 0, &why);  // which takes the descriptor
+  // zip_fdopen() takes ownership of the descriptor on success.
+  zip_t* archive = file < 0 ? nullptr : zip_fdopen(file, 0, &why);
   if (!archive && file >= 0) ::close(file);
   if (!archive) return data_error(bytes.path(), "not a ZIP archive, or one that was cut off");
   return std::shared_ptr<zip_t>(archive, zip_discard);
 }
 
-/// The names of all members that are arrays; an error where there are two of one name.
+/// Returns the names of all members that are arrays. Two members of one name are an error.
 Result<std::vector<std::string>> names_of(zip_t* archive, const std::string& path) {
   std::vector<std::string> out;
   for (zip_int64_t i = 0; i < zip_get_num_entries(archive, 0); ++i) {

@@ -1,4 +1,8 @@
-// Whole files by POSIX calls: read at once, or written beside their place and renamed into it.
+// Atomic writing and whole-file reading by POSIX calls.
+//
+// A file is written as `.HASH-RANDOM.unfinished` in the folder of its target, then flushed and renamed. The writer
+// holds a lock (flock) on it. A file of such a name without a lock belongs to a killed run, so the next writer of the
+// same target deletes it.
 #include "runtime/files/atomic_file.h"
 
 #include <fcntl.h>
@@ -24,16 +28,19 @@
 namespace lehr {
 namespace {
 
+/// Makes an error with the system's reason (errno).
 Error failure(ExitCode code, const std::string& path, const char* doing) {
   return {code, path, fmt::format("{}: {}", doing, std::strerror(errno)), {}};
 }
 
-/// A path that cannot be opened is the caller's mistake, a disk that takes no more is not.
+/// Makes the error of a failed write. A full or failing disk is ExitCode::internal; a path that cannot be opened is the
+/// caller's mistake.
 Error write_failure(const std::string& path) {
   const bool is_disk = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO;
   return failure(is_disk ? ExitCode::internal : ExitCode::usage, path, "cannot write");
 }
 
+/// Owns a file descriptor; -1 means none.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -44,13 +51,14 @@ class Descriptor {
   }
   int number() const { return number_; }
   bool ok() const { return number_ >= 0; }
-  /// Whether the file system accepted everything; some report a full disk only here.
+  /// Closes the file. Returns true if the file system accepted everything: some report a full disk only here.
   bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
 };
 
+/// Writes all bytes, and returns true if that succeeds.
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -61,19 +69,20 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-/// Whether the path names what whoever called the program has opened for it, such as a pipe of `<(command)`.
+/// Returns true if the path names a descriptor that the parent process opened, such as the pipe of `<(command)`.
 bool is_inherited(std::string_view path) {
   return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
 
 constexpr std::string_view kUnfinished = ".unfinished";
 
-/// What the names of files that will become `target` begin with: as long for every target, and hidden.
+/// Returns the beginning of the names of temporary files for `target`: hidden, of fixed length, different between
+/// targets.
 std::string begun(const std::string& target) {
   return fmt::format(".{:08x}-", checksum(std::filesystem::path(target).filename().string()));
 }
 
-/// Files that were to become the target and whose writers, which held a lock on them, did not live to finish.
+/// Deletes temporary files for the target that no running writer has locked.
 void remove_leftovers(const std::filesystem::path& folder, const std::string& begin) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -85,7 +94,7 @@ void remove_leftovers(const std::filesystem::path& folder, const std::string& be
   }
 }
 
-/// Whether another writer has taken the file for a leftover, before there was a lock on it.
+/// Returns true if another writer deleted the file as a leftover before it was locked.
 bool is_removed(int descriptor) {
   struct stat about = {};
   return ::fstat(descriptor, &about) == 0 && about.st_nlink == 0;
@@ -94,9 +103,10 @@ bool is_removed(int descriptor) {
 }  // namespace
 
 struct NewFile::Open {
-  std::string path, target, beside;  // beside: empty for a pipe or a device, which has no place to rename into
+  /// As given; links resolved; the temporary file, empty for a pipe or device, which is written directly.
+  std::string path, target, beside;
   Descriptor out;
-  bool is_on_disk = false;
+  bool is_on_disk = false;  // sync() has succeeded
 
   ~Open() {
     if (out.ok() && !beside.empty()) ::unlink(beside.c_str());
@@ -161,6 +171,7 @@ Result<bool> NewFile::finish() {
 
 namespace {
 
+/// Appends the bytes to a new file and finishes it.
 Result<bool> write_whole(Result<NewFile> file, std::string_view bytes) {
   if (!file) return file.error();
   const Result<bool> appended = file->append(bytes);
@@ -178,13 +189,14 @@ Result<bool> write_member(const std::string& path, std::string_view bytes) {
 }
 
 Result<std::string> read_file(const std::string& path) {
-  // A pipe that nobody writes to would keep a blocking call waiting.
+  // A blocking open() of a pipe would wait until somebody writes to it.
   Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about = {};
   if (!in.ok() || ::fstat(in.number(), &about) != 0) return failure(ExitCode::data, path, "cannot read");
   if (S_ISDIR(about.st_mode)) return Error{ExitCode::data, path, "cannot read: it is a directory", {}};
   if (!S_ISREG(about.st_mode) && !is_inherited(path))
     return Error{ExitCode::data, path, "cannot read: it is a pipe or a device instead of a file", {}};
+  // Reading may block.
   ::fcntl(in.number(), F_SETFL, 0);
   const std::uint64_t most = memory_of_machine();
   const auto too_large = [&](double size) {
@@ -198,6 +210,7 @@ Result<std::string> read_file(const std::string& path) {
     return too_large(static_cast<double>(about.st_size));
   std::string bytes;
   std::size_t used = 0;
+  // One byte more than the size, so that the read() that meets the end needs no further room.
   if (S_ISREG(about.st_mode)) bytes.resize(static_cast<std::size_t>(about.st_size) + 1);
   for (;;) {
     constexpr std::size_t kLeast = 1 << 16;

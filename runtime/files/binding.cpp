@@ -1,4 +1,6 @@
-// `--data` bindings: what to read, under which name, and which part of it.
+// Parses `--data` bindings, NAME=PATH:SELECTION, and reads what they select. The extension of the path chooses the
+// reader from kDataFormats. Paths may contain colons, so the split is at the first colon before which the path has a
+// known extension.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -19,18 +21,19 @@
 namespace lehr {
 namespace {
 
-/// NAME=PATH:SELECTION in parts.
+/// A parsed binding NAME=PATH:SELECTION.
 struct Binding {
-  std::string name, path, selection;
-  const DataFormat* format = nullptr;
-  bool compressed = false;
+  std::string name, path, selection;   // name and selection may be empty
+  const DataFormat* format = nullptr;  // by the extension of the path
+  bool compressed = false;             // the path ends in .gz
 };
 
+/// Makes an error about the text of a binding.
 Error usage_error(const std::string& binding, std::string text, std::vector<std::string> notes = {data_forms()}) {
   return {ExitCode::usage, fmt::format("{} {}", option("data"), binding), std::move(text), std::move(notes)};
 }
 
-/// Letters (any of Unicode's), digits and underscores, not starting with a digit.
+/// Returns true for a name: letters (of any script), digits and underscores, without a leading digit.
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return c == '_' || (c & 0x80) || std::isalpha(static_cast<unsigned char>(c)); };
   return !text.empty() && letter(text[0]) &&
@@ -39,7 +42,7 @@ bool is_name(std::string_view text) {
 
 constexpr std::string_view kStandardInput = "-";
 
-/// Sets format and compression when the path ends as a known type does.
+/// Sets format and compression, and returns true, if the path has the extension of a known format.
 bool classify(std::string_view path, Binding& binding) {
   if (path == kStandardInput) path = "-.csv";
   std::string lower(path);
@@ -56,6 +59,7 @@ bool classify(std::string_view path, Binding& binding) {
   return true;
 }
 
+/// Parses the text of a binding.
 Result<Binding> parse_binding(const std::string& text) {
   Binding binding;
   std::string_view rest = text;
@@ -85,7 +89,7 @@ Result<Binding> parse_binding(const std::string& text) {
                                        alternatives(known)));
 }
 
-/// A missing file's error, with the nearest name in its directory.
+/// Adds to the error of a missing file the most similar name in its directory.
 Error missing_file(const std::string& path, Error error) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -106,12 +110,13 @@ Error missing_file(const std::string& path, Error error) {
   return error;
 }
 
-/// There is one, once: several bindings may choose from it.
+/// Returns the contents of standard input. It is read once, and several bindings may select from it.
 const Result<std::string>& standard_input() {
   static const Result<std::string> bytes = read_file("/dev/stdin");
   return bytes;
 }
 
+/// Reads a file or standard input, and decompresses it.
 Result<std::string> read_bytes(const std::string& path, bool compressed) {
   Result<std::string> bytes = path == kStandardInput ? standard_input() : read_file(path);
   if (!bytes) return missing_file(path, bytes.error());
@@ -120,7 +125,7 @@ Result<std::string> read_bytes(const std::string& path, bool compressed) {
   return gunzip(*bytes, path);
 }
 
-/// The array of a file of named ones that `x=file` or `x=file:member` means.
+/// Selects from named arrays what `file`, `x=file` or `x=file:member` asks for.
 Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& text) {
   std::vector<std::string> names;
   for (const auto& [name, array] : all)
@@ -146,6 +151,7 @@ Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& tex
   return one;
 }
 
+/// Parses the bytes of a file by the binding's format and applies its selection. `text` is the binding, for messages.
 Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, const std::string& text) {
   const auto& [extension, forms, read] = *binding.format;
   if (const ReadTable* table = std::get_if<ReadTable>(&read)) {
@@ -168,7 +174,7 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
   return Dataset{{binding.name, std::move(*array)}};
 }
 
-/// A text in which `path:LINE` stands counts from so many lines further on.
+/// Adds `lines` to the line number behind `path:` in a text, if there is one.
 std::string moved_by(std::string text, const std::string& path, std::int64_t lines) {
   const std::size_t found = text.find(path + ":");
   if (found == std::string::npos) return text;

@@ -1,4 +1,4 @@
-// Columns of names, as text or as numbers.
+// Key columns, whose entries name elements by text or by number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// Nothing where the text is no whole number as it would be printed.
+/// Parses a nonnegative whole number in its shortest form; nothing for other text, such as "01" or "+1".
 std::optional<double> whole_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

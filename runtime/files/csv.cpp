@@ -1,5 +1,5 @@
-// Tables of fields separated by commas, semicolons or tabs. Cells are views into the file; a column becomes numbers
-// when every cell present is a number, and sorted levels otherwise.
+// Parses tables of fields separated by commas, semicolons or tabs (RFC 4180). Cells are views into the file, so memory
+// stays small. A column becomes numbers if every cell that is present is a number, otherwise sorted levels.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,19 +14,20 @@
 namespace lehr {
 namespace {
 
-/// The text of a field, without the quotes around it; `escaped` when it still holds doubled quotes.
+/// The text of a field without the quotes around it, as a view into the file.
 struct Cell {
   std::string_view text;
-  bool escaped = false;
+  bool escaped = false;  // `text` contains doubled quotes
 };
 
+/// A table split into cells.
 struct Table {
   std::string path;
   std::string_view bytes;
   std::vector<Cell> header;
-  std::vector<std::string> names;  // of the header
+  std::vector<std::string> names;  // of the columns, from the header
   std::vector<Cell> cells;         // row-major, without the header
-  bool decimal_commas = false;     // in its numbers
+  bool decimal_commas = false;     // numbers have decimal commas
   std::size_t columns() const { return names.size(); }
   std::size_t rows() const { return cells.size() / names.size(); }
   const Cell& cell(std::size_t row, std::size_t column) const { return cells[row * names.size() + column]; }
@@ -35,6 +36,7 @@ struct Table {
   }
 };
 
+/// Returns the text of a cell, with doubled quotes reduced to one.
 std::string text_of(const Cell& cell) {
   std::string text(cell.text);
   if (cell.escaped)
@@ -43,7 +45,7 @@ std::string text_of(const Cell& cell) {
   return text;
 }
 
-/// A number that has a comma where others have a point.
+/// Parses a number that has a comma in place of the decimal point.
 std::optional<double> with_decimal_comma(std::string_view text) {
   std::string number(text);
   const std::size_t comma = number.find(',');
@@ -52,7 +54,7 @@ std::optional<double> with_decimal_comma(std::string_view text) {
   return parse_number(number);
 }
 
-/// The number in a cell, NaN where it has no value; nothing for text.
+/// Returns the number in a cell, NaN if it is missing, nothing if it is text.
 std::optional<double> number_in(const Table& table, const Cell& cell) {
   if (is_missing(cell.text)) return std::numeric_limits<double>::quiet_NaN();
   const std::string_view text = trimmed(cell.text);
@@ -60,7 +62,7 @@ std::optional<double> number_in(const Table& table, const Cell& cell) {
   return number || !table.decimal_commas ? number : with_decimal_comma(text);
 }
 
-/// Whether numbers have decimal commas; an error where some have and others have points.
+/// Sets `decimal_commas` if some number has one. An error if other numbers have decimal points.
 std::optional<Error> find_decimal_commas(Table& table) {
   const Cell *comma = nullptr, *point = nullptr;
   for (const Cell& cell : table.cells) {
@@ -76,7 +78,8 @@ std::optional<Error> find_decimal_commas(Table& table) {
                     {"write all numbers of the table in one way"});
 }
 
-/// Of a table that may have any: commas if the line of names has one, else semicolons, else tabs.
+/// Returns the separator of a CSV file: the comma if the first line has one outside quotes, else the semicolon, else
+/// the tab.
 char separator_of(std::string_view bytes) {
   bytes = without_bom(bytes);
   bytes.remove_prefix(std::min(bytes.find_first_not_of("\r\n \t"), bytes.size()));
@@ -91,14 +94,14 @@ char separator_of(std::string_view bytes) {
   return ',';
 }
 
-/// Whatever can be wrong inside a record.
+/// What is wrong inside a record, and where.
 struct Fault {
   std::size_t offset;
   const char* text;
   const char* note;
 };
 
-/// Appends the fields of the record at `at` and moves past its line end; ends at `bytes.size()`.
+/// Appends the fields of the record at offset `at` to `cells`, and moves `at` past its line break.
 std::optional<Fault> read_record(std::string_view bytes, char separator, std::size_t& at, std::vector<Cell>& cells) {
   const auto is_blank = [&](std::size_t i) {
     return i < bytes.size() && bytes[i] != separator && (bytes[i] == ' ' || bytes[i] == '\t');
@@ -142,6 +145,7 @@ std::optional<Fault> read_record(std::string_view bytes, char separator, std::si
   }
 }
 
+/// Splits a file into its header and its cells. Rows must have as many fields as the header.
 Result<Table> read_table(std::string_view bytes, const std::string& path, char separator) {
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))
     return data_error(path, "the file is UTF-16", {"save it as UTF-8"});
@@ -196,14 +200,14 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
   return table;
 }
 
-/// The text of a cell; nothing where it is missing. An error where it is not UTF-8.
+/// Returns the text of a cell, nothing if it is missing. An error if it is not UTF-8.
 Result<std::optional<std::string>> text_in(const Table& table, const Cell& cell) {
   if (is_missing(cell.text)) return std::optional<std::string>();
   if (std::optional<Error> e = encoding_error(table.path, table.bytes, cell.text)) return *e;
   return std::optional<std::string>(text_of(cell));
 }
 
-/// A column's values; a text column gets levels.
+/// Converts one column to an array, of numbers or of levels.
 Result<DataArray> read_column(const Table& table, std::size_t column) {
   DataArray array;
   array.name = table.names[column];
@@ -236,13 +240,14 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
   return array;
 }
 
+/// Returns true if the first line consists of numbers, so that the names of the columns are probably missing.
 bool header_is_numbers(const Table& table) {
   return std::all_of(table.names.begin(), table.names.end(),
                      [](const std::string& name) { return parse_number(trimmed(name)) || is_missing(name); }) &&
          std::any_of(table.names.begin(), table.names.end(), [](const std::string& name) { return !name.empty(); });
 }
 
-/// The positions of the columns listed, or of all that have a name (R writes row names under an empty one).
+/// Returns the positions of the wanted columns, or of all with a name (R writes row names under an empty one).
 Result<std::vector<std::size_t>> select(const Table& table, const std::vector<std::string>& wanted) {
   std::vector<std::size_t> picked;
   if (wanted.empty()) {
@@ -263,6 +268,7 @@ Result<std::vector<std::size_t>> select(const Table& table, const std::vector<st
   return picked;
 }
 
+/// Makes the error about a cell that should be a number.
 Error not_a_number(const Table& table, const Cell& cell, const std::string& column, const char* otherwise) {
   return data_error(table.place_of(cell),
                     fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)), printable(column)),
@@ -270,7 +276,7 @@ Error not_a_number(const Table& table, const Cell& cell, const std::string& colu
                                  looks_missing(text_of(cell)) ? "if it stands for a missing value: " : "", otherwise)});
 }
 
-/// Whether there is text in the columns, and no number.
+/// Returns true if the columns contain text and no number.
 bool all_text(const Table& table, const std::vector<std::size_t>& columns) {
   bool some = false;
   for (const std::size_t j : columns) {
@@ -283,7 +289,7 @@ bool all_text(const Table& table, const std::vector<std::size_t>& columns) {
   return some;
 }
 
-/// Several columns as the last axis of one array: of numbers, or of text, whose levels are those of all.
+/// Joins several columns along the last axis of one array. They are all numbers, or all text with common levels.
 Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t>& columns) {
   DataArray array;
   const std::size_t width = columns.size();
@@ -317,7 +323,8 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
   return array;
 }
 
-/// A column of which half and more, and not all, are numbers is not left out unasked.
+/// Returns the columns that hold numbers only. A column with text in which at least half of the rows are numbers is an
+/// error: leaving it out silently could hide a mistake.
 Result<std::vector<std::size_t>> numeric_only(const Table& table, const std::vector<std::size_t>& columns) {
   std::vector<std::size_t> numeric;
   for (const std::size_t j : columns) {
@@ -336,6 +343,7 @@ Result<std::vector<std::size_t>> numeric_only(const Table& table, const std::vec
   return numeric;
 }
 
+/// Parses a table as parse_csv() documents, with this separator.
 Result<Dataset> parse_table(std::string_view bytes, const std::string& path, const std::string& name,
                             const std::vector<std::string>& wanted, char separator) {
   const Result<Table> table = read_table(bytes, path, separator);

@@ -1,3 +1,4 @@
+// Positioned reads (pread) of a regular file, with a check that it has not changed.
 #include "runtime/files/file_bytes.h"
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 namespace lehr {
 
 Result<FileBytes> FileBytes::open(const std::string& path) {
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return data_error(path, fmt::format("cannot read: {}", std::strerror(errno)));
   struct stat about = {};

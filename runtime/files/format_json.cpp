@@ -1,4 +1,4 @@
-// Arrays as the JSON of Stan: an object of numbers and nested lists by name.
+// Formats arrays as Stan's JSON: an object of numbers and nested lists, by name.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 namespace lehr {
 namespace {
 
-/// The numbers from `at` on that stand under one index of the axes before `axis`; the shortest text that gives each
-/// back.
+/// Appends the elements under one index of the axes before `axis`, from position `at` on, which it advances. Numbers
+/// have the fewest digits that give them back exactly.
 void append(std::string& out, const NamedArray& array, std::size_t axis, std::size_t& at) {
   if (axis == array.shape.size()) {
     const double value = array.values[at++];

@@ -1,4 +1,5 @@
-// HDF5, and AnnData's files, which are HDF5 of a known layout: what a part of a file is as an array of a model.
+// Reads HDF5 and AnnData files (HDF5 in a known layout) as arrays of a model. The HDF5 library runs in a plugin and in
+// a child process; this file validates what it returns and converts it.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -19,7 +20,8 @@
 namespace lehr {
 namespace {
 
-/// Its functions run in a child process: files of strangers can crash the library.
+/// Loads the plugin once and returns its functions. They must run in a child process, because damaged files can crash
+/// the library.
 const Hdf5Codec& codec() {
   static const auto* const loaded = static_cast<const Hdf5Codec*>(load_plugin("hdf5"));
   return *loaded;
@@ -27,22 +29,24 @@ const Hdf5Codec& codec() {
 
 using Arrays = std::map<std::string, Hdf5Array>;
 
+/// Reads parts of a file in a child process.
 Result<Arrays> read_arrays(std::string_view bytes, const std::string& path, const std::vector<std::string>& parts) {
   const Hdf5Codec& c = codec();
   return in_child<Arrays>(path, [&] { return c.read(bytes, path, parts); });
 }
 
-/// Whole numbers from 0 to `last` that do not fall.
+/// Returns true if the numbers are whole, start at 0, never fall, and end at `last`.
 bool are_offsets(const std::vector<double>& pointers, double last) {
   double before = 0;
   for (const double p : pointers) {
-    if (!(p >= before && p <= last && p == std::trunc(p))) return false;  // NaN is none of these
+    if (!(p >= before && p <= last && p == std::trunc(p))) return false;  // NaN fails these comparisons
     before = p;
   }
   return !pointers.empty() && pointers.front() == 0 && pointers.back() == last;
 }
 
-/// Pointers that rise from 0 to the number of entries, and indices inside.
+/// Validates a sparse matrix from a file: pointers rise from 0 to the number of entries, and indices are inside the
+/// shape.
 std::optional<Error> fault_of(const CompressedMatrix& m, const std::string& where) {
   const auto wrong = [&](const char* text) { return data_error(where, text, {"the sparse matrix is damaged"}); };
   if (m.shape.size() != 2) return wrong("its attribute 'shape' is not two numbers");
@@ -52,7 +56,7 @@ std::optional<Error> fault_of(const CompressedMatrix& m, const std::string& wher
     return wrong("'indptr' has not one number more than there are rows");
   if (m.indices.size() != m.values.size() || !are_offsets(m.pointers, static_cast<double>(m.values.size())))
     return wrong("'indptr', 'indices' and 'data' do not belong together");
-  // By columns, nothing else accounts for the rows.
+  // For a matrix by columns, the pointers do not limit the number of rows.
   if (rows > static_cast<double>(kMostRowsPerByte) * static_cast<double>(m.values.size() + m.pointers.size()))
     return wrong("its shape has more rows than its entries account for");
   const double most = m.by_columns ? rows : columns;
@@ -61,7 +65,7 @@ std::optional<Error> fault_of(const CompressedMatrix& m, const std::string& wher
   return std::nullopt;
 }
 
-/// Whether there are as many elements as the shape has.
+/// Returns true if the number of elements is the product of the shape.
 bool is_filled(const std::vector<std::int64_t>& shape, std::size_t elements) {
   double count = 1;
   for (const std::int64_t n : shape)
@@ -69,6 +73,7 @@ bool is_filled(const std::vector<std::int64_t>& shape, std::size_t elements) {
   return count == static_cast<double>(elements);
 }
 
+/// Converts a validated sparse matrix to rows, and records the first entry that is not a count.
 SparseMatrix matrix_of(const CompressedMatrix& m, const std::string& where) {
   std::vector<SparseEntry> entries;
   for (std::size_t i = 0; i + 1 < m.pointers.size(); ++i)
@@ -87,6 +92,7 @@ SparseMatrix matrix_of(const CompressedMatrix& m, const std::string& where) {
   return out;
 }
 
+/// Converts an array of the file to data. `how` is "dense" or empty, for a sparse matrix.
 Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::string& how) {
   if (array.sparse) {
     if (std::optional<Error> wrong = fault_of(*array.sparse, where)) return *wrong;
@@ -105,7 +111,7 @@ Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::
   return out;
 }
 
-/// Names of rows of a matrix, if they are as many, and different.
+/// Stores the row names of an AnnData table in `to`, if there are `count` of them and all are different.
 Result<bool> add_names(std::string_view bytes, const std::string& path, const std::string& table, std::int64_t count,
                        std::vector<std::string>& to) {
   const Hdf5Codec& c = codec();
@@ -120,11 +126,12 @@ Result<bool> add_names(std::string_view bytes, const std::string& path, const st
   return true;
 }
 
-/// PATH, PATH,dense or dense: which array of a file, and how a sparse one is read.
+/// A parsed part PATH, PATH,dense or dense: which array, and how a sparse one is read.
 struct Part {
   std::string path, how;
 };
 
+/// Parses a part; `otherwise` is the path if none is given.
 Part split(const std::string& text, const std::string& otherwise) {
   const std::string with_comma = std::string(",") + kDense;
   if (text.empty() || text == kDense) return {otherwise, text};
@@ -132,12 +139,14 @@ Part split(const std::string& text, const std::string& otherwise) {
   return {text, ""};
 }
 
+/// Reads one part of a file as data.
 Result<DataArray> read_part(std::string_view bytes, const std::string& path, const Part& part) {
   Result<Arrays> read = read_arrays(bytes, path, {part.path});
   if (!read) return read.error();
   return data_of(std::move(read->begin()->second), fmt::format("{}:{}", path, printable(part.path)), part.how);
 }
 
+/// The rows of an array in an HDF5 file. Each excerpt opens the file in a child process.
 class RowsOfHdf5 : public RowFile {
  public:
   RowsOfHdf5(FileBytes file, std::string path, std::string part, std::vector<std::int64_t> shape)
@@ -156,6 +165,7 @@ class RowsOfHdf5 : public RowFile {
   }
 
  private:
+  /// Reads the rows; runs in the child.
   Result<std::vector<double>> read(const Hdf5Codec& c, std::span<const RowRange> runs) const {
     const Result<std::shared_ptr<const Hdf5Rows>> from = c.rows(path_, part_);
     if (!from) return from.error();

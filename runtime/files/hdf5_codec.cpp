@@ -1,5 +1,7 @@
-// By the C library of HDF5, from bytes in memory. Groups are read as AnnData writes them: sparse matrices, categories
-// with their codes, numbers with a mask. A file can name other files for parts of itself; they are never opened.
+// The plugin for HDF5: reads arrays by the HDF5 C library, from bytes in memory or from a file on disk.
+//
+// Groups are read in AnnData's encodings: sparse matrices, categories with codes, values with a mask. References from a
+// file to other files are refused. Internally errors are exceptions (Failure), which the exported functions convert.
 #include "runtime/files/hdf5_codec.h"
 
 #include <hdf5.h>
@@ -19,7 +21,7 @@
 namespace lehr {
 namespace {
 
-/// What is wrong with the part being read.
+/// What is wrong with the part that is being read; thrown.
 struct Failure {
   std::string text;
   std::vector<std::string> notes;
@@ -27,7 +29,7 @@ struct Failure {
 
 constexpr const char* kDamaged = "it is damaged, or compressed by a filter that the library of HDF5 has not";
 
-/// A handle that is closed by itself.
+/// Owns an HDF5 identifier and closes it. A negative identifier throws.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {
@@ -42,13 +44,15 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
+/// Throws if an HDF5 call failed.
 void check(herr_t status) {
   if (status < 0) throw Failure{kDamaged, {}};
 }
 
+/// Returns the failure of numbers that are stored in another file.
 Failure outside() { return {"its numbers are in another file, which is not read", {"copy them into this file"}}; }
 
-/// Opens objects of a file by their names; links to other files are errors.
+/// Opens objects of a file by name, and refuses links to other files.
 class Inside {
  public:
   Inside() : access_(H5Pcreate(H5P_LINK_ACCESS), H5Pclose) {
@@ -57,7 +61,9 @@ class Inside {
     };
     check(H5Pset_elink_cb(access_, refuse, nullptr));
   }
+  /// Returns true if the group has a link of that name.
   bool has(hid_t group, const std::string& name) const { return H5Lexists(group, name.c_str(), access_) > 0; }
+  /// Opens the object of that name; throws for a link to another file.
   hid_t open(hid_t group, const std::string& name) const {
     H5L_info_t about = {};
     if (H5Lget_info(group, name.c_str(), &about, access_) >= 0 && about.type == H5L_TYPE_EXTERNAL) throw outside();
@@ -68,10 +74,12 @@ class Inside {
   Handle access_;
 };
 
+/// An open HDF5 file.
 class File {
  public:
+  /// Opens a file that is in memory as a whole.
   explicit File(std::string_view bytes) : access_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), file_(open(bytes), H5Fclose) {}
-  /// Where it is, and not as a whole.
+  /// Opens a file on disk, to be read in pieces.
   explicit File(const std::string& path)
       : access_(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), file_(opened(path.c_str()), H5Fclose) {}
   operator hid_t() const { return file_; }
@@ -81,11 +89,11 @@ class File {
     if (bytes.empty()) throw Failure{"the file is empty", {}};
     constexpr std::size_t kIncrement = 1 << 16;
     check(H5Pset_fapl_core(access_, kIncrement, false));
-    check(H5Pset_file_image(access_, const_cast<char*>(bytes.data()), bytes.size()));  // it makes a copy
+    check(H5Pset_file_image(access_, const_cast<char*>(bytes.data()), bytes.size()));  // the library makes a copy
     return opened("memory");
   }
   hid_t opened(const char* name) const {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // failures are told here, not by the library
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the library prints nothing; failures are reported here
     const hid_t file = H5Fopen(name, H5F_ACC_RDONLY, access_);
     if (file < 0) throw Failure{"not an HDF5 file, or one that was cut off", {}};
     return file;
@@ -94,15 +102,17 @@ class File {
   Handle access_, file_;
 };
 
+/// Returns true if the group has a link of that name.
 bool has(hid_t group, const std::string& name) { return Inside().has(group, name); }
 
+/// Throws if this many bytes exceed the memory.
 void check_memory(double bytes) {
   const auto memory = static_cast<double>(memory_of_machine());
   if (bytes > memory)
     throw Failure{fmt::format("it needs {}, more than the memory of {}", as_bytes(bytes), as_bytes(memory)), {}};
 }
 
-/// The extents of a space; a space without elements has one of 0.
+/// Returns the extents of a data space; {0} if it has no elements.
 std::vector<std::int64_t> extents(hid_t space) {
   if (H5Sget_simple_extent_type(space) == H5S_NULL) return {0};
   std::vector<hsize_t> sizes(H5S_MAX_RANK);
@@ -114,7 +124,7 @@ std::vector<std::int64_t> extents(hid_t space) {
   return {sizes.begin(), sizes.begin() + rank};
 }
 
-/// How many elements there are, of so many bytes in memory.
+/// Returns the number of elements of a shape; throws if they do not fit into memory at `bytes_each`.
 std::size_t count_of(std::span<const std::int64_t> shape, std::size_t bytes_each) {
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   double count = 1;
@@ -124,7 +134,7 @@ std::size_t count_of(std::span<const std::int64_t> shape, std::size_t bytes_each
   return static_cast<std::size_t>(count);
 }
 
-/// `read` fills memory with elements of a type, of a dataset or of an attribute.
+/// Reads all elements of a dataset or attribute. `read(type, memory)` fills memory with elements of a type.
 template <class Read>
 Hdf5Array read_elements(hid_t type, hid_t space, const Read& read) {
   Hdf5Array out;
@@ -152,14 +162,15 @@ Hdf5Array read_elements(hid_t type, hid_t space, const Read& read) {
   return out;
 }
 
+/// Reads a dataset of numbers or text.
 Hdf5Array read_dataset(hid_t id) {
-  if (is_outside(id)) throw outside();  // before anything is asked of it
+  if (is_outside(id)) throw outside();  // must come first: even asking for extents may open the other file
   const Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
   return read_elements(type, space,
                        [&](hid_t as, void* to) { return H5Dread(id, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); });
 }
 
-/// Empty where there is no such attribute.
+/// Reads an attribute of an object; empty if it has none of that name.
 Hdf5Array read_attribute(hid_t object, const char* name) {
   if (H5Aexists(object, name) <= 0) return {};
   const Handle id(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
@@ -167,11 +178,13 @@ Hdf5Array read_attribute(hid_t object, const char* name) {
   return read_elements(type, space, [&](hid_t as, void* to) { return H5Aread(id, as, to); });
 }
 
+/// Returns the text of an attribute; empty if there is none.
 std::string attribute_text(hid_t object, const char* name) {
   const Hdf5Array a = read_attribute(object, name);
   return a.texts.empty() ? "" : a.texts.front().value_or("");
 }
 
+/// Reads the dataset of that name in a group; throws if there is none.
 Hdf5Array member(hid_t group, const char* name) {
   if (!has(group, name)) throw Failure{fmt::format("it has no '{}'", name), {}};
   const Handle id(Inside().open(group, name), H5Oclose);
@@ -179,12 +192,14 @@ Hdf5Array member(hid_t group, const char* name) {
   return read_dataset(id);
 }
 
+/// Reads the numeric dataset of that name in a group.
 std::vector<double> numbers(hid_t group, const char* name) {
   Hdf5Array out = member(group, name);
   if (!out.texts.empty()) throw Failure{fmt::format("its '{}' are no numbers", name), {}};
   return std::move(out.values);
 }
 
+/// Reads a group in the encoding of a sparse matrix.
 Hdf5Array read_sparse(hid_t group, bool by_columns) {
   std::vector<double> shape = read_attribute(group, "shape").values;
   if (shape.empty()) shape = read_attribute(group, "h5sparse_shape").values;
@@ -195,7 +210,7 @@ Hdf5Array read_sparse(hid_t group, bool by_columns) {
   return out;
 }
 
-/// Codes from 0, and -1 where a value is missing.
+/// Reads a group of categories: `codes` are positions in `categories`, and -1 for a missing value.
 Hdf5Array read_categories(hid_t group) {
   Hdf5Array out = member(group, "codes");
   if (!out.texts.empty()) throw Failure{"its 'codes' are no numbers", {}};
@@ -215,6 +230,7 @@ Hdf5Array read_categories(hid_t group) {
   return out;
 }
 
+/// Reads a group of `values` with a `mask` that is nonzero where a value is missing.
 Hdf5Array read_masked(hid_t group) {
   Hdf5Array out = member(group, "values");
   const std::vector<double> mask = numbers(group, "mask");
@@ -228,7 +244,7 @@ Hdf5Array read_masked(hid_t group) {
   return out;
 }
 
-/// Nothing of a group that is no array.
+/// Reads a dataset, or a group in one of the encodings; nothing for other objects.
 std::optional<Hdf5Array> read_object(hid_t id) {
   if (H5Iget_type(id) == H5I_DATASET) return read_dataset(id);
   if (H5Iget_type(id) != H5I_GROUP) return std::nullopt;
@@ -240,6 +256,7 @@ std::optional<Hdf5Array> read_object(hid_t id) {
   return std::nullopt;
 }
 
+/// Returns the names of a group's links, sorted.
 std::vector<std::string> names_in(hid_t group) {
   std::vector<std::string> out;
   const auto add = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
@@ -250,8 +267,8 @@ std::vector<std::string> names_in(hid_t group) {
   return out;
 }
 
-/// Links on the way to a part are looked for one by one: the library takes a missing one for an error. The root is
-/// there.
+/// Returns true if the file has an object at this path. Each link on the way is tested, since the library fails if one
+/// is missing.
 bool exists(hid_t file, const std::string& part) {
   if (part.find_first_not_of('/') == std::string::npos) return !part.empty();
   for (std::size_t slash = part.find('/', 1); slash != std::string::npos; slash = part.find('/', slash + 1))
@@ -259,6 +276,7 @@ bool exists(hid_t file, const std::string& part) {
   return has(file, part);
 }
 
+/// Returns the failure of a missing part, with a list of what its folder contains.
 Failure missing(hid_t file, const std::string& part) {
   const std::size_t slash = part.rfind('/');
   std::string folder = slash == std::string::npos ? "/" : part.substr(0, slash);
@@ -267,6 +285,7 @@ Failure missing(hid_t file, const std::string& part) {
   return {"it is not in the file", {fmt::format("in {} there are: {}", folder, fmt::join(names_in(group), ", "))}};
 }
 
+/// Implements Hdf5Codec::read.
 Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std::string& path,
                                               const std::vector<std::string>& parts) {
   std::string now;
@@ -287,6 +306,7 @@ Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std:
   }
 }
 
+/// Implements Hdf5Rows on a dataset of an open file.
 class RowsOfDataset : public Hdf5Rows {
  public:
   RowsOfDataset(const std::string& path, const std::string& part)
@@ -317,6 +337,7 @@ class RowsOfDataset : public Hdf5Rows {
  private:
   static constexpr const char* kNoRows = "it cannot be read in pieces: it is no array of numbers";
 
+  /// Opens the dataset; throws if the part is missing, is no dataset, or is stored in another file.
   hid_t open(const std::string& part) const {
     if (!exists(file_, part)) throw missing(file_, part);
     const hid_t object = Inside().open(file_, part);
@@ -332,12 +353,14 @@ class RowsOfDataset : public Hdf5Rows {
   std::vector<std::int64_t> shape_;
 };
 
+/// Implements Hdf5Codec::rows.
 Result<std::shared_ptr<const Hdf5Rows>> rows(const std::string& path, const std::string& part) try {
   return std::shared_ptr<const Hdf5Rows>(std::make_shared<RowsOfDataset>(path, part));
 } catch (const Failure& f) {
   return Error{ExitCode::data, fmt::format("{}:{}", path, part), f.text, f.notes};
 }
 
+/// Implements Hdf5Codec::index.
 Result<std::vector<std::string>> read_index(std::string_view bytes, const std::string& path, const std::string& table) {
   try {
     const File file(bytes);

@@ -1,3 +1,4 @@
+// Detection of references to other files in HDF5.
 #include "runtime/files/hdf5_outside.h"
 
 namespace lehr {
@@ -11,9 +12,9 @@ bool is_outside(hid_t dataset) {
 
 namespace {
 
-/// 1, which ends the visit, where a link leads outside.
+/// Visits a link; returns 1, which ends the visit, if it leads to another file.
 herr_t look_at(hid_t group, const char* name, const H5L_info_t* about, void*) {
-  if (about->type == H5L_TYPE_SOFT) return 0;  // to a name in this file
+  if (about->type == H5L_TYPE_SOFT) return 0;  // a soft link names an object in this file
   if (about->type != H5L_TYPE_HARD) return 1;
   const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
   if (object < 0) return 0;

@@ -1,5 +1,5 @@
-// JSON data as Stan writes them. The parser (nlohmann's, event by event) builds no tree: values go straight
-// into arrays, and nesting is a counter, so that depth and size cost nothing.
+// Parses data in Stan's JSON. The parser (nlohmann's SAX interface) reports events and builds no tree. Values go
+// straight into arrays, and the depth of nesting is a counter; so memory is linear in the input.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMostAxes = 8;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// An input iterator that tells how far the parser has read.
+/// An input iterator over the bytes that records how far the parser has read, for locations in messages.
 class Reader {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -47,7 +47,7 @@ class Reader {
   const char** furthest_;
 };
 
-/// Receives the events and holds the array that is being built.
+/// Receives the parser's events and builds the arrays.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   Builder(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path), furthest_(bytes.data()) {}
@@ -117,27 +117,30 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  /// What the elements at one depth are.
   enum class Kind { unknown, value, array };
 
-  /// What is known of one depth of nesting: what its elements are, and the lengths of its arrays.
+  /// One depth of nesting of the current array: the kind of its elements, and the lengths of the lists at that depth.
   struct Level {
     Kind kind = Kind::unknown;
-    bool seen = false, uneven = false;
-    std::int64_t length = 0, first = 0, longest = 0;
+    bool seen = false, uneven = false;                // a list was completed; lists differ in length
+    std::int64_t length = 0, first = 0, longest = 0;  // of the current list, the first, the longest
   };
 
-  /// The place of what was read last: numbers are delimited by the byte after them.
+  /// Returns the location of what was read last. Numbers end at the byte after them, hence one byte back.
   std::string here() const {
     const auto read = static_cast<std::size_t>(furthest_ - bytes_.data());
     return place(path_, bytes_, read > 0 ? read - 1 : 0);
   }
 
+  /// Records an error at the current location, and returns false, which stops the parser.
   bool fail(std::string text, std::vector<std::string> notes = {}) {
     error_ = data_error(here(), name_.empty() ? std::move(text) : fmt::format("in '{}': {}", printable(name_), text),
                         std::move(notes));
     return false;
   }
 
+  /// Counts an element of the current list. An error if numbers and lists are mixed.
   bool child(Kind kind) {
     Level& level = levels_[depth_ - 1];
     if (level.kind != Kind::unknown && level.kind != kind) return fail("a number beside an array");
@@ -146,12 +149,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  /// Appends a number to the current array, or completes a scalar.
   bool leaf(double value) {
     if (depth_ > 0 && !child(Kind::value)) return false;
     values_.push_back(value);
     return depth_ == 0 ? finish() : true;
   }
 
+  /// Completes the current array and stores it under its name.
   bool finish() {
     DataArray array;
     array.name = name_;
@@ -201,12 +206,12 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::size_t depth_ = 0, axes_ = 0;
   std::array<Level, kMostAxes> levels_;
   std::vector<double> values_;
-  std::vector<std::optional<std::string>> texts_;  // as far as there was text; empty without
+  std::vector<std::optional<std::string>> texts_;  // strings by position, up to the last string; empty without strings
   std::vector<std::int64_t> row_offsets_{0};
   std::string uneven_line_;
 };
 
-/// Python's json module writes NaN and Infinity bare. Lines stay as they were.
+/// Replaces Python's bare NaN and Infinity by JSON. Line numbers are preserved.
 std::string standard_json(std::string_view bytes) {
   std::string out;
   bool quoted = false;

@@ -1,4 +1,4 @@
-// LDA-C corpora and lists of labels.
+// Parses LDA-C corpora, and lists of labels.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -14,9 +14,10 @@
 namespace lehr {
 namespace {
 
-/// Larger ids would make plates of absurd size.
+/// Largest term id and count; larger ids would make plates of absurd size.
 constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
 
+/// A position in the bytes of a file.
 struct Cursor {
   std::string_view bytes;
   std::size_t at = 0;
@@ -27,7 +28,7 @@ struct Cursor {
     while (!done() && (bytes[at] == ' ' || bytes[at] == '\t'))
       ++at;
   }
-  /// A run of digits up to kLargest; -1 when there is none, or more.
+  /// Reads a run of digits and returns its value up to kLargest; -1 if there is none, or if it is larger.
   std::int64_t number() {
     std::int64_t value = 0;
     const char* begin = bytes.data() + at;

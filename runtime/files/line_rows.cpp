@@ -1,4 +1,5 @@
-// Rows that are lines. Every few rows have their place noted down, twice as many apart whenever there are too many.
+// Row access to files of lines. One scan of the file stores the offsets of every k-th row. When there are too many,
+// every second is dropped and k doubles. A row is found from the nearest stored offset before it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,20 +17,23 @@
 namespace lehr {
 namespace {
 
+/// Most offsets that are stored.
 constexpr Threshold<std::size_t> kMostPlaces("line_rows.most_places", 65536);
+/// Bytes that are read at a time.
 constexpr Threshold<std::size_t> kChunk("line_rows.chunk", 1 << 20);
 
+/// A position in the file.
 struct Place {
   std::uint64_t byte = 0;
-  std::int64_t line = 0;  // lines before it
+  std::int64_t line = 0;  // number of lines before it
 };
 
-/// Finds the rows in the bytes of a file, one after another. A line break inside quotes of a table ends no row.
+/// Finds the ends of rows, byte by byte. In a table, a line break inside quotes does not end a row.
 class RowScan {
  public:
   explicit RowScan(bool quotes) : quotes_(quotes) {}
 
-  /// Whether the byte is the last one of a row. Blank lines belong to the row after them.
+  /// Returns true if this byte is the last of a row. Blank lines belong to the row after them.
   bool ends_row(char c) {
     if (quotes_ && c == '"') quoted_ = !quoted_;
     if (c == '\n') ++lines_;
@@ -39,7 +43,7 @@ class RowScan {
     }
     return std::exchange(some_, false);
   }
-  /// Whether there was anything since the last row.
+  /// Returns true if there was text since the end of the last row.
   bool some() const { return some_; }
   bool quoted() const { return quoted_; }
   std::int64_t lines() const { return lines_; }
@@ -49,10 +53,12 @@ class RowScan {
   std::int64_t lines_ = 0;
 };
 
+/// The rows of a file of lines; with `header` the first record is not a row but is part of every excerpt.
 class LineRows : public RowFile {
  public:
   LineRows(FileBytes bytes, bool header) : bytes_(std::move(bytes)), header_(header) {}
 
+  /// Counts the rows and stores their offsets; must be called first.
   std::optional<Error> scan();
 
   std::int64_t rows() const override { return rows_; }
@@ -63,15 +69,18 @@ class LineRows : public RowFile {
   Result<std::string> excerpt(std::span<const RowRange> runs) const override;
 
  private:
+  /// Returns the position of a row.
   Result<Place> find(std::int64_t row) const;
-  /// Rows from a place on; where they end.
+  /// Passes over `rows` rows from a position, calls `take` with their text, and returns where they end.
   template <class Take>
   Result<Place> pass(Place from, std::int64_t rows, const Take& take) const;
+  /// Stores the position of a row if its number is a multiple of `apart_`.
   void note(std::int64_t row, Place at);
 
   FileBytes bytes_;
   bool header_;
   std::string header_text_;
+  /// Lines of the header; rows; distance between rows with a stored position.
   std::int64_t header_lines_ = 0, rows_ = 0, apart_ = 1;
   std::vector<Place> places_;  // of rows 0, apart_, 2 apart_, ...
 };
@@ -122,7 +131,7 @@ Result<Place> LineRows::pass(Place from, std::int64_t rows, const Take& take) co
     if (std::optional<Error> e = bytes_.read(at, std::min(wanted, bytes_.size() - at), chunk)) return *e;
     std::size_t used = 0;
     while (used < chunk.size() && rows > 0) {
-      // Nothing but line breaks and quotes matters.
+      // Only line breaks and quotes matter.
       if (scan.ends_row(chunk[used++])) --rows;
     }
     take(std::string_view(chunk).substr(0, used));

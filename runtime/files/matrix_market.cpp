@@ -1,4 +1,4 @@
-// Matrix Market: sparse matrices as lists of entries, counted from 1, and dense ones column after column.
+// Parses Matrix Market files: sparse matrices as lists of entries, counted from 1, and dense ones column by column.
 #include <fmt/format.h>
 
 #include "runtime/files/readers.h"
@@ -9,12 +9,13 @@
 namespace lehr {
 namespace {
 
-/// What the first line says.
+/// The properties in the first line of a file.
 struct Banner {
-  bool sparse = false, pattern = false;
-  double mirrored = 0;  // the factor of an entry on the other side of the diagonal; 0: there is none
+  bool sparse = false, pattern = false;  // coordinate format; entries without values, each 1
+  double mirrored = 0;  // factor of the entry on the other side of the diagonal: 1 symmetric, -1 skew-symmetric, 0 none
 };
 
+/// Converts ASCII letters to lower case.
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out)
@@ -22,6 +23,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// Parses the first line.
 Result<Banner> read_banner(Words& in) {
   in.advance();
   if (lower(in.next()) != "%%matrixmarket" || lower(in.next()) != "matrix")
@@ -44,6 +46,7 @@ Result<Banner> read_banner(Words& in) {
   return out;
 }
 
+/// Parses the sizes and entries of a sparse matrix.
 Result<SparseMatrix> read_entries(Words& in, const Banner& banner, std::int64_t most_rows) {
   const std::optional<std::int64_t> rows = in.next_index(1, most_rows), columns = in.next_index(1, kLargestIndex),
                                     count = in.next_index(0, kLargestIndex);
@@ -74,7 +77,7 @@ Result<SparseMatrix> read_entries(Words& in, const Banner& banner, std::int64_t 
   return out;
 }
 
-/// Numbers column after column; a matrix of one column is a vector.
+/// Parses a dense matrix; with one column it becomes a vector.
 Result<DataArray> read_array(Words& in, const std::string& path) {
   const std::optional<std::int64_t> rows = in.next_index(1, kLargestIndex), columns = in.next_index(1, kLargestIndex);
   if (!rows || !columns || !in.done()) return in.fail("expected the line `ROWS COLUMNS`, two whole numbers");

@@ -1,3 +1,4 @@
+// Loads the plugin for NetCDF and calls it.
 #include "runtime/files/netcdf.h"
 
 #include "runtime/child_process.h"
@@ -7,6 +8,7 @@
 namespace lehr {
 namespace {
 
+/// Loads the plugin once and returns its functions.
 const NetcdfCodec& codec() {
   static const auto* const loaded = static_cast<const NetcdfCodec*>(load_plugin("netcdf"));
   return *loaded;

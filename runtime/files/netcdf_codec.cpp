@@ -1,4 +1,5 @@
-// By the C library of NetCDF, in memory: the bytes are written like those of any other file.
+// The plugin for NetCDF: formats and parses files of draws by the NetCDF C library, in memory. Internally errors are
+// exceptions (Failure), which the exported functions convert.
 #include "runtime/files/netcdf_codec.h"
 
 #include <netcdf.h>
@@ -20,17 +21,19 @@ namespace lehr {
 namespace {
 
 constexpr char kCoordinates[] = "coordinates";
-constexpr int kCompression = 4;  // of integers; other draws have no pattern to find
+constexpr int kCompression = 4;  // level of deflate for integers; other draws do not shrink
 
+/// A status of the library; thrown.
 struct Failure {
   int status;
 };
 
+/// Throws if a call failed.
 void check(int status) {
   if (status != NC_NOERR) throw Failure{status};
 }
 
-/// Closes the file if nobody else does.
+/// Owns an open file and closes it unless it was closed before.
 struct Open {
   int id = -1;
   ~Open() {
@@ -38,16 +41,18 @@ struct Open {
   }
 };
 
+/// Writes a text attribute of a group.
 void write_text(int group, const std::string& name, const std::string& text) {
   check(nc_put_att_text(group, NC_GLOBAL, name.c_str(), text.size(), text.c_str()));
 }
 
+/// Writes a coordinate variable over its dimension.
 void write_coordinate(int group, int dimension, const Coordinate& c) {
   const nc_type type = c.labels.empty() ? NC_INT64 : NC_STRING;
   int id = 0;
   check(nc_def_var(group, c.name.c_str(), type, 1, &dimension, &id));
   if (c.size() == 0) return;
-  const std::size_t start = 0, count = c.size();  // an unlimited dimension has no extent to go by
+  const std::size_t start = 0, count = c.size();  // explicit, since an unlimited dimension has no extent
   if (!c.labels.empty()) {
     std::vector<const char*> labels;
     for (const std::string& s : c.labels)
@@ -58,6 +63,7 @@ void write_coordinate(int group, int dimension, const Coordinate& c) {
   }
 }
 
+/// Writes an array, as 64-bit integers if its values are whole and finite.
 void write_array(int group, const std::map<std::string, int>& dimensions, const LabelledArray& a) {
   std::vector<int> axes;
   for (const std::string& axis : a.axes)
@@ -70,6 +76,7 @@ void write_array(int group, const std::map<std::string, int>& dimensions, const 
   if (!a.values.empty()) check(nc_put_var_double(group, id, a.values.data()));
 }
 
+/// Writes a group: dimensions, coordinates, arrays.
 void write_group(int file, const ArrayGroup& g) {
   int group = 0;
   check(nc_def_grp(file, g.name.c_str(), &group));
@@ -91,12 +98,14 @@ void write_group(int file, const ArrayGroup& g) {
     write_array(group, dimensions, a);
 }
 
+/// Returns the name that one of the library's inquiry functions reports.
 std::string name_of(int group, int (*inquire)(int, int, char*), int id) {
   char name[NC_MAX_NAME + 1] = "";
   check(inquire(group, id, name));
   return name;
 }
 
+/// Reads a text attribute of a group.
 std::string read_text(int group, const std::string& name) {
   std::size_t length = 0;
   check(nc_inq_attlen(group, NC_GLOBAL, name.c_str(), &length));
@@ -105,6 +114,7 @@ std::string read_text(int group, const std::string& name) {
   return out;
 }
 
+/// Reads all text attributes of a group.
 std::map<std::string, std::string> read_attributes(int group) {
   int count = 0;
   check(nc_inq_natts(group, &count));
@@ -119,6 +129,7 @@ std::map<std::string, std::string> read_attributes(int group) {
   return out;
 }
 
+/// Splits text at spaces.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> out;
   for (const auto word : std::views::split(text, ' '))
@@ -126,6 +137,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return out;
 }
 
+/// Reads a variable of strings.
 std::vector<std::string> read_labels(int group, int variable, std::size_t count) {
   std::vector<char*> labels(count, nullptr);
   if (count > 0) check(nc_get_var_string(group, variable, labels.data()));
@@ -136,6 +148,7 @@ std::vector<std::string> read_labels(int group, int variable, std::size_t count)
   return out;
 }
 
+/// Reads a variable as coordinate or array of the group. `others` are the names in the attribute `coordinates`.
 void read_variable(int group, int id, const std::vector<std::string>& others, ArrayGroup& to) {
   LabelledArray a;
   a.name = name_of(group, nc_inq_varname, id);
@@ -167,6 +180,7 @@ void read_variable(int group, int id, const std::vector<std::string>& others, Ar
   else to.arrays.push_back(std::move(a));
 }
 
+/// Reads a group.
 ArrayGroup read_group(int group) {
   ArrayGroup out;
   char name[NC_MAX_NAME + 1] = "";
@@ -182,6 +196,7 @@ ArrayGroup read_group(int group) {
   return out;
 }
 
+/// Implements NetcdfCodec::format.
 Result<std::string> format(const LabelledArrays& arrays) {
   try {
     Open file;
@@ -200,6 +215,7 @@ Result<std::string> format(const LabelledArrays& arrays) {
   }
 }
 
+/// Implements NetcdfCodec::parse.
 Result<LabelledArrays> parse(std::string_view bytes, const std::string& path) {
   if (leads_outside(bytes.data(), bytes.size()))
     return Error{ExitCode::data, path, "not a file of draws: parts of it are in another file", {}};

@@ -1,4 +1,5 @@
-// NPY headers are a Python dictionary with three known keys; the data follow, as they lie in memory.
+// Parses and formats NPY files and NPZ archives. An NPY header is a Python dictionary with three known keys; it is
+// rewritten as JSON and parsed as such. The elements follow it as they lie in memory.
 #include "runtime/files/npy.h"
 
 #include <algorithm>
@@ -26,30 +27,32 @@
 namespace lehr {
 namespace {
 
-constexpr const char* kShape = "shape";  // of an array, in its header
+constexpr const char* kShape = "shape";  // key of a header
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostAxes = 32;
 
+/// The contents of a header.
 struct Header {
   std::string descr;
   bool fortran = false;
   std::vector<std::int64_t> shape;
 };
 
-/// The dictionary of a header, as Python writes it, in JSON: lists for tuples, nothing after the last comma.
+/// Rewrites a header from Python's syntax to JSON: tuples as lists, no comma before a closing bracket.
 std::string as_json(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const bool closes = c == ')' || c == ']' || c == '}';
     while (closes && (out.ends_with(' ') || out.ends_with(',')))
       out.pop_back();
-    const bool is_long = c == 'L' && !out.empty() && out.back() >= '0' && out.back() <= '9';  // of Python 2: 3L
+    const bool is_long = c == 'L' && !out.empty() && out.back() >= '0' && out.back() <= '9';  // Python 2 writes 3L
     if (!is_long) out += c == '\'' ? '"' : c == '(' ? '[' : c == ')' ? ']' : c == 'T' ? 't' : c == 'F' ? 'f' : c;
   }
   return out;
 }
 
+/// Parses the dictionary of a header; nothing if it is malformed.
 std::optional<Header> parse_header(std::string_view text) {
   try {
     const nlohmann::json read = nlohmann::json::parse(as_json(text)), &descr = read.at("descr");
@@ -64,7 +67,7 @@ std::optional<Header> parse_header(std::string_view text) {
   }
 }
 
-/// The number of elements, or nothing when it does not fit.
+/// Returns the product of the shape; nothing if it overflows.
 std::optional<std::uint64_t> count_of(const std::vector<std::int64_t>& shape) {
   std::uint64_t count = 1;
   for (const std::int64_t extent : shape)
@@ -76,12 +79,13 @@ std::optional<std::uint64_t> count_of(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
+/// A Boolean of NumPy.
 struct Truth {
   unsigned char byte;
   operator double() const { return byte != 0; }
 };
 
-/// Fills `values` from numbers of the type, whose bytes are in the other order where `swapped`.
+/// Fills `values` from numbers of type T, whose bytes are in reverse order if `swapped`.
 template <class T>
 void load(std::vector<double>& values, const char* from, bool swapped) {
   for (double& value : values) {
@@ -93,7 +97,7 @@ void load(std::vector<double>& values, const char* from, bool swapped) {
   }
 }
 
-/// A kind of numbers and its size, as in `descr`.
+/// A numeric dtype: its kind and size as in `descr`, and the function that loads it.
 struct Type {
   std::string_view name;
   void (*load)(std::vector<double>& values, const char* from, bool swapped);
@@ -105,7 +109,7 @@ constexpr Type kTypes[] = {
     {"u8", load<std::uint64_t>}, {"f2", load<Eigen::half>},  {"f4", load<float>},         {"f8", load<double>},
 };
 
-/// From first axis fastest to last axis fastest.
+/// Reorders elements from Fortran order (first axis fastest) to C order (last axis fastest).
 std::vector<double> row_major(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
   std::vector<double> out(values.size());
   std::vector<std::int64_t> index(shape.size(), 0);
@@ -125,17 +129,17 @@ std::vector<double> row_major(const std::vector<double>& values, const std::vect
   return out;
 }
 
-/// Where the numbers of an NPY file stand and what they are, from its header.
+/// Where the elements of an NPY file lie and what they are.
 struct Layout {
   Header header;
-  std::size_t begin = 0, size = 0;  // of the numbers, and of one of them
+  std::size_t begin = 0, size = 0;  // offset of the first element; bytes of one
   std::uint64_t count = 0;
   const Type* type = nullptr;
   bool swapped = false;
-  std::optional<TextType> text = {};  // instead of `type`
+  std::optional<TextType> text = {};  // set for text, in place of `type`
 };
 
-/// From the first bytes of a file of `all` bytes.
+/// Parses the header at the start of a file of `all` bytes, and checks that the elements fit into the file.
 Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std::string& path) {
   if (all == 0) return data_error(path, "the file is empty");
   if (!bytes.starts_with(kMagic) || bytes.size() < 12) return data_error(path, "not an NPY file");
@@ -171,6 +175,7 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   return out;
 }
 
+/// Returns an error if the elements, as doubles, exceed the memory.
 std::optional<Error> too_large(const Layout& layout, const std::string& path) {
   const double needed = 8 * static_cast<double>(layout.count), room = static_cast<double>(memory_of_machine());
   if (needed <= room) return std::nullopt;
@@ -178,6 +183,7 @@ std::optional<Error> too_large(const Layout& layout, const std::string& path) {
                                       fmt::join(layout.header.shape, ", "), as_bytes(needed), as_bytes(room)));
 }
 
+/// Formats a header of version 1.0, padded to a multiple of 64 bytes.
 std::string header_of(std::string_view descr, const std::vector<std::int64_t>& extents) {
   std::string shape;
   for (const std::int64_t extent : extents)
@@ -196,6 +202,7 @@ std::string header_of(std::string_view descr, const std::vector<std::int64_t>& e
   return out + header;
 }
 
+/// Converts an array to data.
 DataArray as_data(NamedArray array, std::string source) {
   DataArray data;
   data.name = std::move(array.name);
@@ -273,7 +280,7 @@ Error two_members(const std::string& path, const std::string& name) {
 
 namespace {
 
-/// The arrays of an archive; `parse` makes each of the bytes of its file.
+/// Parses all arrays of an archive by `parse`. Headers, names and total size are checked before a member is extracted.
 template <class Array>
 Result<std::vector<Array>> parse_members(std::string_view bytes, const std::string& path,
                                          Result<Array> (*parse)(std::string_view, const std::string&)) {

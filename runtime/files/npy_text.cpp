@@ -1,3 +1,4 @@
+// Decodes NumPy's text: UTF-32 to UTF-8, or bytes as they are.
 #include "runtime/files/npy_text.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kWide = 4, kLongest = 1 << 20;  // bytes of a wide character; most characters of an element
 
-/// Appends a character in UTF-8. What Unicode has no character for is left to be found as wrong there.
+/// Appends a code point in UTF-8. Values that are not Unicode give invalid UTF-8, which is detected later.
 void append(std::string& out, std::uint32_t c) {
   const auto byte = [&](std::uint32_t bits) { out += static_cast<char>(bits); };
   const auto rest = [&](unsigned shift) { byte(0x80 | ((c >> shift) & 0x3F)); };
@@ -34,6 +35,7 @@ void append(std::string& out, std::uint32_t c) {
   rest(0);
 }
 
+/// Returns the text of one element without its padding of zeros.
 std::string decode(std::string_view element, const TextType& type) {
   std::string out;
   if (!type.wide) {

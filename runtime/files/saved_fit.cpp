@@ -1,5 +1,4 @@
-// fit.json by way of nlohmann's parser; whatever is missing from it keeps its default, whatever has another
-// type is an error.
+// Reads a fit's directory. Keys that fit.json lacks keep their defaults; keys of another type are errors.
 #include "runtime/files/saved_fit.h"
 
 #include <algorithm>
@@ -29,9 +28,10 @@ namespace {
 
 using nlohmann::json;
 
-/// JSON has no NaN: fit.json has null instead.
+/// Returns a number, or NaN for null, since JSON has no NaN.
 double number(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
 
+/// Converts the contents of fit.json.
 SavedFit read_summary(const json& j) {
   SavedFit fit = j.get<SavedFit>();
   fit.elbo = number(j.value("elbo", json()));
@@ -60,8 +60,8 @@ SavedFit read_summary(const json& j) {
   return fit;
 }
 
-/// What `lehr score` found in nats an observation, after this fit; NaN where it did not, or the data were those of the
-/// fit, of which nothing was held out.
+/// Returns the held-out score, nats an observation, that `lehr score` stored after this fit. NaN if there is none, or
+/// if the data were those of the fit, so that nothing was held out.
 double read_score(const std::filesystem::path& base, const json& of_fit) {
   std::error_code missing;
   const auto scored = std::filesystem::last_write_time(base / "score.json", missing);
@@ -73,6 +73,7 @@ double read_score(const std::filesystem::path& base, const json& of_fit) {
   return number(value.is_number() ? value : json());
 }
 
+/// Reads the seals of the other files.
 std::map<std::string, FileSeal> read_seals(const json& summary) {
   std::map<std::string, FileSeal> out;
   const json files = summary.value("files", json::object());
@@ -81,7 +82,7 @@ std::map<std::string, FileSeal> read_seals(const json& summary) {
   return out;
 }
 
-/// Gives each array to its variable, and puts the variables into the order of the arrays.
+/// Assigns arrays named "variable.parameter" to their variables, and puts these into the order of the arrays.
 void distribute(std::vector<NamedArray> arrays, SavedFit& fit) {
   std::vector<SavedVariable> ordered;
   const auto by_name = [](const std::string& name) {
@@ -108,7 +109,7 @@ void distribute(std::vector<NamedArray> arrays, SavedFit& fit) {
   fit.variables = std::move(ordered);
 }
 
-/// What there is of it: a trace of another fit is not this one's.
+/// Reads trace.csv if it exists and belongs to this fit.
 std::optional<Error> read_trace(const std::string& path, SavedFit& fit) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
@@ -123,6 +124,7 @@ std::optional<Error> read_trace(const std::string& path, SavedFit& fit) {
   return std::nullopt;
 }
 
+/// Returns the element of that name, or null.
 template <class Named>
 const Named* named(const std::vector<Named>& all, const std::string& name) {
   const auto found = std::ranges::find(all, name, &Named::name);

@@ -1,3 +1,4 @@
+// Sections as nameless temporary files, which the system deletes when they are closed.
 #include "runtime/files/sections.h"
 
 #include <stdlib.h>
@@ -14,11 +15,12 @@
 namespace lehr {
 namespace {
 
+/// Makes the error of a temporary file that cannot be used.
 Error failure(const std::string& path) {
   return {ExitCode::internal, path, fmt::format("cannot write what will become of it: {}", std::strerror(errno)), {}};
 }
 
-/// Null where there can be none. It goes when it is closed.
+/// Opens a temporary file without a name in the folder of `path`; null on failure.
 std::FILE* nameless_beside(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::string name = ((folder.empty() ? "." : folder) / ".lehr-XXXXXX").string();
@@ -31,7 +33,7 @@ std::FILE* nameless_beside(const std::string& path) {
 }  // namespace
 
 Result<SectionedFile> SectionedFile::begin(const std::string& path, Existing existing) {
-  std::error_code ignored;  // the writer says what is wrong
+  std::error_code ignored;  // NewFile::begin() reports a missing folder
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
     std::filesystem::create_directories(folder, ignored);
   Result<NewFile> file = NewFile::begin(path, 0666, existing);

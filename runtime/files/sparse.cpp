@@ -1,3 +1,4 @@
+// Conversion of sparse matrices, by counting sort of their entries.
 #include "runtime/files/sparse.h"
 
 #include <algorithm>

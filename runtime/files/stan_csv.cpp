@@ -1,3 +1,4 @@
+// Formats draws in CmdStan's CSV, with 17 digits so that numbers are exact.
 #include "runtime/files/stan_csv.h"
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ std::vector<std::string> column_names(const std::vector<NamedArray>& draws) {
 
 namespace {
 
+/// Formats `rows` draws as a table. Without `log_joint` there is no column `lp__`.
 std::string table(const std::vector<NamedArray>& draws, const std::vector<double>& log_joint, std::size_t rows,
                   const std::vector<std::string>& comments) {
   fmt::memory_buffer out;
@@ -52,7 +54,7 @@ std::string table(const std::vector<NamedArray>& draws, const std::vector<double
   return fmt::to_string(out);
 }
 
-/// Chain and draw as one axis.
+/// Returns an array over [chain, draw, ...] with chain and draw merged into one axis.
 NamedArray joined(const LabelledArray& a) {
   NamedArray out{a.name, a.shape, a.values, a.integer};
   out.shape[1] *= out.shape[0];

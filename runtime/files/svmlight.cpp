@@ -1,4 +1,4 @@
-// SVMlight and LIBSVM: a line a row, `LABEL column:value column:value ... # comment`.
+// Parses SVMlight and LIBSVM files: a line a row, `LABEL column:value column:value ... # comment`.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -12,16 +12,17 @@ namespace {
 
 constexpr std::string_view kLine = "a line is `LABEL column:value column:value ...`, the label a number";
 
+/// A matrix and the label of each of its rows.
 struct Rows {
   SparseMatrix matrix;
   std::vector<double> labels;
 };
 
-/// One `column:value`.
+/// Parses one `column:value` and appends it to the last row.
 std::optional<Error> read_pair(const Words& in, std::string_view word, SparseMatrix& out) {
   const std::size_t colon = std::min(word.find(':'), word.size());
   const std::string_view after = word.substr(std::min(colon + 1, word.size()));
-  if (word.substr(0, colon) == "qid") return std::nullopt;  // of rankings
+  if (word.substr(0, colon) == "qid") return std::nullopt;  // ranking data: the group of a query, which is ignored
   const std::optional<std::int64_t> column = Words::index(word.substr(0, colon), 0, kLargestIndex);
   const std::optional<double> value = parse_number(after);
   if (!column || !value) return in.fail("expected `column:value`", {std::string(kLine)});
@@ -32,6 +33,7 @@ std::optional<Error> read_pair(const Words& in, std::string_view word, SparseMat
   return std::nullopt;
 }
 
+/// Parses all lines.
 Result<Rows> read_rows(std::string_view bytes, const std::string& path) {
   Words in(bytes, path);
   Rows out;
@@ -45,7 +47,7 @@ Result<Rows> read_rows(std::string_view bytes, const std::string& path) {
     out.matrix.row_offsets.push_back(static_cast<std::int64_t>(out.matrix.column.size()));
   }
   if (out.labels.empty()) return data_error(path, "the file is empty", {std::string(kLine)});
-  // Columns count from 1, as SVMlight has them, unless there is a column 0, as scikit-learn writes.
+  // Columns count from 1, as SVMlight counts, unless some line has a column 0, as scikit-learn writes.
   std::vector<std::int64_t>& column = out.matrix.column;
   if (column.empty()) return out;
   const auto [least, most] = std::minmax_element(column.begin(), column.end());

@@ -1,4 +1,4 @@
-// Numbers, places and suggestions for the readers of text files; independent of the locale.
+// Numbers, locations and suggestions for the readers of text files. The locale has no influence.
 #include "runtime/files/text.h"
 
 #include <algorithm>
@@ -17,12 +17,14 @@
 namespace lehr {
 namespace {
 
+/// Compares ASCII text with text in lower case, ignoring case.
 bool equals_ignoring_case(std::string_view a, std::string_view lower) {
   return std::equal(a.begin(), a.end(), lower.begin(), lower.end(),
                     [](char x, char y) { return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y; });
 }
 
-/// Levenshtein distance in bytes, in which two neighbours that changed places are one edit.
+/// Returns the edit distance in bytes (optimal string alignment): insertion, deletion, replacement, or exchange of two
+/// neighbours.
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -37,8 +39,8 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The infinity or the zero that a decimal number out of the range of double is nearest to: its leading digit stands
-/// above the point or below.
+/// Returns the infinity or zero nearest to a decimal number that is out of the range of double. The power of ten of its
+/// leading digit decides.
 double beyond_range(std::string_view text) {
   const double sign = text[0] == '-' ? -1 : 1;
   const std::size_t e = std::min(text.find_first_of("eE"), text.size());

@@ -1,4 +1,4 @@
-// The trace of a fit as CSV.
+// Writes the trace of a fit as CSV.
 #include "runtime/files/trace.h"
 
 #include <fcntl.h>
@@ -19,10 +19,12 @@
 namespace lehr {
 namespace {
 
+/// Rows closer in time than this are written together.
 constexpr double kSecondsBetweenWrites = 0.001;
-constexpr std::size_t kMostWaiting = 4096;  // bytes
+/// Bytes of rows that wait at most.
+constexpr std::size_t kMostWaiting = 4096;
 
-/// The rows of an earlier trace to keep; none when its header is another.
+/// Returns the rows of an earlier trace up to iteration `keep_until`; none if its header differs.
 std::string earlier_rows(const std::string& path, const std::string& header, std::int64_t keep_until) {
   std::error_code ignored;
   if (keep_until < 0 || !std::filesystem::exists(path, ignored)) return {};
@@ -40,9 +42,9 @@ std::string earlier_rows(const std::string& path, const std::string& header, std
   return kept;
 }
 
-/// Appends the fewest digits that are read as `x`.
+/// Appends the fewest digits that give `x` back exactly.
 void put(std::string& row, double x) {
-  std::array<char, 32> digits;  // a sign, 17 digits, a point and an exponent of four are 24
+  std::array<char, 32> digits;  // a sign, 17 digits, a point and an exponent of five characters are 24
   row.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr);
 }
 
@@ -67,7 +69,7 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
   trace.file_.reset(file < 0 ? nullptr : ::fdopen(file, "a"));
   if (!trace.file_)
     return Error{ExitCode::usage, trace.path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
-  std::setvbuf(trace.file_.get(), nullptr, _IONBF, 0);  // no half rows
+  std::setvbuf(trace.file_.get(), nullptr, _IONBF, 0);  // unbuffered, so that a killed run leaves whole rows
   return trace;
 }
 

@@ -1,4 +1,4 @@
-// Which format a file is to have.
+// Chooses the format of an output file by its extension.
 #include "runtime/files/writers.h"
 
 #include <vector>
@@ -10,6 +10,7 @@
 namespace lehr {
 namespace {
 
+/// Lists the extensions of a table of formats.
 template <class Formats>
 std::string extensions_of(const Formats& formats) {
   std::vector<std::string_view> all;
@@ -18,6 +19,7 @@ std::string extensions_of(const Formats& formats) {
   return alternatives(all);
 }
 
+/// Returns the format in a table whose extension ends the path.
 template <class Format, std::size_t n>
 Result<Format> format_of(const Format (&formats)[n], const std::string& where, const std::string& path) {
   for (const Format& format : formats)

@@ -1,4 +1,4 @@
-// Archives by libzip, from and to bytes in memory; gzip by zlib.
+// ZIP archives by libzip and gzip by zlib, from and to bytes in memory.
 #include "runtime/files/zip.h"
 
 #include <zip.h>
@@ -19,15 +19,16 @@
 namespace lehr {
 namespace {
 
+/// 1980-01-01 in the format of ZIP.
 constexpr zip_uint16_t kDate1980 = (1 << 5) | 1;
-/// Deflate cannot shrink by more than this factor.
+/// Deflate compresses by at most this factor, so a larger claimed size is false.
 constexpr std::uint64_t kLargestRatio = 1032;
 
 using Archive = std::unique_ptr<zip_t, decltype(&zip_discard)>;
 using Member = std::unique_ptr<zip_file_t, decltype(&zip_fclose)>;
 using Source = std::unique_ptr<zip_source_t, decltype(&zip_source_free)>;
 
-/// Appends bytes of the member up to a size of `size`; whether there were as many.
+/// Appends bytes of a member until `contents` has `size` bytes. Returns false if the member ends before.
 bool read_until(zip_file_t* member, std::uint64_t size, std::string& contents) {
   std::uint64_t used = contents.size();
   contents.resize(size);
@@ -39,7 +40,7 @@ bool read_until(zip_file_t* member, std::uint64_t size, std::string& contents) {
   return true;
 }
 
-/// Nothing where the filter passes it over.
+/// Extracts one member; nothing if the filter skips it.
 Result<std::optional<ZipMember>> extract(zip_t* archive, const zip_stat_t& about, const std::string& path,
                                          const ZipFilter& filter) {
   const auto fail = [&](const char* text) {
@@ -58,15 +59,15 @@ Result<std::optional<ZipMember>> extract(zip_t* archive, const zip_stat_t& about
   const Result<bool> taken = filter ? filter(about.name, about.size, contents) : true;
   if (!taken) return taken.error();
   if (!*taken) return std::optional<ZipMember>();
-  // The checksum is verified where the end is read.
+  // Reading past the end makes libzip verify the checksum.
   char beyond = 0;
   if (!read_until(member.get(), about.size, contents) || zip_fread(member.get(), &beyond, 1) != 0)
     return fail("is damaged");
   return std::optional(ZipMember{about.name, std::move(contents)});
 }
 
-/// Whether deflate makes a fifth less of it, going by pieces: digits of numbers that are all different it cannot
-/// shrink, and takes longer over them than over anything else.
+/// Estimates from samples whether deflate saves at least a fifth. Digits of numbers that are all different do not
+/// shrink, and take longest to compress.
 bool shrinks(std::string_view bytes) {
   constexpr std::size_t kPiece = 1 << 14, kPieces = 4;
   if (bytes.size() <= kPieces * kPiece) return true;
@@ -95,7 +96,7 @@ Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::strin
   if (!archive)
     return data_error(path, zip_error_code_zip(&why) == ZIP_ER_NOZIP ? "not a ZIP archive, or one that was cut off"
                                                                      : "the directory of the archive is damaged");
-  source.release();  // it is the archive's
+  source.release();  // the archive owns it now
   std::vector<ZipMember> members;
   std::uint64_t total = 0;
   const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive.get(), 0));
@@ -103,7 +104,7 @@ Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::strin
     zip_stat_t about = {};
     if (zip_stat_index(archive.get(), i, ZIP_FL_ENC_RAW, &about) != 0)
       return data_error(path, "the directory of the archive is damaged");
-    // Entries that overlap could otherwise multiply a small file without bound.
+    // Overlapping entries could expand a small file without limit.
     total += std::min(about.comp_size, std::numeric_limits<std::uint64_t>::max() - total);
     if (total > bytes.size()) return data_error(path, "the members of the archive overlap");
     Result<std::optional<ZipMember>> member = extract(archive.get(), about, path, filter);
@@ -114,7 +115,8 @@ Result<std::vector<ZipMember>> read_zip(std::string_view bytes, const std::strin
 }
 
 Result<std::string> write_zip(const std::vector<ZipMember>& members) {
-  if (members.empty()) return std::string("PK\5\6") + std::string(18, '\0');  // libzip writes no file at all
+  // libzip would write nothing for an empty archive.
+  if (members.empty()) return std::string("PK\5\6") + std::string(18, '\0');
   zip_error_t why = {};
   const Source out(zip_source_buffer_create(nullptr, 0, 0, &why), zip_source_free);
   Archive archive(out ? zip_open_from_source(out.get(), ZIP_CREATE | ZIP_TRUNCATE, &why) : nullptr, zip_discard);
@@ -148,7 +150,7 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
   constexpr int kGzipOnly = MAX_WBITS + 16;
   z_stream stream = {};
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) return Error{ExitCode::internal, path, "zlib does not start", {}};
-  const std::uint64_t most = memory_of_machine() / 2;  // what is read from it needs as much again
+  const std::uint64_t most = memory_of_machine() / 2;  // parsing the result needs as much memory again
   std::string out;
   int status = Z_OK;
   while (out.size() < most) {

@@ -1,4 +1,4 @@
-// A curve is drawn on a grid of dots, several to a character: 2 by 4 in braille, one in ASCII.
+// Draws a curve on a grid of dots. A character holds 2 x 4 dots in Braille and one dot in ASCII.
 #include "runtime/terminal/plot.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 namespace lehr {
 namespace {
 
+/// The dots of a plot, as bits of its characters.
 class Grid {
  public:
   Grid(int columns, int rows, PlotStyle style)
@@ -18,14 +19,14 @@ class Grid {
   int dots_across() const { return style_ == PlotStyle::braille ? 2 : 1; }
   int dots_down() const { return style_ == PlotStyle::braille ? 4 : 1; }
 
-  /// x from the left, y from the top, in dots.
+  /// Sets the dot at x from the left and y from the top.
   void set(int x, int y) {
     static constexpr unsigned kBits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     const auto cell = static_cast<std::size_t>(y / dots_down() * columns_ + x / dots_across());
     cells_[cell] |= kBits[y % dots_down()][x % dots_across()];
   }
 
-  /// One line of characters; blanks at its end are left out.
+  /// Returns one line of characters without trailing blanks.
   std::string line(int row) const {
     std::string text;
     std::size_t used = 0;
@@ -50,7 +51,7 @@ class Grid {
   std::vector<unsigned> cells_;
 };
 
-/// Enough digits to tell `low` and `high` apart.
+/// Formats a value with enough digits to distinguish `low` from `high`.
 std::string label(double value, double low, double high) {
   const double size = std::max(std::fabs(low), std::fabs(high)), range = high - low;
   const double digits = range > 0 && size > 0 ? std::ceil(std::log10(size / range)) + 3 : 6;

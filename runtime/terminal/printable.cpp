@@ -1,3 +1,4 @@
+// Escapes text for terminals, character by character.
 #include "runtime/terminal/printable.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// The code point of a well-formed character.
+/// Returns the code point of a well-formed UTF-8 character.
 std::uint32_t code_point(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return lead;
@@ -17,13 +18,14 @@ std::uint32_t code_point(std::string_view character) {
   return out;
 }
 
-/// Controls of C0 and C1, separators of lines, and what changes the direction of the text around it.
+/// Returns true for control characters (C0, C1), line separators, byte order marks, and characters that change the
+/// direction of the text around them.
 bool is_control(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// The character at a place; controls that are among `kept` stand as themselves.
+/// Returns the character at offset `at` as printed; controls that occur in `kept` are printed as themselves.
 Glyph glyph(std::string_view text, std::size_t at, std::string_view kept) {
   const std::size_t length = utf8_character(text.substr(at));
   if (length == 0) return {at, at + 1, fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at])), 4};
@@ -35,6 +37,7 @@ Glyph glyph(std::string_view text, std::size_t at, std::string_view kept) {
   return {at, at + length, std::move(escape), columns};
 }
 
+/// Escapes a text except the controls in `kept`; "..." replaces what follows the first `most` characters.
 std::string escaped(std::string_view text, std::string_view kept, std::size_t most) {
   std::string out;
   std::size_t count = 0;
@@ -56,8 +59,9 @@ std::size_t utf8_character(std::string_view text) {
   if (lead < 0x80) return 1;
   if (lead < 0xC2 || lead > 0xF4) return 0;
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;  // shorter forms
-  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;   // surrogates, and beyond U+10FFFF
+  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;  // excludes overlong forms
+  // Excludes surrogates, and code points beyond U+10FFFF.
+  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   if (byte(1) < least || byte(1) > most) return 0;
   for (std::size_t i = 2; i < length; ++i) {
     if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
@@ -86,7 +90,7 @@ std::string printable(std::string_view text, std::size_t most) { return escaped(
 std::string printable_lines(std::string_view text) { return escaped(text, "\n\t", text.npos); }
 
 std::string printable_message(std::string_view text, std::size_t most) {
-  // No character has more than four bytes, so that the ends of a long text are enough.
+  // A character has at most four bytes, so the last 4 * tail bytes suffice for the tail.
   const std::size_t tail = most / 3, head = most - tail - 5;
   std::string front;
   std::size_t columns = 0, cut = 0, at = 0;

@@ -1,4 +1,4 @@
-// Lines and the bar of a running fit.
+// The progress bar, and the plain lines where there is no terminal.
 #include "runtime/terminal/progress.h"
 
 #include <sys/ioctl.h>
@@ -17,8 +17,10 @@
 namespace lehr {
 namespace {
 
+/// Least time between two drawings of the bar.
 constexpr double kSecondsBetweenFrames = 0.1;
 
+/// Formats a duration: "3.2 s", "4:05" or "1:04:05".
 std::string duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
@@ -26,7 +28,7 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-/// `width` characters, `share` of them full.
+/// Returns a bar of `width` characters, of which the proportion `share` is filled.
 std::string draw_bar(double share, int width, bool utf8) {
   static constexpr const char* kEighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   share = std::clamp(share, 0.0, 1.0);
@@ -88,7 +90,7 @@ void Progress::show() {
   some_ = true;
   shown_at_ = last_.seconds;
   if (options_.quiet) return;
-  // A search makes more sweeps than one run may: they are counted without an end.
+  // A search makes more sweeps than one run may; they are counted without an end.
   const bool ends = max_iterations_ > 0 && last_.iteration <= max_iterations_;
   std::string line = ends ? fmt::format("iteration {:>{}}/{}", last_.iteration,
                                         fmt::formatted_size("{}", max_iterations_), max_iterations_)
