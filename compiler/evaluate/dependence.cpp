@@ -1,3 +1,4 @@
+// Reachability in the graph of a model, by depth-first search from a statement to the variables that it names.
 #include "compiler/evaluate/dependence.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ std::vector<bool> ancestors(const Model& m, const Statement& s) {
       const auto* ref = std::get_if<VariableRef>(&m[id].node);
       if (!ref || out[ref->variable.index()]) continue;
       out[ref->variable.index()] = true;
+      // An observed variable separates the statement from what lies behind it.
       if (!m[ref->variable].observed) todo.push_back(&m[m[ref->variable].statement]);
     }
   }
@@ -28,6 +30,7 @@ std::vector<bool> own_variables(const Model& m) {
   std::vector<std::size_t> users(m.variables.size()), covered(m.variables.size());
   for (const Statement& s : m.statements) {
     if (!m[s.variable].observed) continue;
+    // `users` counts the observed statements that depend on a variable, `covered` those whose axes are among its axes.
     const std::vector<bool> above = ancestors(m, s);
     for (std::size_t k = 0; k < above.size(); ++k) {
       const std::vector<PlateId>& axes = m.variables[k].axes;

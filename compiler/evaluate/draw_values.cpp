@@ -1,4 +1,4 @@
-// Forward sampling, statement after statement.
+// Forward sampling, statement after statement in the order of forward_order(); chains element by element.
 #include "compiler/evaluate/draw_values.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace model;
 
-/// "theta[3, 1]", the last index of a nested plate counted in its row.
+/// Formats an element for messages, such as "theta[3, 1]"; indices of nested plates count within their rows.
 std::string name_of(const Forward& f, const Statement& s, const At& at) {
   std::string indices;
   for (const BoundId b : s.bounds) {
@@ -27,6 +27,7 @@ std::string name_of(const Forward& f, const Statement& s, const At& at) {
   return indices.empty() ? name : fmt::format("{}[{}]", name, indices);
 }
 
+/// Returns true if the distribution's parameters depend on constants alone, so that no other draw could help.
 bool constants_only(const Model& m, const Distribution& d) {
   std::vector<ExprId> roots;
   for (const Parameter& p : d.parameters)
@@ -37,6 +38,7 @@ bool constants_only(const Model& m, const Distribution& d) {
   });
 }
 
+/// Makes the error that a variable with an improper prior cannot be drawn.
 Error improper(const Variable& v, const math::FamilyRow& family) {
   return {ExitCode::model,
           "",
@@ -44,6 +46,7 @@ Error improper(const Variable& v, const math::FamilyRow& family) {
           {fmt::format("give '{0}' a proper prior, or a value: {1} {0}=FILE", v.name, option("data"))}};
 }
 
+/// Makes the error that an element's parameters are outside the domain of its family.
 Error out_of_domain(const Forward& f, const Statement& s, const At& at, const math::Environment& parameters) {
   const Distribution& d = f.distribution(s, at);
   std::string list;
@@ -63,7 +66,7 @@ Error out_of_domain(const Forward& f, const Statement& s, const At& at, const ma
   return e;
 }
 
-/// Whether the parameters are in the domain of the family.
+/// Returns true if the parameters are in the domain of the family.
 bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   for (const auto& [name, q] : parameters.symbols) {
     if (!std::all_of(q.values.begin(), q.values.end(), [](double v) { return std::isfinite(v); })) return false;
@@ -79,7 +82,8 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
       !math::is_proper(*row.factor, {parameters.extent, math::parameters_from_density(*row.factor, parameters)}))
     return false;
   if (row.factor && !row.factor->valid.empty()) return true;
-  // Elsewhere the logarithms of the density show it: at one half every support's formula has all of them.
+  // Other families show it in the logarithms of their density: x = 1/2 is inside every support, so a NaN means bad
+  // parameters.
   const int rank = math::event_rank(row.support);
   if (rank == 2) return true;
   math::Environment probe = parameters;
@@ -87,11 +91,12 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   return !std::isnan(math::log_density(row, probe));
 }
 
+/// Draws the missing elements of a Forward.
 class Simulator {
  public:
   Simulator(Forward& forward, const RngOf& rng_of) : forward_(forward), rng_of_(rng_of) {}
 
-  /// The first problem, or nothing.
+  /// Draws everything; returns the first error, or nothing.
   std::optional<Error> run() {
     At at = forward_.origin();
     for (const ForwardGroup& group : forward_order(forward_.model())) {
@@ -112,10 +117,12 @@ class Simulator {
   }
 
  private:
+  /// Returns true if no value of the variable is missing.
   bool is_known(VariableId v) const {
     return std::ranges::none_of(std::as_const(forward_).values(v), [](double x) { return std::isnan(x); });
   }
 
+  /// Draws all elements of a statement, or those at one position of the ordered plate (`fixed`).
   void draw_all(StatementId id, At& at, std::optional<std::pair<BoundId, std::int64_t>> fixed) {
     const Statement& s = forward_.model()[id];
     forward_.each(
@@ -126,6 +133,7 @@ class Simulator {
         fixed);
   }
 
+  /// Draws one element if a value in it is missing.
   void draw(const Statement& s, const At& at) {
     const Element e = forward_.element(s, at);
     const std::span<double> x = forward_.values(e);
@@ -146,6 +154,8 @@ class Simulator {
       return;
     }
     const auto [lower, upper] = forward_.limits(s, at);
+    // A latent variable with limits is truncated and drawn from the truncated Normal. An observed one is censored: its
+    // draw is clamped to the limits.
     const bool between = s.limits.any() && !variable.observed;
     if (between) parameters.symbols.insert({{"lower", {0, {lower}}}, {"upper", {0, {upper}}}});
     const math::FamilyRow& drawn_from = between ? math::truncated_normal() : family;
@@ -157,7 +167,8 @@ class Simulator {
     else problem_ = out_of_domain(forward_, s, at, parameters);
   }
 
-  /// A total that the model leaves out because the observation shows it.
+  /// Sets the total of a multinomial that the model leaves out to the total of the observation. False if there are no
+  /// data.
   bool imply(const math::Spelling& spelling, Element e, math::Environment& parameters) {
     const Variable& v = forward_.model()[e.variable];
     const std::vector<double>& bound = forward_.data().observed[e.variable.index()].values;

@@ -1,3 +1,4 @@
+// Moments of columns by stable updates, and the check of each column.
 #include "compiler/evaluate/far_columns.h"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@ namespace {
 
 using namespace model;
 
+/// Appends the ill-scaled columns of one array.
 void add(const Model& m, const BoundData& data, const std::string& name, const std::vector<PlateId>& axes,
          const std::vector<PlateId>& event, const std::vector<double>& values, std::vector<FarColumn>& to) {
   const std::size_t columns = columns_of(m, data, axes, event);
@@ -26,7 +28,7 @@ void RunningMoments::add(std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
     Column& c = columns_[i % columns_.size()];
-    // Welford 1962: about the running mean.
+    // Welford (1962): squares about the running mean.
     c.count += 1;
     const double step = values[i] - c.mean;
     c.mean += step / c.count;
@@ -45,7 +47,7 @@ void RunningMoments::add(const RunningMoments& more) {
     Column& c = columns_[k];
     const Column& m = more.columns_[k];
     if (m.count == 0) continue;
-    // Chan, Golub & LeVeque 1983.
+    // Chan, Golub & LeVeque (1983): moments of the union.
     const double count = c.count + m.count, step = m.mean - c.mean;
     c.squares += m.squares + step * step * (c.count * m.count / count);
     c.mean += step * (m.count / count);
@@ -92,6 +94,7 @@ std::vector<FarColumn> far_columns(const Model& m, const BoundData& data) {
 }
 
 std::string describe(const FarColumn& c) {
+  // The advice has as many digits as the standard deviation resolves.
   const double digits = std::pow(10, std::floor(std::log10(c.sd)));
   return fmt::format("'{}' lies at {:.3g} with a standard deviation of {:.3g}: subtract {} from it", c.name, c.mean,
                      c.sd, std::round(c.mean / digits) * digits);

@@ -1,3 +1,4 @@
+// Sizes of values against the memory of the machine.
 #include "compiler/evaluate/footprint.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ std::vector<SizedArray> sizes_of_values(const model::Model& m, const BoundData& 
     double length = v.auxiliary ? 0 : 1;
     for (const std::vector<model::PlateId>* axes : {&v.axes, &v.event}) {
       for (std::size_t k = 0; k < axes->size(); ++k) {
-        const bool rows = k + 1 < axes->size() && m[(*axes)[k + 1]].parent;  // whose elements the next axis counts
+        // The next axis is nested in this one and counts its elements too.
+        const bool rows = k + 1 < axes->size() && m[(*axes)[k + 1]].parent;
         if (!rows) length *= static_cast<double>(data.sizes[(*axes)[k].index()]);
       }
     }

@@ -1,4 +1,5 @@
-// A recursive interpreter of model expressions, entry by entry: no tensor is formed on the way to a number.
+// A recursive interpreter of model expressions, entry by entry: entry(e, at, i, j) evaluates one number of an
+// expression and forms no intermediate vectors or matrices.
 #include "compiler/evaluate/forward.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 
 using namespace model;
 
+/// Returns plates and event axes as one list.
 std::vector<PlateId> all_axes(std::vector<PlateId> axes, const std::vector<PlateId>& event) {
   axes.insert(axes.end(), event.begin(), event.end());
   return axes;
@@ -97,7 +99,7 @@ Element Forward::element(const Statement& s, const At& at) const {
 
 void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<void()>& visit,
                    std::optional<std::pair<BoundId, std::int64_t>> fixed) const {
-  // Where an element of a nested plate is fixed, so is its row.
+  // Fixing an element of a nested plate also fixes its row.
   std::vector<std::pair<BoundId, std::int64_t>> held;
   while (fixed) {
     held.push_back(*fixed);
@@ -136,10 +138,11 @@ std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t>
                     index.form);
 }
 
-/// Position of the first number that the indices select.
 std::size_t Forward::address(const std::vector<PlateId>& axes, std::size_t event_rank,
                              const std::vector<Index>& indices, const At& at) const {
-  std::int64_t before = 0, here = 0;  // `here`: in the current plate, or in a nested one and its parents
+  // `before` is the row-major position over finished axes. `here` is the position in the current plate; a nested plate
+  // replaces its parent's position by one among the elements of all rows.
+  std::int64_t before = 0, here = 0;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const bool nested = i > 0 && i + event_rank < axes.size() && model_[axes[i]].parent.has_value();
     if (!nested && i > 0) before = before * size(axes[i - 1]) + here;
@@ -218,8 +221,9 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
                    return std::exp(scores[i] - log_sum_exp(scores));
                  },
                  [&](const OrderedLogistic& o) {
+                   // The probability of category i is that of a logistic variable between cuts a and b. It is written
+                   // as logistic(b - e) logistic(e - a) (1 - exp(a - b)), without cancellation.
                    const double at_location = entry(o.location, at);
-                   // Between the cuts a and b: logistic(b - e) logistic(e - a) (1 - exp(a - b)).
                    const bool first = i == 0, last = i == extent_of(o.cuts, 0);
                    const double a = first ? -INFINITY : entry(o.cuts, at, i - 1);
                    const double b = last ? INFINITY : entry(o.cuts, at, i);
@@ -243,7 +247,7 @@ Tensor Forward::value(ExprId id, const At& at) const {
   for (const PlateId p : e.shape)
     out.shape.push_back(static_cast<std::size_t>(size(p)));
   const std::size_t rows = out.shape.empty() ? 1 : out.shape[0], columns = out.shape.size() == 2 ? out.shape[1] : 1;
-  // Long vectors that stand in memory are copied as they are.
+  // Whole vectors that lie in memory are copied without a visit to each entry.
   const auto copy = [&](const std::vector<double>& from, std::size_t begin) {
     const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
     out.values.assign(first, first + static_cast<std::ptrdiff_t>(rows * columns));
@@ -280,6 +284,7 @@ std::pair<std::size_t, std::size_t> Forward::read_by(const VariableRef& r, const
 const Distribution& Forward::distribution(const Statement& s, const At& at) const {
   if (s.part) {
     const double part = entry(*s.part, at);
+    // The parts of a mixture are numbered by a category, or by a bit whose value 1 is the first part.
     const auto k = static_cast<std::size_t>(std::isnan(part) ? 0 : model_[*s.part].value_plate ? part : 1 - part);
     return k == 0 ? s.main : s.others.at(k - 1);
   }
@@ -324,7 +329,7 @@ double Forward::log_density(const Statement& s, const At& at) const {
   const std::span<const double> x = values(e);
   if (is_discrete(model_[s.variable].support)) read(e.variable, e.position);
   if (unknown_) return std::numeric_limits<double>::quiet_NaN();
-  // A density that looks its value up needs one component of a vector that may be long.
+  // A density such as Categorical needs one entry of a vector that may be long.
   if (const math::AtValue* look_up = math::looks_up(*d.family)) {
     for (const Parameter& p : d.parameters) {
       if (p.spelling->name == look_up->vector) return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
@@ -334,6 +339,7 @@ double Forward::log_density(const Statement& s, const At& at) const {
   environment.symbols["x"] = {static_cast<int>(model_[s.variable].event.size()), {x.begin(), x.end()}};
   for (const Parameter& p : d.parameters)
     if (const auto logs = logarithms(p.value, at)) environment.logarithms[p.spelling->name] = *logs;
+  // A censored value at or beyond a limit contributes the probability of that tail. A latent value there is impossible.
   if (const auto [lower, upper] = limits(s, at); x[0] <= lower || x[0] >= upper) {
     if (!model_[s.variable].observed) return -INFINITY;
     const double limit = std::clamp(x[0], lower, upper);

@@ -1,5 +1,5 @@
-// Uses between variables, with and without those of previous elements. resolve() has made sure that the uses
-// of the same element have no cycle.
+// A topological order of statements. Two statements that depend on each other through previous elements form a group.
+// resolve() has checked that uses of the same elements have no cycle.
 #include "compiler/evaluate/forward_order.h"
 
 #include <algorithm>
@@ -11,12 +11,13 @@ namespace {
 
 using namespace model;
 
-/// By statement and statement whose variable it uses.
+/// Which statements use which variables: [statement][statement that defines the variable].
 struct Uses {
-  std::vector<std::vector<bool>> direct;  // of the same elements
-  std::vector<std::vector<bool>> any;     // transitive, previous elements too
+  std::vector<std::vector<bool>> direct;  // uses at the same position, without a lag
+  std::vector<std::vector<bool>> any;     // the transitive closure of all uses
 };
 
+/// Collects the uses, and closes them transitively (Warshall).
 Uses uses_of(const Model& m) {
   const std::size_t n = m.statements.size();
   Uses out{std::vector(n, std::vector<bool>(n)), std::vector(n, std::vector<bool>(n))};
@@ -38,7 +39,7 @@ Uses uses_of(const Model& m) {
   return out;
 }
 
-/// The bounds of the ordered plate that the lags of the group run along.
+/// Returns, for each statement of a group, its index variable of the ordered plate along which the lags run.
 std::vector<BoundId> ordered_bounds(const Model& m, const std::vector<StatementId>& group) {
   std::optional<PlateId> plate;
   for (const StatementId s : group) {

@@ -1,5 +1,9 @@
-// Sums over discrete elements. What must be summed over is found by evaluating a density and seeing which
-// element it lacked.
+// Sums over discrete elements by variable elimination.
+//
+// The factor graph is found by trial evaluation. A density is evaluated in a Forward whose discrete elements are
+// unknown; unknown() then names one that it needs. That element gets its first value, and the evaluation is repeated
+// until nothing is missing. For `x[n] ~ Normal(mu[z[n]], tau)` with z[n] unknown, the first trial reports z[n]; the sum
+// is then over the values of z[n], with its prior as a further factor.
 #include "compiler/evaluate/marginal.h"
 
 #include <algorithm>
@@ -15,15 +19,15 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Densities that are evaluated for one sum over connected elements, entries of one table on the way, and densities for
-/// the own sum of one observation.
+/// Limits on one sum over connected elements: densities evaluated, and entries of one table. The third is the number of
+/// densities for the `own` sum of one observation.
 constexpr double kMostEvaluations = 4e6, kMostEntries = 1 << 24, kMostOwn = 2e4;
-/// The first two where the density is one of many.
+/// The first two limits if the density is one of many.
 constexpr double kMostEvaluationsOfMany = 2e5, kMostEntriesOfMany = 1 << 12;
-/// Draws of what is estimated.
+/// Number of draws for an estimate.
 constexpr int kDraws = 1000;
 
-/// All terms of a sum over these elements, and the variable that most of them are of.
+/// Returns the number of all terms of a sum over these elements, and the variable with the largest part in it.
 SumTooLarge largest_sum(const std::map<Element, std::size_t>& elements, const std::vector<std::size_t>& states) {
   std::map<model::VariableId, double> logs;
   double all = 0;
@@ -41,6 +45,7 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
   double total = 0;
   while (!factors.empty()) {
     const auto [statement, element] = factors.back();
+    // Evaluate the last factor; if it needs an element, sum over the element's values and recurse with its prior added.
     forward_.clear();
     if (++evaluations_ > kMostOwn) return kNaN;
     const double density = forward_.log_density(forward_.model()[statement], forward_.at(element));
@@ -115,13 +120,14 @@ bool Marginal::draw(Element e, Rng& rng, std::vector<Element>& drawn) {
   return true;
 }
 
-/// The mean density over draws of what it depends on, with its standard error.
+/// Estimates by the mean density over draws of the elements that it depends on.
 double Marginal::log_sum_of_draws(const Observation& o) {
   Rng rng(0x5EED, o.element.position);
   std::vector<Element> drawn;
   std::vector<double> logs;
   bool all = true;
   for (int d = 0; d < kDraws && all; ++d) {
+    // Elements of the previous draw are drawn again first, without trial evaluations; others may be needed as well.
     const std::vector<Element> before = std::move(drawn);
     drawn.clear();
     for (const Element& e : before)
@@ -141,7 +147,7 @@ double Marginal::log_sum_of_draws(const Observation& o) {
   double squares = 0;
   for (const double x : logs)
     squares += std::exp(2 * (x - sum));
-  // Of the log of a mean, about: its relative standard error.
+  // The standard error of the log of a mean is approximately the relative standard error of the mean.
   squared_error_ += o.copies * o.copies * std::max(0.0, squares - 1.0 / kDraws);
   return sum - std::log(static_cast<double>(kDraws));
 }
@@ -187,7 +193,7 @@ double Marginal::of_one(model::StatementId statement, Element element) {
   return log_sum({{statement, element}});
 }
 
-/// The observations that depend on no chain, as factors, and a factor for each sequence that has others.
+/// Returns as factors the observations that depend on no chain, and each sequence that has observations.
 std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vector<Observation>& observations) {
   std::vector<model::VariableId> chains;
   for (std::size_t k = 0; k < summed_.size(); ++k)
@@ -206,7 +212,8 @@ std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vec
     sequences_.push_back({elements[0], 0});
   std::vector<Factor> out;
   for (const Observation& o : observations) {
-    if (summed_[o.element.variable.index()].by == Summation::chain) continue;  // a known value
+    // An observed value of the chain; its sequence has it.
+    if (summed_[o.element.variable.index()].by == Summation::chain) continue;
     const StateChains::Use use = chains_->add(o);
     if (use == StateChains::Use::none) out.emplace_back(o);
     if (use != StateChains::Use::refused) continue;
@@ -227,6 +234,7 @@ double Marginal::log_density(const std::vector<Observation>& observations) {
   std::set<Element> known;
   std::vector<Element> fresh;
   double total = 0;
+  // An element that some factor needs brings its own prior as a factor, which may need further elements.
   const auto add = [&](const Factor& f) {
     const auto [waits, x] = probe(f);
     if (waits.empty()) {
@@ -264,6 +272,7 @@ double Marginal::condition(const std::vector<Factor>& factors) {
   std::vector<std::pair<const Factor*, std::vector<Element>>> open;
   std::map<Element, std::size_t> index;
   std::vector<std::size_t> parent;
+  // Connected components by union-find over elements.
   const auto root = [&](std::size_t i) {
     while (parent[i] != i)
       i = parent[i] = parent[parent[i]];
@@ -294,6 +303,7 @@ double Marginal::condition(const std::vector<Factor>& factors) {
 }
 
 bool Marginal::fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values) {
+  // `at` counts through the values of all elements, the last fastest.
   std::vector<std::size_t> at(waits.size(), 0);
   values.clear();
   bool whole = true, done = false;
@@ -319,7 +329,7 @@ bool Marginal::fill(const Factor& f, std::vector<Element>& waits, std::vector<do
   return whole;
 }
 
-/// Of connected factors.
+/// Sums out the elements of connected factors.
 double Marginal::sum_out(const std::vector<Factor>& factors) {
   std::map<Element, std::size_t> number;
   std::vector<std::vector<Element>> waits;
@@ -361,6 +371,7 @@ double Marginal::sum_out(const std::vector<Factor>& factors) {
   std::vector<LogTable> tables(factors.size());
   bool changed = false;
   for (std::size_t k = 0; k < factors.size(); ++k) {
+    // A factor may need another element at other values of those it needs; its table is then filled anew.
     while (!fill(factors[k], waits[k], tables[k].values)) {
       scope_of(waits[k]);
       number.emplace(*blocked_, 0);

@@ -1,3 +1,9 @@
+// The tempered normaliser, item by item. Each tempered statement gives a table over the discrete elements that it
+// depends on (found by trial evaluation), at all temperatures together. Variable elimination sums the tables out.
+//
+// Equal work is done once: items that differ at most in the sizes of their rows are evaluated once for each combination
+// of sizes; elements of a nested plate that are alike (tokens of a document) are evaluated once and raised to their
+// number.
 #include "compiler/evaluate/normaliser.h"
 
 #include <fmt/format.h>
@@ -20,14 +26,16 @@ using namespace model;
 
 namespace {
 
-using Logs = std::vector<double>;  // by temperature
+/// Logarithms, by temperature.
+using Logs = std::vector<double>;
 
-/// Items beyond these are represented by a sample of them.
+/// If there are more items and they differ, so many of them represent all.
 constexpr std::size_t kItems = 200;
 
-/// Of the discrete variables that a term, or a sum over one of them, depends on.
+/// Most joint states of discrete elements in one table, or in a sum over one element.
 constexpr double kMostStates = 1 << 20;
 
+/// Returns log(exp(a) + exp(b)).
 double log_sum(double a, double b) {
   const double top = std::max(a, b);
   return std::isinf(top) ? top : top + std::log(std::exp(a - top) + std::exp(b - top));
@@ -35,17 +43,19 @@ double log_sum(double a, double b) {
 
 }  // namespace
 
-/// A function of discrete elements: its logarithm for every assignment (the last one fastest), at every
+/// A factor over discrete elements: its logarithm for every assignment of values (the last element fastest), at every
 /// temperature.
 struct TemperedNormaliser::Table {
   std::vector<Element> dims;
   std::vector<std::int64_t> sizes;
   std::vector<Logs> logs;
 
+  /// Returns the number of assignments.
   double states() const {
     return std::accumulate(sizes.begin(), sizes.end(), 1.0,
                            [](double all, std::int64_t n) { return all * static_cast<double>(n); });
   }
+  /// Returns the position of an assignment.
   std::size_t index(const std::map<Element, std::int64_t>& assignment) const {
     std::size_t out = 0;
     for (std::size_t k = 0; k < dims.size(); ++k)
@@ -56,7 +66,7 @@ struct TemperedNormaliser::Table {
 
 namespace {
 
-/// Every assignment of `dims`, the last one fastest.
+/// Calls `visit` for every assignment of values to `dims`, the last fastest.
 void each_assignment(const std::vector<Element>& dims, const std::vector<std::int64_t>& sizes,
                      const std::function<void(const std::map<Element, std::int64_t>&)>& visit) {
   std::map<Element, std::int64_t> assignment;
@@ -73,7 +83,8 @@ void each_assignment(const std::vector<Element>& dims, const std::vector<std::in
   level(0);
 }
 
-/// Sums out `e`: the product of the tables that depend on it, added up over its values. False where that is too much.
+/// Sums out `e`: multiplies the tables that depend on it and adds the product up over its values. Returns false if the
+/// result would be too large.
 template <class Table>
 bool eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) {
   std::vector<Table> with, rest;
@@ -114,7 +125,8 @@ bool eliminate(std::vector<Table>& tables, Element e, std::size_t temperatures) 
   return true;
 }
 
-/// Sums out every element that `wanted` holds for, those with the fewest neighbours first. One where that is too much.
+/// Sums out every element for which `wanted` holds, those with the fewest neighbours first. Returns the element at
+/// which a table would be too large, or nothing.
 template <class Table>
 std::optional<Element> eliminate_all(std::vector<Table>& tables, const std::function<bool(Element)>& wanted,
                                      std::size_t temperatures) {
@@ -203,17 +215,19 @@ bool TemperedNormaliser::mentions(const Statement& s, PlateId plate) const {
   return false;
 }
 
-/// At which temperatures, and what many items share, found once.
+/// The temperatures of one computation, and results that many items share.
 struct TemperedNormaliser::Known {
+  /// log E[x_k^(1/T)] of a Dirichlet element: of the sum over entries, and of each entry.
   struct Moments {
     Logs all;
     std::vector<Logs> entries;
   };
   const Concentrations& concentrations;
   const std::vector<double>& temperatures;
-  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};  // by family and parameters
+  // Tempered integrals, by family and parameters.
+  std::map<std::pair<const math::FamilyRow*, std::vector<double>>, Logs> integrals = {};
   std::map<Element, Moments> moments = {};
-  std::optional<VariableId> too_wide = {};  // has a term, or is in one, of more than kMostStates: nothing else holds
+  std::optional<VariableId> too_wide = {};  // a variable whose table is too large; if set, no other result is valid
 };
 
 const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k, std::size_t width,
@@ -221,7 +235,8 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
   Known::Moments& out = known.moments[e];
   if (k && !out.entries.empty()) return out.entries[*k];
   if (!k && !out.all.empty()) return out.all;
-  // E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C + b), C the sum of the concentrations c
+  // E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C + b), with C the sum of the concentrations c and b = 1
+  // / T.
   const std::span<const double> c =
       std::span(known.concentrations[e.variable.index()]).subspan(e.position * width, width);
   const double sum = std::accumulate(c.begin(), c.end(), 0.0);
@@ -237,7 +252,8 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
   return k ? out.entries[*k] : out.all;
 }
 
-/// log p(own value)^(1/T) of a discrete local variable, or else the log of the integral of the tempered density.
+/// Returns log p(value) / T for a discrete local variable, otherwise the log of the integral of the tempered density. A
+/// location parameter does not change that integral and is replaced by 0.
 Logs TemperedNormaliser::tempered(Forward& f, const Statement& s, const At& at, Known& known) const {
   const math::FamilyRow& row = *f.distribution(s, at).family;
   const bool own = is_summed(s);
@@ -274,7 +290,7 @@ Logs TemperedNormaliser::tempered(Forward& f, const Statement& s, const At& at, 
   math::Environment parameters{spelled.extent, math::canonical_parameters(row, spelled)};
   parameters.symbols.insert(location.begin(), location.end());
   if (f.unknown()) return out;
-  // The number of draws of a multinomial that was left out is that of the data.
+  // A multinomial without an explicit total has that of the data.
   for (const math::Spelling& x : row.spellings) {
     const std::span<const double> own_value = f.values(self);
     if (x.optional && !parameters.symbols.contains(x.canonical))
@@ -296,7 +312,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
     if (t.states() > kMostStates) known.too_wide = s.variable;
   };
   if (is_summed(s)) add(f.element(s, at));
-  // Which discrete elements it depends on shows when they are read.
+  // Each trial evaluation that misses a discrete element adds it to the table's dimensions.
   for (bool complete = false; !complete && !known.too_wide;) {
     complete = true;
     t.logs.clear();
@@ -331,6 +347,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
   for (StatementId s : statements_) {
     const std::vector<BoundId>& bounds = model_[s].bounds;
     const PlateId inner = bounds.size() == 2 ? model_[bounds[1]].plate : PlateId();
+    // Elements of the inner plate are alike if no density depends on their position.
     const bool alike = bounds.size() == 2 && model_[inner].parent &&
                        std::none_of(statements_.begin(), statements_.end(),
                                     [&](StatementId other) { return mentions(model_[other], inner); });
@@ -374,7 +391,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
   return out;
 }
 
-/// How many elements those of a plate from `first` to before `past` stand for.
+/// Sums the multiplicities of elements first .. past - 1.
 double TemperedNormaliser::copies(PlateId plate, std::int64_t first, std::int64_t past) const {
   const auto& times = model_[plate].times;
   if (!times || data_.givens[times->index()].values.empty()) return static_cast<double>(past - first);
@@ -397,7 +414,7 @@ std::vector<std::int64_t> TemperedNormaliser::all_items() const {
   return out;
 }
 
-/// The lengths of the item's rows, and what their elements stand for.
+/// Returns the item's row length, and the copies in the row, for each nested plate.
 std::vector<double> TemperedNormaliser::rows(std::int64_t item) const {
   const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
   std::vector<double> out;
@@ -412,7 +429,7 @@ std::vector<double> TemperedNormaliser::rows(std::int64_t item) const {
 }
 
 std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const {
-  std::map<std::vector<double>, Logs> kinds;  // where items differ by their rows at most
+  std::map<std::vector<double>, Logs> kinds;  // results by row sizes, if items differ in nothing else
   std::vector<Logs> out;
   for (std::int64_t i : items) {
     if (!equal_items_) {
@@ -443,7 +460,7 @@ std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::
       }
       counts[kind->second] += all_copies[static_cast<std::size_t>(i)];
     }
-  } else {  // each stands for itself: where it stood for copies, it would have parameters of their own
+  } else {  // every item counts once: refusal() excludes copies whose parameters differ
     const std::vector<std::int64_t> all = sample.empty() ? all_items() : std::vector<std::int64_t>();
     if (sample.empty()) sample = all;
     const std::size_t n = std::min(sample.size(), kItems);

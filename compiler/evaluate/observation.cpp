@@ -1,3 +1,4 @@
+// Multiplicities of elements.
 #include "compiler/evaluate/observation.h"
 
 namespace lehr {

@@ -1,3 +1,5 @@
+// Chebyshev interpolation in log T (Trefethen 2013). Doubling the number of points reuses all earlier evaluations,
+// since the points for n are every second of those for 2n.
 #include "compiler/evaluate/over_temperatures.h"
 
 #include <algorithm>
@@ -7,9 +9,10 @@
 namespace lehr {
 namespace {
 
+/// Size of the last coefficients, relative to the largest, at which the interpolation has converged.
 constexpr double kTail = 1e-13;
 
-/// Coefficients of the polynomial through the values at the points cos(pi k / n), k = 0 .. n.
+/// Returns the Chebyshev coefficients of the polynomial through the values at cos(pi k / n), k = 0 .. n.
 std::vector<double> coefficients(const std::vector<double>& values) {
   const std::size_t n = values.size() - 1;
   std::vector<double> out(n + 1);
@@ -24,7 +27,7 @@ std::vector<double> coefficients(const std::vector<double>& values) {
   return out;
 }
 
-/// Clenshaw's recurrence.
+/// Evaluates a Chebyshev series (Clenshaw's recurrence).
 double at(const std::vector<double>& c, double x) {
   double next = 0, after = 0;
   for (std::size_t j = c.size(); j-- > 1;) {
@@ -35,6 +38,7 @@ double at(const std::vector<double>& c, double x) {
   return c[0] + x * next - after;
 }
 
+/// Returns true if the last three coefficients are small.
 bool has_converged(const std::vector<double>& c) {
   double largest = 0;
   for (double x : c)
@@ -54,7 +58,7 @@ OverTemperatures over_temperatures(const std::vector<double>& temperatures,
   OverTemperatures values;  // at the n + 1 points so far
   for (std::size_t n = 8; 2 * n < temperatures.size(); n *= 2) {
     const bool first = values.empty();
-    std::vector<double> fresh;  // of twice as many points every other one is new
+    std::vector<double> fresh;  // the points without a value: all at first, then every second
     for (std::size_t k = first ? 0 : 1; k <= n; k += first ? 1 : 2)
       fresh.push_back(point(k, n));
     OverTemperatures more = evaluate(fresh);

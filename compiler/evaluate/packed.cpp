@@ -1,3 +1,4 @@
+// Axes of arrays in files: a nested plate replaces its parent.
 #include "compiler/evaluate/packed.h"
 
 namespace lehr {

@@ -1,5 +1,9 @@
-// References are propagated along the means: from an observed variable to one latent summand of its mean, up to a
-// constant prior mean or a flat prior, and down to whatever else has a summand that moved.
+// References are propagated along the means of a model. A reference starts at an ill-scaled observed variable. One
+// latent summand of its mean takes it over, up to a constant prior mean (which moves) or a flat prior. Every variable
+// whose mean contains a summand with a reference gets one, too.
+//
+// Example: x[n] ~ Normal(a + b[g[n]], tau) with x near 1e8. Either `a` or b takes the reference 1e8: the one whose
+// prior mean is nearest to it.
 #include "compiler/evaluate/reference.h"
 
 #include <algorithm>
@@ -13,13 +17,16 @@ namespace lehr {
 namespace {
 
 using namespace model;
-using Shift = std::vector<double>;  // one for all, or one a column
+/// A reference: one number for all columns, or one for each.
+using Shift = std::vector<double>;
 
+/// A term of a mean, with its sign.
 struct Summand {
   double sign;
   ExprId expr;
 };
 
+/// Splits an expression into its summands: a - (b - c) gives +a, -b, +c.
 void flatten(const Model& m, ExprId e, double sign, std::vector<Summand>& to) {
   if (const auto* b = std::get_if<Binary>(&m[e].node)) {
     if (b->op == BinaryOp::add || b->op == BinaryOp::subtract) {
@@ -31,24 +38,27 @@ void flatten(const Model& m, ExprId e, double sign, std::vector<Summand>& to) {
   to.push_back({sign, e});
 }
 
-/// The variable that an expression is an element of, or null; of `c[d]` for a component, of the vector.
+/// Returns the variable of which an expression is an element (or of whose vector it is an entry); null for other
+/// expressions.
 const VariableRef* plain(const Model& m, ExprId e) {
   const auto* c = std::get_if<Component>(&m[e].node);
   return std::get_if<VariableRef>(&m[c ? c->vector : e].node);
 }
 
-/// A prior mean that is to be told from a reference.
+/// A constant prior mean that must be restated as its distance from a reference.
 struct Moved {
   StatementId statement;
-  std::size_t which = 0;  // of its distributions, in the order of distributions_of()
+  std::size_t which = 0;  // position among the statement's distributions, as in distributions_of()
   Shift by;
 };
 
+/// Assigns references to variables until the model is consistent, or finds that it is impossible.
 class Propagation {
  public:
   Propagation(const Model& m, const BoundData& data) : m_(m), forward_(m, data), of_(m.variables.size()) {}
 
-  /// Tells `v` from `by`, and all that must then be told so. False: the model is none of differences.
+  /// Gives `v` the reference `by`, and every other variable what follows from it. Returns false if the model does not
+  /// depend on differences alone; the object is then unusable.
   bool move(VariableId v, Shift by) {
     if (!assign(v, std::move(by)) || mentioned_in_potentials()) return false;
     for (bool again = true; again;) {
@@ -60,7 +70,7 @@ class Propagation {
         const std::vector<const Distribution*> all = distributions_of(s);
         for (std::size_t which = 0; which < all.size(); ++which)
           if (!follow(StatementId(k), *all[which], which)) return false;
-        // Limits are told from zero.
+        // Limits are absolute numbers.
         if (s.limits.any() && (of_[s.variable.index()] || mentions(roots_of(s)))) return false;
         again = again || assigned_ != before;
       }
@@ -68,10 +78,13 @@ class Propagation {
     return !mentioned_in_potentials();
   }
 
+  /// Returns the references, by variable.
   const std::vector<std::optional<Shift>>& of() const { return of_; }
+  /// Returns the prior means to restate.
   const std::vector<Moved>& moved() const { return moved_; }
 
  private:
+  /// Gives a variable a reference. False if it has a different one, or is not a real number or vector.
   bool assign(VariableId v, Shift by) {
     const Variable& var = m_[v];
     if (var.support != math::Support::real && var.support != math::Support::vector) return false;
@@ -81,6 +94,7 @@ class Propagation {
     return true;
   }
 
+  /// Returns true if the expressions contain a variable with a reference.
   bool mentions(const std::vector<ExprId>& roots) const {
     return std::ranges::any_of(nodes_under(m_, roots), [&](ExprId e) {
       const auto* r = std::get_if<VariableRef>(&m_[e].node);
@@ -88,11 +102,13 @@ class Propagation {
     });
   }
 
+  /// Returns true if a potential contains a variable with a reference.
   bool mentioned_in_potentials() const {
     return std::ranges::any_of(m_.potentials, [&](const Potential& p) { return mentions({p.value}); });
   }
 
-  /// A summand runs along the columns of the statement's variable: the last axis of both is the same index.
+  /// Returns true if a summand runs along the columns of the statement's variable: the last axis of both is the same
+  /// index variable. Only then may references differ between columns.
   bool aligned(const Statement& s, ExprId e) const {
     const Variable& own = m_[s.variable];
     const VariableRef& r = *plain(m_, e);
@@ -104,7 +120,8 @@ class Propagation {
     return last && last->offset == 0 && last->bound == s.bounds.back();
   }
 
-  /// How far a prior mean is from `by`, for the choice of what moves; 0 where it would move itself.
+  /// Returns how far the prior mean of `v` is from `by`, to choose the summand that takes a reference. It is 0 if the
+  /// prior mean is not constant, because it then moves as well.
   double misfit(VariableId v, const Shift& by) const {
     const Statement& s = m_[m_[v].statement];
     const Distribution& d = s.start ? *s.start : s.main;
@@ -122,7 +139,8 @@ class Propagation {
     return 0;
   }
 
-  /// The summand that takes up `by`, or null: the one whose prior mean is nearest, of equal ones the least numerous.
+  /// Returns the summand that takes the reference `by`, or null: the one whose prior mean is nearest; among equals, the
+  /// one with the fewest elements.
   const Summand* carrier(const Statement& s, const std::vector<Summand>& summands, const Shift& by) const {
     const Summand* best = nullptr;
     double distance = 0;
@@ -145,7 +163,8 @@ class Propagation {
     return best;
   }
 
-  /// One distribution of a statement: false where what moved stands in it as no plain summand of its mean.
+  /// Makes one distribution of a statement consistent: the reference of its variable must be the sum of those of its
+  /// summands. Returns false if a variable with a reference occurs other than as a plain summand of the mean.
   bool follow(StatementId id, const Distribution& d, std::size_t which) {
     const Statement& s = m_[id];
     const std::optional<Shift>& own = of_[s.variable.index()];
@@ -195,20 +214,21 @@ class Propagation {
   std::size_t assigned_ = 0;
 };
 
-/// A number near the mean with few digits, so that little is lost where it is added again.
+/// Rounds a mean to a number with few digits, so that adding it back loses little.
 double round_reference(double mean, double sd) {
   if (!(sd > 0)) return mean;
   const double unit = std::exp2(std::floor(std::log2(sd)));
   return std::round(mean / unit) * unit;
 }
 
-/// What an observed variable may be told from: one number for all of it, or one a column; the first that does.
+/// Returns the references that would suit an observed variable, in order of preference: one number for all columns, or
+/// one for each.
 std::vector<Shift> candidates(const Model& m, const BoundData& data, VariableId id) {
   const Variable& v = m[id];
   const std::vector<double>& x = data.observed[id.index()].values;
   const std::size_t columns = columns_of(m, data, v.axes, v.event);
   const ColumnMoments each = column_moments(x, columns), all = column_moments(x, 1);
-  // Values that are all the same are far from everything else.
+  // A constant column (standard deviation 0) is far from every other number.
   const auto is_far = [&](std::size_t k, double from) { return std::abs(each.mean[k] - from) > kFar * each.sd[k]; };
   Shift by_column(columns, 0.0);
   double widest = 0;
@@ -227,7 +247,8 @@ std::vector<Shift> candidates(const Model& m, const BoundData& data, VariableId 
   return out;
 }
 
-/// A prior mean less its reference, as numbers: written as a difference it would be multiplied out, and lost.
+/// Adds to the model an input with the values of a prior mean less its reference, and returns the expression that reads
+/// it. As a symbolic difference it would be expanded, and its digits lost.
 ExprId less(AboutReferences& to, const Forward& forward, ExprId e, const Statement& s, const Shift& by) {
   const Model& m = forward.model();
   const Variable& v = m[s.variable];
@@ -259,7 +280,7 @@ ExprId less(AboutReferences& to, const Forward& forward, ExprId e, const Stateme
   return ExprId(to.model.exprs.size() - 1);
 }
 
-/// As distributions_of(), to change them.
+/// Returns the same as distributions_of(), for changing them.
 std::vector<Distribution*> distributions_in(Statement& s) {
   std::vector<Distribution*> out{&s.main};
   if (s.start) out.push_back(&*s.start);
@@ -268,6 +289,7 @@ std::vector<Distribution*> distributions_in(Statement& s) {
   return out;
 }
 
+/// Restates model and data by the references that were found.
 AboutReferences moved_by(const Model& m, const BoundData& data, const Propagation& found) {
   AboutReferences out{m, data, References(m.variables.size())};
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -298,7 +320,7 @@ void add_reference(std::span<double> values, const std::vector<double>& referenc
 }
 
 std::optional<AboutReferences> about_references(const Model& m, const BoundData& data) {
-  // Locations of joint variables are told from zero: of the blocks of the guide only means and their precisions move.
+  // Joint factors store locations as distances from zero, so only a mean with its precision may share a factor.
   const auto are_a_pair = [&](const std::vector<VariableId>& block) {
     const auto has = [&](math::Support s) {
       return std::ranges::any_of(block, [&](VariableId v) { return m[v].support == s; });

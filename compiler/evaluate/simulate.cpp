@@ -1,4 +1,4 @@
-// Forward sampling: what is fixed, then everything else, then the arrays as bind() wants them.
+// Simulation: binds inputs and given values, draws everything else, and returns the arrays in the layout of bind().
 #include "compiler/evaluate/simulate.h"
 
 #include <fmt/format.h>
@@ -16,13 +16,14 @@ namespace {
 
 using namespace model;
 
-/// Elements of the plate by the numbers that data have for them.
+/// Converts element positions to the numbers by which data refer to elements of the plate.
 void number_elements(const Model& m, const std::optional<PlateId>& values, NamedArray& to) {
   if (!values) return;
   for (double& x : to.values)
     x += static_cast<double>(m[m[*values].set].from);
 }
 
+/// Returns variables, inputs, row lengths and open constants as arrays.
 std::vector<NamedArray> arrays_of(const Forward& f) {
   const Model& m = f.model();
   const BoundData& d = f.data();
@@ -53,7 +54,7 @@ std::vector<NamedArray> arrays_of(const Forward& f) {
   return out;
 }
 
-/// Copies have latent variables of their own, so that each must be an element.
+/// Returns an error if an element has a multiplicity other than 1: each copy would have latent variables of its own.
 std::optional<Error> copies(const Model& m, const BoundData& d) {
   for (const Plate& p : m.plates) {
     if (!p.times) continue;
@@ -68,7 +69,7 @@ std::optional<Error> copies(const Model& m, const BoundData& d) {
   return std::nullopt;
 }
 
-/// The values of every variable, and again as they are written.
+/// Returns the memory for every variable, twice: the values, and their copy for output.
 std::vector<SizedArray> footprint(const Model& m, const BoundData& d) {
   std::vector<SizedArray> out;
   for (const Variable& v : m.variables) {
@@ -84,7 +85,7 @@ std::vector<SizedArray> footprint(const Model& m, const BoundData& d) {
   return out;
 }
 
-/// What is known of a vector is all of it, or nothing.
+/// Returns an error if some entries of a vector are given and others are missing.
 std::optional<Error> parts_of_vectors(const Model& m, const BoundData& d) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const std::vector<double>& x = d.observed[k].values;
@@ -113,7 +114,7 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
                  "a model with potentials cannot be simulated: its density has no known normaliser",
                  {"without `potential` the other statements can be drawn"}};
   }
-  // What the data give of latent variables is read like observations.
+  // Values given for latent variables are bound like observations.
   Model fixed = model;
   for (Variable& v : fixed.variables)
     v.observed = v.observed || dataset.contains(v.name);

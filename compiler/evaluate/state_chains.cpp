@@ -1,4 +1,5 @@
-// What an observation depends on is found by evaluating its density and seeing which values it lacked.
+// Chains of discrete states. Which elements an observation or transition depends on is found by trial evaluation of its
+// density, as in marginal.cpp.
 #include "compiler/evaluate/state_chains.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ double log_sum_of_paths(const Lattice& l) {
   const std::size_t k = l.states, n = l.single.size() / k;
   std::vector<double> here(k), before, terms(k);
   for (std::size_t t = 0; t < n; ++t) {
+    // here[j]: log weight of all paths up to step t that end in state j.
     before = here;
     for (std::size_t j = 0; j < k; ++j) {
       for (std::size_t i = 0; i < k; ++i)
@@ -38,6 +40,7 @@ std::vector<std::int64_t> most_probable_path(const Lattice& l) {
   std::vector<std::size_t> from(n * k, 0);
   for (std::size_t t = 1; t < n; ++t) {
     for (std::size_t j = 0; j < k; ++j) {
+      // Viterbi: from[t, j] is the best state before state j at step t.
       double most = kImpossible;
       for (std::size_t i = 0; i < k; ++i) {
         const double x = best[(t - 1) * k + i] + l.pair[(t * k + i) * k + j];
@@ -96,6 +99,7 @@ bool StateChains::add_step(std::size_t position) {
   std::vector<Factor> transitions;
   std::size_t starts = 0;
   for (const VariableId c : chains_) {
+    // Each chain's element must depend on its own position and at most one earlier position, the same for all chains.
     const StatementId id = forward_.model()[c].statement;
     const Statement& s = forward_.model()[id];
     const Element e{c, position};
@@ -107,6 +111,7 @@ bool StateChains::add_step(std::size_t position) {
     if (!read->empty()) before = read->front();
     transitions.push_back({{id, e, 1}, 0, !read->empty()});
   }
+  // Either all chains start here, or none does.
   if (starts != (before ? 0 : chains_.size())) return false;
   const std::size_t sequence = before ? places_[*before].sequence : sequences_.size();
   if (!before) {
@@ -150,6 +155,7 @@ std::optional<std::vector<std::size_t>> StateChains::read_by(const Observation& 
     if (is_chain(u->variable) && std::ranges::find(out, u->position) == out.end()) out.push_back(u->position);
     if (!own_[u->variable.index()]) continue;
     own.push_back(*u);
+    // An `own` element is summed with its prior, so the elements that the prior reads count as well.
     todo.push_back({forward_.model()[u->variable].statement, *u, 1});
   }
   for (const Element& e : placed)

@@ -1,3 +1,4 @@
+// Variable elimination on log tables, with the greedy order of smallest next table.
 #include "compiler/evaluate/sum_product.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace {
 
 using Scope = std::vector<std::size_t>;
 
+/// Returns the number of entries of a table over a scope.
 double size_of(const Scope& scope, const std::vector<std::size_t>& states) {
   double out = 1;
   for (const std::size_t e : scope)
@@ -19,7 +21,8 @@ double size_of(const Scope& scope, const std::vector<std::size_t>& states) {
   return out;
 }
 
-/// For each entry of a table over `scope`, the one of a table over a part of it.
+/// Walks through a table over `scope` in row-major order, and tracks the offset of the matching entry in a table over
+/// `part`, as an odometer does.
 class Places {
  public:
   Places(const Scope& scope, const std::vector<std::size_t>& states, const Scope& part)
@@ -31,7 +34,9 @@ class Places {
     for (const std::size_t e : scope)
       extents_.push_back(states[e]);
   }
+  /// Returns the offset in the table over `part`.
   std::size_t at() const { return at_; }
+  /// Moves to the next entry.
   void next() {
     for (std::size_t k = digits_.size(); k-- > 0;) {
       at_ += strides_[k];
@@ -46,7 +51,7 @@ class Places {
   std::size_t at_ = 0;
 };
 
-/// The product of the tables, with one element summed out.
+/// Returns the log of the product of the tables, summed over one element.
 LogTable without(const std::vector<LogTable>& tables, std::size_t element, const std::vector<std::size_t>& states) {
   std::set<std::size_t> all;
   for (const LogTable& t : tables)
@@ -86,6 +91,7 @@ EliminationOrder elimination_order(const std::vector<Scope>& scopes, const std::
     for (const std::size_t a : scope)
       for (const std::size_t b : scope)
         if (a != b) beside[a].insert(b);
+  // `beside` is the interaction graph: elements that share a table. Eliminating one connects all its neighbours.
   const auto cost = [&](std::size_t e) {
     return size_of(Scope(beside[e].begin(), beside[e].end()), states) * static_cast<double>(states[e]);
   };
