@@ -26,7 +26,7 @@ std::filesystem::path own_folder() {
 const void* load_plugin(const std::string& name) {
   const std::string file = "liblehr-" + name + "-" LEHR_VERSION ".so";
   std::vector<std::filesystem::path> places;
-  // Beside this code, among the libraries beside the command's folder, and where the dynamic linker looks.
+  // Beside this code, in the library folder beside the command's folder, and on the path of the dynamic linker.
   if (const std::filesystem::path here = own_folder(); !here.empty())
     places = {here / file, here.parent_path() / LEHR_LIBRARIES / file};
   places.emplace_back(file);

@@ -106,7 +106,7 @@ std::uint64_t Rng::next() {
 double draw_uniform(Rng& rng) { return (static_cast<double>(rng.next() >> 12) + 0.5) * 0x1p-52; }
 
 std::uint64_t draw_below(Rng& rng, std::uint64_t n) {
-  const std::uint64_t surplus = (0 - n) % n;  // 2^64 mod n values would make the small results likelier
+  const std::uint64_t surplus = (0 - n) % n;  // 2^64 mod n: with so many values more, small results would be likelier
   std::uint64_t bits = rng.next();
   while (bits < surplus)
     bits = rng.next();

@@ -1,4 +1,5 @@
-// The C header of a built model.
+// Writes the C header of a built model, from text templates. In a template {name}, {NAME} and others are replaced; {{
+// and }} stand for braces. Comments of the header are its documentation for C programmers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Comment lines of at most 110 columns.
+/// Wraps text at 110 columns; lines begin with `first` and `next`.
 std::string wrapped(const std::string& text, const std::string& first, const std::string& next) {
   constexpr std::size_t kColumns = 110;
   std::string out = first, line;
@@ -27,8 +28,10 @@ std::string wrapped(const std::string& text, const std::string& first, const std
   return out + line;
 }
 
+/// Formats text as a block comment.
 std::string comment(const std::string& text) { return wrapped(text, "/* ", "   ") + " */\n"; }
 
+/// Formats a member of a struct with its comment.
 std::string member(const EmbeddedField& f) {
   return fmt::format(
       "  {} {};{}\n", f.type, f.name,
@@ -37,6 +40,7 @@ std::string member(const EmbeddedField& f) {
           " */");
 }
 
+/// The opening comment.
 constexpr const char* kIntroduction = R"(/* {kind} in the model `{name}`. {built}
 
    The memory is the caller's: {name}_state_bytes says how much a state needs, and there is no allocation, no global
@@ -50,6 +54,7 @@ constexpr const char* kIntroduction = R"(/* {kind} in the model `{name}`. {built
    A step that fails leaves factors of no meaning: load a saved state, or begin again. */
 )";
 
+/// The enumeration of status codes.
 constexpr const char* kStatuses = R"(
 /* Status codes. From 100: a factor that is not proper; from 10000: a data matrix that is not positive definite. */
 enum {{
@@ -75,6 +80,7 @@ enum {{
 }};
 )";
 
+/// Functions that make a state.
 constexpr const char* kLife = R"(
 /* A number that is {NAME}_ABI when this header belongs to the object that is linked. */
 uint64_t {name}_abi(void);
@@ -91,12 +97,14 @@ int32_t {name}_init(void* memory, size_t bytes, const {name}_sizes* sizes, const
 const char* {name}_error(int32_t status);
 )";
 
+/// The function that sets the accuracy of local updates.
 constexpr const char* kAccuracy = R"(
 /* How well the factors of one item are fitted to each other in a sweep: at most `iterations` passes (100 at first), until
    they move by less than `tolerance` of their size (1e-4 at first). Errors: STATE, ARGUMENT. */
 int32_t {name}_set_accuracy(void* state, int64_t iterations, double tolerance);
 )";
 
+/// Functions of an object that samples.
 constexpr const char* kGibbs = R"(
 /* One sweep of Gibbs sampling: every variable in turn takes a draw from its complete conditional. The random numbers are
    a function of seed, chain and `sweep`, which counts from 0: the same of them give the same bits, and a chain that was
@@ -119,6 +127,7 @@ int32_t {name}_log_joint(void* state, double* nats);
 int32_t {name}_data_energy(void* state, double* nats);
 )";
 
+/// Functions of variational inference.
 constexpr const char* kSteps = R"(
 /* One sweep of coordinate ascent. `inverse_temperature` multiplies the log density of the data and of their own
    variables: 1 is plain inference, values rising to 1 anneal it, E[1/T] of {name}_temper tempers it.
@@ -138,6 +147,7 @@ int32_t {name}_infer(void* state, const {name}_data* data);
 const void* {name}_model(void);
 )";
 
+/// Wrappers of the functions in predict.h.
 constexpr const char* kPredictions = R"(
 #ifdef LEHR_PREDICT_H
 /* lehr_predict and lehr_score for this model: what is null in `data`, or missing, is predicted. */
@@ -152,6 +162,7 @@ static inline int32_t {name}_log_predictive(void* state, const {name}_data* data
 #endif
 )";
 
+/// Functions for a sweep on several threads.
 constexpr const char* kRanges = R"(
 /* {name}_step in pieces, so that threads of the caller's work on the items:
 
@@ -175,6 +186,7 @@ int32_t {name}_step_items(void* state, void* range, size_t bytes, int64_t from, 
 int32_t {name}_step_add(void* state, void* range);
 )";
 
+/// The function for a minibatch.
 constexpr const char* kBatchStep = R"(
 /* One step of stochastic inference: infers the items of `batch`, lets them stand for `total_items` elements of {batch},
    and takes the natural-gradient step `rho` (0 < rho <= 1; usually (tau0 + t)^-kappa). The memory does not grow with the
@@ -184,11 +196,13 @@ int32_t {name}_svi_step(void* state, const {name}_data* batch, int64_t total_ite
 {space}                 double inverse_temperature);
 )";
 
+/// The remark of models without minibatches.
 constexpr const char* kNoBatches = R"(
 /* There is no {name}_svi_step: something outside the items visits the data one by one, or items depend on those before
    them, so that a minibatch cannot stand for all. */
 )";
 
+/// Functions for the ELBO, scores and variational tempering.
 constexpr const char* kValues = R"(
 /* The evidence lower bound after the last step, at temperature 1, with all constants{caveats}. After a step on a
    minibatch it is an estimate from that batch. Errors: STATE, NULL, NOT_SWEPT, NOT_FINITE. */
@@ -208,6 +222,7 @@ int32_t {name}_temper(const double* temperatures, const double* log_normalisers,
 {space}               double* posterior, double* inverse_temperature);
 )";
 
+/// The function for a temperature for every item.
 constexpr const char* kItemEnergies = R"(
 /* A temperature for every item: the terms of each are multiplied by its `inverse_temperature`, which comes with the data;
    pass the data again when it changes. This sweeps the items and writes the energy of each to `nats[count]`, at temperature
@@ -216,6 +231,7 @@ constexpr const char* kItemEnergies = R"(
 int32_t {name}_item_energies(void* state, const {name}_data* data, double* nats, size_t count);
 )";
 
+/// The function that makes the posterior the prior.
 constexpr const char* kUpdate = R"(
 /* The posterior so far becomes the prior of `data`, which are those of the next calls: each factor outside the items the
    distribution that its variable is drawn from, in place of the statement of the model. Of it, the power `keep` is kept
@@ -228,6 +244,7 @@ constexpr const char* kUpdate = R"(
 int32_t {name}_update(void* state, const {name}_data* data, double keep);
 )";
 
+/// Functions that save and load the factors.
 constexpr const char* kSaving = R"(
 /* The factors in a buffer of the caller's, of {name}_saved_bytes (0: not a state), readable on other machines with the
    same byte order by objects built from the same model with the same settings. Errors: NULL, STATE, SHORT, NOT_STARTED. */
@@ -241,6 +258,7 @@ int32_t {name}_save(void* state, void* saved, size_t bytes);
 int32_t {name}_load(void* state, const void* saved, size_t bytes);
 )";
 
+/// Replaces the placeholders of a template.
 std::string filled(std::string text, const Embedding& e, const std::string& built = {}) {
   const std::string caveats = e.caveats.empty() ? "" : fmt::format(" ({})", fmt::join(e.caveats, "; "));
   const auto replace = [&](const std::string& what, const std::string& by) {
@@ -259,6 +277,7 @@ std::string filled(std::string text, const Embedding& e, const std::string& buil
   return text;
 }
 
+/// Formats the macros and the structs of sizes and data.
 std::string structures(const Embedding& e) {
   const std::string name = e.name;
   std::string out = fmt::format("#define {}_ABI UINT64_C(0x{:016x})\n", upper_case(name), e.abi);
@@ -277,6 +296,7 @@ std::string structures(const Embedding& e) {
   return out + fmt::format("}} {}_data;\n", name);
 }
 
+/// Formats a get and a set function for each parameter.
 std::string accessors(const Embedding& e) {
   std::string out = "\n";
   out +=

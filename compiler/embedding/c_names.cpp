@@ -1,5 +1,5 @@
-// Keywords of C11 to C23 and C++17 to C++23, what GNU C predefines, and names of <stddef.h>, <stdint.h> and
-// the library that a structure, a function or a namespace cannot have; macros of their headers.
+// Lists of words that are not available as identifiers, and transliteration to ASCII. The lists have the keywords of
+// C11 to C23 and C++17 to C++23, predefined macros of GNU C, and names in standard headers.
 #include "compiler/embedding/c_names.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 namespace lehr {
 namespace {
 
+/// Keywords and types, separated by spaces.
 constexpr const char* kWords =
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
     "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
@@ -23,7 +24,7 @@ constexpr const char* kWords =
     "virtual void volatile wchar_t while xor xor_eq linux unix NULL EOF errno assert offsetof size_t "
     "ptrdiff_t int32_t int64_t uint64_t abi";
 
-/// Macros of the headers that a program may include beside these, and their extremes by their endings.
+/// Macros of headers that a program may include beside the generated ones; is_extreme() has those with a common ending.
 constexpr const char* kMacros =
     "BIG_ENDIAN BUFSIZ BYTE_ORDER CHAR_BIT CLOCKS_PER_SEC DECIMAL_DIG E2BIG EACCES EADDRINUSE EADDRNOTAVAIL "
     "EADV EAFNOSUPPORT EAGAIN EALREADY EBADE EBADF EBADFD EBADMSG EBADR EBADRQC EBADSLT EBFONT EBUSY ECANCELED "
@@ -49,6 +50,7 @@ constexpr const char* kMacros =
     "islower isnan isnormal isprint ispunct isspace isunordered isupper isxdigit iszero math_errhandling "
     "noreturn setjmp signbit sigsetjmp stderr stdin stdout toascii true va_arg va_copy va_end va_start";
 
+/// Functions of the C library.
 constexpr const char* kLibrary =
     "abs acos asin atan atof atoi atol bsearch calloc cbrt ceil clock cos cosh div drem erf erfc "
     "exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod free frexp gamma getc gets hypot index "
@@ -58,6 +60,7 @@ constexpr const char* kLibrary =
     "significand sin sinh sleep sqrt srand std strcat strchr strcmp strcpy strlen system tan tanh "
     "tgamma time trunc ungetc wait write y0 y1 yn";
 
+/// Splits a list at spaces.
 std::set<std::string> set_of(std::string_view words) {
   std::set<std::string> out;
   while (!words.empty()) {
@@ -68,7 +71,7 @@ std::set<std::string> set_of(std::string_view words) {
   return out;
 }
 
-/// INT_MAX, UINT_FAST16_WIDTH, DBL_MIN_EXP and their like.
+/// Returns true for macros such as INT_MAX, UINT_FAST16_WIDTH and DBL_MIN_EXP.
 bool is_extreme(std::string_view name) {
   if (std::ranges::any_of(name, [](char c) { return c >= 'a' && c <= 'z'; })) return false;
   const auto ends = [&](std::string_view end) { return name.ends_with(end); };
@@ -76,10 +79,13 @@ bool is_extreme(std::string_view name) {
   return of_floats || ends("_MAX") || ends("_MIN") || ends("_WIDTH");
 }
 
+/// Names of the Greek letters in the order of Unicode, with both forms of sigma.
 constexpr std::array<std::string_view, 25> kGreek{
     "alpha", "beta",    "gamma", "delta", "epsilon", "zeta",  "eta", "theta",   "iota", "kappa", "lambda", "mu",   "nu",
     "xi",    "omicron", "pi",    "rho",   "sigma",   "sigma", "tau", "upsilon", "phi",  "chi",   "psi",    "omega"};
 
+/// Transliterates one letter that is not ASCII: Greek letters by name, subscript digits as digits, others as u and
+/// their code.
 std::string written_out(std::uint32_t letter) {
   if (letter >= 0x3b1 && letter < 0x3b1 + kGreek.size()) return std::string(kGreek[letter - 0x3b1]);
   if (letter >= 0x391 && letter < 0x391 + kGreek.size()) {

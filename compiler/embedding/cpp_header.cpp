@@ -1,5 +1,5 @@
-// The C++ header of a built model: the functions of the C header with memory that owns itself, spans and
-// exceptions.
+// Writes the C++ header of a built model, from text templates: a class around the functions of the C header, with owned
+// memory, spans and exceptions.
 #include <fmt/format.h>
 
 #include "compiler/embedding/c_names.h"
@@ -8,6 +8,7 @@
 namespace lehr {
 namespace {
 
+/// Opening, aliases, error class, and constructors of the state.
 constexpr const char* kBegin =
     R"(// {name} in C++20: a thin cover of {header}, which says what the functions do.
 #pragma once
@@ -49,6 +50,7 @@ class State {{
   explicit State(Sizes sizes) {{ make(sizes, nullptr, 0); }}
 )";
 
+/// Members of an object that samples.
 constexpr const char* kGibbs =
     R"(
   void gibbs_step(std::uint64_t seed, std::uint64_t chain, std::int64_t sweep, double inverse_temperature = 1) {{
@@ -71,6 +73,7 @@ constexpr const char* kGibbs =
   }}
 )";
 
+/// Members for a sweep of variational inference.
 constexpr const char* kSteps =
     R"(
   void step(double inverse_temperature = 1) {{ check({name}_step(memory_.get(), nullptr, inverse_temperature)); }}
@@ -104,22 +107,26 @@ constexpr const char* kSteps =
   }}
 )";
 
+/// The member for a minibatch.
 constexpr const char* kBatchStep =
     R"(  void svi_step(const Data& batch, std::int64_t total_items, double rho, double inverse_temperature = 1) {{
     check({name}_svi_step(memory_.get(), &batch, total_items, rho, inverse_temperature));
   }}
 )";
 
+/// The member for a temperature for every item.
 constexpr const char* kItemEnergies = R"(  void item_energies(const Data& data, std::span<double> nats) {{
     check({name}_item_energies(memory_.get(), &data, nats.data(), nats.size()));
   }}
 )";
 
+/// The member that makes the posterior the prior.
 constexpr const char* kUpdate = R"(  void update(const Data& data, double keep = 1) {{
     check({name}_update(memory_.get(), &data, keep));
   }}
 )";
 
+/// Members for new items, the ELBO and scores.
 constexpr const char* kInference =
     R"(  void infer(const Data& data) {{ check({name}_infer(memory_.get(), &data)); }}
   void set_accuracy(std::int64_t iterations, double tolerance) {{
@@ -138,6 +145,7 @@ constexpr const char* kInference =
   }}
 )";
 
+/// Members for energy, saving and loading.
 constexpr const char* kEnd =
     R"(  double data_energy() const {{
     double nats = 0;
@@ -154,6 +162,7 @@ constexpr const char* kEnd =
 
 )";
 
+/// Private members.
 constexpr const char* kLast = R"(
  private:
   void make(Sizes sizes, const Data* data, std::uint64_t seed) {{

@@ -1,3 +1,7 @@
+// Makes the Embedding of a lowered model: names for C, descriptions of arrays and sizes, and the image of the tables.
+//
+// Names of the model are chosen before names that are derived from them (`x_longest`, `w_offsets`), so that they stay
+// unchanged if both would be equal.
 #include "compiler/embedding/embedding.h"
 
 #include <fmt/format.h>
@@ -22,6 +26,7 @@ namespace {
 using machine::Domain;
 using machine::SizeRule;
 
+/// Copies a table of rows into 64-bit words.
 template <class Row>
 native::Image::Words words(const std::vector<Row>& rows) {
   static_assert(sizeof(Row) % 8 == 0);
@@ -30,6 +35,7 @@ native::Image::Words words(const std::vector<Row>& rows) {
   return out;
 }
 
+/// Describes the allowed values of a data array, for the header.
 std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
   switch (row.domain) {
     case Domain::real:
@@ -60,6 +66,7 @@ std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
   return "";
 }
 
+/// Builds one Embedding.
 class Maker {
  public:
   Maker(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l,
@@ -68,6 +75,7 @@ class Maker {
     if (priors) keep_in_state(*priors, l, t_);
   }
 
+  /// Fills in and returns the Embedding.
   Embedding run() {
     e_.name = in_ascii(m_.name);
     e_.space = NameScope(c_library()).add(m_.name);
@@ -91,16 +99,17 @@ class Maker {
   }
 
  private:
+  /// Returns the name of a plate.
   const std::string& plate(model::PlateId p) const { return m_[m_[p].set].name; }
 
-  /// Whether what is observed of an item depends on items before it, which no batch of others brings.
+  /// Returns true if an observation of an item depends on earlier items. A minibatch of other items lacks those.
   bool look_back(model::PlateId items) const {
     return std::ranges::any_of(m_.statements, [&](const model::Statement& s) {
       return s.lagged && m_[m_[*s.lagged].plate].set == m_[items].set;
     });
   }
 
-  /// Nested plates: all rows end to end.
+  /// Formats axes as extents, such as "[doc][topic]". A nested plate stands for all rows end to end.
   std::string shape(const std::vector<model::PlateId>& axes) const {
     std::string out;
     for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -110,12 +119,13 @@ class Maker {
     return out;
   }
 
+  /// Concatenates two lists of plates.
   static std::vector<model::PlateId> joined(std::vector<model::PlateId> a, const std::vector<model::PlateId>& b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;
   }
 
-  /// Sizes, and macros of those that are constants.
+  /// Writes the members for sizes, and macros for sizes that are constants of the code.
   void write_sizes() {
     NameScope macros({upper_case(e_.name) + "_ABI"});
     for (std::size_t k = 0; k < m_.plates.size(); ++k) {
@@ -126,7 +136,7 @@ class Maker {
       e_.constants.emplace_back(macros.add(upper_case(e_.name) + "_SIZE_" + name), size.constant);
       members_.insert(e_.constants.back().first);
     }
-    // Names of the model first: what is made from them gives way.
+    // Names of the model come first; derived names avoid them.
     NameScope sizes(members_);
     std::vector<std::string> names(t_.sizes.size());
     for (const bool made : {false, true}) {
@@ -164,6 +174,7 @@ class Maker {
     }
   }
 
+  /// Writes the members for data arrays: row offsets, inputs, observed variables.
   void write_arrays() {
     std::size_t at = 0;
     const auto add = [&](const std::string& shape, const std::string& plate) {
@@ -196,7 +207,7 @@ class Maker {
     }
   }
 
-  /// What the coordinates of a joint variable are.
+  /// Describes which coordinates of a joint variable's vector belong to which member.
   std::string numbered(const model::Variable& v) const {
     if (!model::is_joint(v) || v.event.empty()) return "";
     std::vector<std::string> members;
@@ -206,6 +217,7 @@ class Maker {
     return fmt::format(", whose coordinates are {}", fmt::join(members, ", "));
   }
 
+  /// Writes the names and titles of posterior parameters.
   void write_parameters() {
     NameScope names({"model", "step",         "entropy_step",   "svi_step",    "item_energies",
                      "infer", "set_accuracy", "elbo",           "data_energy", "score",
@@ -228,6 +240,7 @@ class Maker {
     }
   }
 
+  /// Writes the tables and the list of exported functions. The order of fields is that of machine::Model.
   void write_image() {
     machine::Model model = model_of(t_);
     model.hash = e_.abi;
@@ -290,11 +303,11 @@ class Maker {
   Tables t_;
   native::Image::Strings origin_;
   Embedding e_;
-  std::set<std::string> members_;          // what no member of a structure can be called
-  std::vector<std::string> array_fields_;  // by position among the arrays of the tables
+  std::set<std::string> members_;  // identifiers that no member of a struct may have, since they are types or macros
+  std::vector<std::string> array_fields_;  // member names of the data arrays, by array
 };
 
-/// The coordinates of a joint factor are constants of the code.
+/// Returns an error if the number of coordinates of a joint factor is not constant: it is compiled into the code.
 std::optional<Error> unknown_coordinates(const model::Model& m, const BoundData& sizes) {
   for (const model::Variable& v : m.variables) {
     for (std::size_t k = 0; model::is_joint(v) && k < v.auxiliary->members.size(); ++k) {
@@ -334,7 +347,7 @@ std::optional<Error> unknown_values(const model::Model& m, const BoundData& size
                      fmt::format("constant '{}' depends on the size of plate '{}'", c.name, plate),
                      {fmt::format("give it with {} {}=...", option("sizes"), plate)}};
       }
-      continue;  // of a constant without a value, which is reported itself
+      continue;  // the constant that has no value is reported by itself
     }
     return Error{ExitCode::usage,
                  option("set"),

@@ -1,3 +1,4 @@
+// Moves the inputs of an updatable prior from the tables of data to those of the state.
 #include "compiler/embedding/priors.h"
 
 #include <algorithm>

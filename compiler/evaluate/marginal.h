@@ -22,14 +22,7 @@ namespace lehr {
 /// * joint: with its prior, once for all observations that depend on the element.
 /// * chain: over all paths of its sequences, once for all observations that depend on a sequence. Several such
 /// variables are summed over together; they have the same axes.
-enum class Summation {
-  none,    // not at all: it must have values
-  belief,  // by probabilities that are given, for each observation by itself
-  own,     // by its distribution given its parents, for each observation by itself
-  joint,   // the same, once for all observations that depend on the element
-  chain    // by all paths of its sequences, each once for all observations that depend on it; of several variables
-           // by their paths together: they have the same axes
-};
+enum class Summation { none, belief, own, joint, chain };
 
 /// How one variable is summed out.
 struct SummedVariable {
@@ -83,7 +76,7 @@ class Marginal {
  private:
   /// A factor of the sum: an observation, a latent element given its parents, or all paths of a sequence (by its
   /// number).
-  using Factor = std::variant<Observation, Element, std::size_t>;  // an element given its parents; a sequence
+  using Factor = std::variant<Observation, Element, std::size_t>;
 
   /// Returns the log of the product of these densities, summed over the unknown elements of kind `own` and `belief`
   /// that they read. Returns NaN, and sets `blocked_`, if an element of kind `joint` is unknown.

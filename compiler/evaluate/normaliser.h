@@ -94,7 +94,7 @@ class TemperedNormaliser {
   const BoundData& data_;
   std::vector<double> temperatures_;            // T, ascending
   std::vector<model::StatementId> statements_;  // the tempered statements
-  std::vector<bool> local_;                     // by VariableId
+  std::vector<bool> local_;                     // true for local variables, by VariableId
   bool equal_items_ = true;                     // true if items differ at most in the sizes of their rows
 };
 

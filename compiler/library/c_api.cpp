@@ -1,4 +1,5 @@
-// The functions of lehr_c.h: what C gives becomes values of lehr.h, and back.
+// Implements lehr_c.h on lehr.h: converts C structs and JSON to C++ values, and results back. No exception leaves a
+// function.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +15,13 @@
 #include "compiler/library/c_arrays.h"
 #include "compiler/library/c_options.h"
 
+/// A program and its description as JSON.
 struct lehr_program {
   lehr::Program program;
   std::string description;
 };
 
+/// A fit and its summary as JSON.
 struct lehr_fit {
   lehr::Fit fit;
   std::string summary;
@@ -33,17 +36,21 @@ using nlohmann::json;
 using MaybeError = std::optional<Error>;
 using Views = std::vector<lehr::DataView>;
 
+/// Stores a copy of a text in `*message`, unless it is empty.
 void say(const std::string& text, char** message) {
   if (message && !text.empty()) *message = ::strdup(text.c_str());
 }
 
+/// Returns a C string, or an empty text for null.
 std::string text_of(const char* s) { return s ? s : ""; }
+/// Returns the name of a program's source; empty for null.
 std::string name_of(const lehr_program* p) { return p ? p->program.impl().source.name : ""; }
 
-/// Pointers that a call cannot do without, by their names in lehr_c.h.
+/// Pointers that a call requires, with their names in lehr_c.h.
 using Needed = std::vector<std::pair<const char*, const void*>>;
 
-/// Runs what may fail. An error without a place is about `where`; exceptions stay on this side.
+/// Runs `work` and converts its outcome to a status and a message. An error without a subject gets `where`. Exceptions
+/// become statuses.
 template <class Work>
 int32_t guarded(char** message, const std::string& where, const Needed& needed, const Work& work) {
   if (message) *message = nullptr;
@@ -54,7 +61,7 @@ int32_t guarded(char** message, const std::string& where, const Needed& needed, 
                        : Error{ExitCode::usage, "", fmt::format("the pointer '{}' is null", missing->first), {}};
     if (!e) return LEHR_OK;
     if (e->where.empty()) e->where = where;
-    // A model with errors has the text of its diagnostics.
+    // The error of a model that does not compile is the rendered text of its diagnostics already.
     say(e->code == ExitCode::model && e->where == where && e->text.ends_with('\n') ? e->text : render(*e), message);
     return static_cast<int32_t>(e->code);
   } catch (const std::bad_alloc&) {
@@ -66,8 +73,8 @@ int32_t guarded(char** message, const std::string& where, const Needed& needed, 
   }
 }
 
-/// How many values an array with strides reaches over; nothing where they are more than memory can hold. Malformed ones
-/// are refused by who reads them.
+/// Returns how many values an array with strides spans; nothing if that is too large for memory. Malformed strides are
+/// refused later, by dataset_of().
 std::optional<std::size_t> reach(const lehr_data& d) {
   constexpr std::int64_t kMost = std::int64_t{1} << 48;
   std::int64_t out = 1;
@@ -82,7 +89,7 @@ std::optional<std::size_t> reach(const lehr_data& d) {
   return static_cast<std::size_t>(std::max<std::int64_t>(out, 0));
 }
 
-/// Why C has not described an array; empty when it has.
+/// Returns why a lehr_data does not describe an array; empty if it does.
 std::string fault(const lehr_data& d) {
   if (!d.name) return "it has no name";
   if (d.type < LEHR_DOUBLE || d.type > LEHR_TEXT) return fmt::format("{} is no type", d.type);
@@ -96,6 +103,7 @@ std::string fault(const lehr_data& d) {
   return !d.values && *numbers > 0 ? "its values are null" : "";
 }
 
+/// Converts a valid lehr_data.
 lehr::DataView view_of(const lehr_data& d) {
   const bool ragged = d.row_offsets != nullptr;
   const std::size_t n = ragged ? static_cast<std::size_t>(d.row_offsets[d.rows]) : *reach(d);
@@ -119,6 +127,7 @@ lehr::DataView view_of(const lehr_data& d) {
   return out;
 }
 
+/// Checks and converts all data of a call.
 Result<Views> views_of(const lehr_data* data, int64_t count) {
   Views out;
   if (count < 0 || (count > 0 && !data))
@@ -131,13 +140,14 @@ Result<Views> views_of(const lehr_data* data, int64_t count) {
   return out;
 }
 
-/// The value of a result, or its error.
+/// Calls `use` with the value of a result, or returns its error.
 template <class T, class Use>
 MaybeError with(Result<T> result, const Use& use) {
   if (!result) return result.error();
   return use(*result);
 }
 
+/// Hands a list of arrays to the caller.
 MaybeError give(Result<lehr_arrays> made, lehr_arrays** to) {
   return with(std::move(made), [&](lehr_arrays& arrays) -> MaybeError {
     auto out = std::make_unique<lehr_arrays>(std::move(arrays));
@@ -149,6 +159,7 @@ MaybeError give(Result<lehr_arrays> made, lehr_arrays** to) {
   });
 }
 
+/// Hands a fit to the caller.
 MaybeError give(Result<lehr::Fit> made, lehr_fit** to) {
   return with(std::move(made), [&](lehr::Fit& fit) -> MaybeError {
     json summary = json::parse(fit.impl().summary);
@@ -159,7 +170,7 @@ MaybeError give(Result<lehr::Fit> made, lehr_fit** to) {
   });
 }
 
-/// What `use` makes of the options of a fit and of its data.
+/// Parses the options and data of a fit, and calls `use` with them.
 template <class Use>
 MaybeError with_fit_options(const char* options, const lehr_data* data, int64_t count, const Use& use) {
   return with(lehr::parse_object(options, "options"), [&](const json& object) {
@@ -171,6 +182,7 @@ MaybeError with_fit_options(const char* options, const lehr_data* data, int64_t 
   });
 }
 
+/// Wraps a C callback.
 lehr::Callback callback_of(lehr_on_sweep on_sweep, void* user) {
   if (!on_sweep) return {};
   return [on_sweep, user](const lehr::Sweep& s) {
@@ -178,6 +190,7 @@ lehr::Callback callback_of(lehr_on_sweep on_sweep, void* user) {
   };
 }
 
+/// Simulates from the model.
 Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Dataset& dataset,
                               const lehr::DrawOptions& how) {
   lehr::Settings settings = program.settings;
@@ -191,6 +204,7 @@ Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Da
   return out;
 }
 
+/// Describes a model as JSON.
 json describe(const lehr::model::Model& m) {
   const auto names = [&](const std::vector<lehr::model::PlateId>& plates) {
     json out = json::array();

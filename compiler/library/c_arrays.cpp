@@ -1,3 +1,4 @@
+// Converts results to lists of arrays for C.
 #include "compiler/library/c_arrays.h"
 
 #include "compiler/fitting/posterior_numbers.h"

@@ -1,3 +1,5 @@
+// Converts JSON objects to options. Each option has a Taker, which checks and stores its value; unknown names are
+// errors.
 #include "compiler/library/c_options.h"
 
 #include <fmt/format.h>
@@ -10,20 +12,22 @@ namespace {
 
 using nlohmann::json;
 
+/// Makes an error of ExitCode::usage.
 Error wrong(const std::string& where, std::string text) { return {ExitCode::usage, where, std::move(text), {}}; }
 
-/// A value as it is typed; nothing for what is no single value.
+/// Returns a JSON value as it would be typed on a command line; nothing for lists and objects.
 std::optional<std::string> typed(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() || value.is_boolean()) return value.dump();
   return std::nullopt;
 }
 
+/// Makes the error that a value has the wrong type.
 Error untyped(const std::string& name) { return wrong(name, "the value is neither a number, nor text, nor a truth"); }
 
 using Sizes = std::map<std::string, std::int64_t>;
 
-/// Whole numbers by name; as text, "+5" is among those of `more`, where there can be any.
+/// Reads whole numbers by plate. If `more` is not null, the text "+5" goes there as 5.
 std::optional<Error> take_sizes(const std::string& where, const json& value, Sizes& to, Sizes* more) {
   if (!value.is_object()) return wrong(where, "sizes are numbers by the names of plates");
   for (const auto& [plate, size] : value.items()) {
@@ -40,12 +44,13 @@ std::optional<Error> take_sizes(const std::string& where, const json& value, Siz
   return std::nullopt;
 }
 
-/// An option by its name, and what becomes of its value.
+/// An option's name, and the function that reads its value.
 struct Taker {
   std::string name;
   std::function<std::optional<Error>(const json&)> take;
 };
 
+/// Returns a Taker for a number in a range.
 template <class T>
 Taker number(std::string name, T& to, const OptionRange& range) {
   const auto take = [name, &to, range](const json& value) -> std::optional<Error> {
@@ -65,11 +70,13 @@ Taker number(std::string name, T& to, const OptionRange& range) {
   return {std::move(name), take};
 }
 
+/// Returns a Taker for sizes of plates.
 Taker sizes(std::string name, Sizes& to, Sizes* more = nullptr) {
   const auto take = [name, &to, more](const json& value) { return take_sizes(name, value, to, more); };
   return {std::move(name), take};
 }
 
+/// Reads all options of an object.
 std::optional<Error> take_all(const json& options, const std::vector<Taker>& takers) {
   std::vector<std::string> known;
   for (const Taker& t : takers)

@@ -1,4 +1,4 @@
-// The functions of predict.h: built objects as programs and fits, and errors as their statuses.
+// Implements predict.h: a built object becomes a Program, its state a Fit, and errors become statuses of the object.
 #include "compiler/library/predict.h"
 
 #include <cstring>
@@ -18,10 +18,12 @@ using nlohmann::json;
 namespace embedded = lehr::embedded;
 namespace machine = lehr::machine;
 
+/// Stores a copy of a text in `*message`.
 void say(const std::string& text, char** message) {
   if (message) *message = ::strdup(text.c_str());
 }
 
+/// Converts the kind of an error to a status.
 std::int32_t status_of(ExitCode code) {
   switch (code) {
     case ExitCode::done:
@@ -39,12 +41,13 @@ std::int32_t status_of(ExitCode code) {
   return embedded::kLibrary;
 }
 
+/// Stores the message of an error and returns its status.
 std::int32_t refuse(const Error& e, char** message) {
   say(e.code == ExitCode::model && e.text.ends_with('\n') ? e.text : render(e), message);
   return status_of(e.code);
 }
 
-/// A built object, what its state knows, and the data of a call.
+/// The object, state, data and options of a call, converted.
 struct Call {
   lehr::Program program;
   lehr::Fit fit;
@@ -52,7 +55,7 @@ struct Call {
   json options;
 };
 
-/// Why there is none.
+/// Checks and converts the arguments of a call into `out`; returns a status.
 std::int32_t open(const void* model, void* memory, const void* data, const char* options, std::optional<Call>& out,
                   char** message) {
   if (!model || !data) return embedded::kNull;
@@ -72,6 +75,7 @@ std::int32_t open(const void* model, void* memory, const void* data, const char*
   return embedded::kOk;
 }
 
+/// Predicts for a call.
 Result<lehr_arrays> predict(const Call& c) {
   Result<lehr::PredictOptions> how = lehr::predict_options(c.options);
   if (!how) return how.error();
@@ -81,6 +85,7 @@ Result<lehr_arrays> predict(const Call& c) {
   return lehr::to_arrays(std::move(*made));
 }
 
+/// Scores for a call.
 Result<lehr_arrays> score(const Call& c) {
   const Result<lehr::ScoreOptions> how = lehr::score_options(c.options);
   if (!how) return how.error();
@@ -89,6 +94,7 @@ Result<lehr_arrays> score(const Call& c) {
   return lehr::to_arrays(std::move(*made));
 }
 
+/// Runs `work` on the converted arguments; exceptions become statuses.
 template <class Work>
 std::int32_t call(const void* model, void* state, const void* data, const char* options, const Work& work,
                   lehr_arrays** out, char** message) {

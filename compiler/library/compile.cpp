@@ -1,4 +1,4 @@
-// The text of a model to a Program or messages.
+// Compiles the text of a model: a Program, or messages.
 #include <algorithm>
 #include <tuple>
 
@@ -10,6 +10,7 @@
 namespace lehr {
 namespace {
 
+/// Converts a diagnostic to a message with line and column.
 Message message_of(const Diagnostic& d, const Source& source) {
   const Position begin = position_of(source, d.span.begin), end = position_of(source, d.span.end);
   Message out;

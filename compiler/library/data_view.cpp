@@ -1,4 +1,5 @@
-// Views of the caller's memory as the arrays that binding takes.
+// Converts views of the caller's memory to the arrays that bind() accepts. Views are checked first, so that no read
+// leaves the caller's memory.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,12 +13,15 @@
 namespace lehr {
 namespace {
 
+/// Extents or strides.
 using Shape = std::vector<std::int64_t>;
 
+/// Returns the number of values in a view.
 std::size_t length(const DataView& v) {
   return std::visit([](auto values) { return values.size(); }, v.values);
 }
 
+/// Returns the strides of a row-major array.
 Shape row_major(const Shape& shape) {
   Shape out(shape.size(), 1);
   for (std::size_t k = shape.size(); k-- > 1;)
@@ -25,7 +29,7 @@ Shape row_major(const Shape& shape) {
   return out;
 }
 
-/// Nothing where the product is too large to be that of an array, or an extent is negative.
+/// Returns the number of elements; nothing if an extent is negative or the product is too large.
 std::optional<std::size_t> count(const Shape& shape) {
   constexpr std::size_t kMost = std::size_t{1} << 48;
   std::size_t out = 1;
@@ -36,7 +40,7 @@ std::optional<std::size_t> count(const Shape& shape) {
   return out;
 }
 
-/// Why the numbers of a view do not describe an array; empty when they do.
+/// Returns why shape, strides or offsets do not fit the values; empty if they do.
 std::string fault(const DataView& v) {
   const auto size = static_cast<std::int64_t>(length(v));
   if (!v.row_offsets.empty()) {
@@ -65,7 +69,7 @@ std::string fault(const DataView& v) {
   return *n > 0 && size == 0 ? "there are no values" : "";
 }
 
-/// Which of the values is none; empty: all of them are.
+/// Returns which text value is not UTF-8; empty if all are.
 std::string wrong_text(const DataView& v) {
   const auto* text = std::get_if<DataView::Text>(&v.values);
   for (std::size_t k = 0; text && k < text->size(); ++k)
@@ -73,7 +77,7 @@ std::string wrong_text(const DataView& v) {
   return "";
 }
 
-/// As values of another type, row-major.
+/// Copies strided values to a row-major array of another type.
 template <class To, class From>
 std::vector<To> packed(std::span<const From> from, const Shape& shape, const Shape& strides) {
   if (strides.empty() || strides == row_major(shape)) return std::vector<To>(from.begin(), from.end());
@@ -93,7 +97,7 @@ std::vector<To> packed(std::span<const From> from, const Shape& shape, const Sha
   return out;
 }
 
-/// Nothing of text.
+/// Returns the values as doubles; empty for text.
 std::vector<double> numbers(const DataView& v) {
   return std::visit(
       [&]<class T>(std::span<T> from) {
@@ -103,7 +107,7 @@ std::vector<double> numbers(const DataView& v) {
       v.values);
 }
 
-/// As the readers of files number text.
+/// Converts text to levels, as the readers of files do.
 void put_levels(const DataView::Text& from, const DataView& v, DataArray& to) {
   std::vector<std::optional<std::string>> texts;
   for (const char* text : packed<const char*>(from, v.shape, v.strides))
@@ -111,6 +115,7 @@ void put_levels(const DataView::Text& from, const DataView& v, DataArray& to) {
   set_levels(to, texts);
 }
 
+/// Converts a valid view.
 DataArray array_of(const DataView& v) {
   DataArray out;
   out.name = v.name;
@@ -129,6 +134,7 @@ DataArray array_of(const DataView& v) {
   return out;
 }
 
+/// Makes an error about a view.
 Error wrong(const DataView& v, const std::string& why) {
   return {ExitCode::data, v.name, "the view does not describe an array: " + why, {}};
 }

@@ -1,4 +1,4 @@
-// Fits of a Program, and what can be asked of them.
+// Fits of a Program: runs all restarts, keeps the best, and collects what a Fit reports.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,10 +20,12 @@
 namespace lehr {
 namespace {
 
+/// Makes an error of ExitCode::usage.
 Error wrong(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
 
-/// A model that is well without data may not be with what is missing in them.
-Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
+/// Binds data to the model and derives its updates. A model that is valid without data may be invalid for missing
+/// values, hence the error of ExitCode::model.
+Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
   Result<Dataset> dataset = dataset_of(views);
   if (!dataset) return dataset.error();
   Diagnostics diagnostics;
@@ -34,6 +36,7 @@ Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> vi
   return std::move(**bound);
 }
 
+/// Formats each warning with its notes as one line.
 std::vector<std::string> one_line_each(const std::vector<Caution>& cautions) {
   std::vector<std::string> out;
   for (const Caution& c : cautions)
@@ -43,8 +46,10 @@ std::vector<std::string> one_line_each(const std::vector<Caution>& cautions) {
 
 using Clock = std::chrono::steady_clock;
 
+/// Returns the seconds since a time.
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
+/// Returns the options as fit.json records them.
 FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
   const auto method = std::ranges::find(method_names(), o.method, &MethodName::method);
   FitRequest out{p.source.name, p.source.text, "", std::string(method->name), o.anneal, o.temper, o.seed};
@@ -53,21 +58,21 @@ FitRequest request_of(const Program::Impl& p, const FitOptions& o) {
   return out;
 }
 
-/// The runs of a fit. Of all but the best the posterior is not kept.
+/// All runs of a fit. Only the best has its posterior.
 struct Runs {
   std::vector<TracedRun> all;
   std::optional<std::size_t> best;
-  std::vector<NamedArray> global;     // of the best
-  std::vector<std::string> warnings;  // the same
+  std::vector<NamedArray> global;     // global factors of the best run
+  std::vector<std::string> warnings;  // about the best run
   std::vector<std::string> failures;
-  bool cut_short = false;
+  bool cut_short = false;  // the callback cancelled the fit
 };
 
-/// The run of a start that is in place; false: it was cancelled.
+/// Runs from a start and records the trace. Returns false if the callback cancelled it.
 bool trace_run(Fitting& fitting, TracedRun& run, const Callback& callback, Clock::time_point begin) {
   bool cancelled = false;
   fitting.run(run, [&](const SweepReport& s) {
-    if (cancelled) return false;  // a method may ask again
+    if (cancelled) return false;  // a method may call again after it was cancelled
     run.trace.push_back({s.iteration, seconds_since(begin), s.elbo, s.temperature, s.objective});
     const auto r = static_cast<std::int64_t>(run.restart);
     cancelled = callback && !callback({r, s.iteration, s.elbo, s.temperature, s.objective});
@@ -76,6 +81,7 @@ bool trace_run(Fitting& fitting, TracedRun& run, const Callback& callback, Clock
   return !cancelled;
 }
 
+/// Runs all restarts. A restart that fails numerically is recorded; it is an error only if all fail to start.
 Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& callback, Clock::time_point begin) {
   Runs out;
   std::optional<Error> failed_start;
@@ -116,7 +122,7 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
   return out;
 }
 
-/// What a fit says of its best run.
+/// Stores the best run in the fit.
 void take(Runs& runs, Fit::Impl& to) {
   TracedRun& best = runs.all[*runs.best];
   for (const TraceRow& row : best.trace) {
@@ -130,7 +136,8 @@ void take(Runs& runs, Fit::Impl& to) {
   if (runs.cut_short && to.run.outcome.status != Status::numerical_failure) to.run.outcome.status = Status::interrupted;
 }
 
-/// What chains say together takes the place of what the last of them does. Nothing of other methods.
+/// For a sampler, replaces the results of the last chain by those of all chains together. Does nothing for other
+/// methods.
 void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohmann::json& summary) {
   const std::vector<const GibbsReport*> chains = whole_chains(runs.all);
   if (chains.empty()) return;
@@ -142,6 +149,7 @@ void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohma
   to.draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
 }
 
+/// Returns an array as the library shows it.
 PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; }
 
 }  // namespace

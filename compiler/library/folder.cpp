@@ -1,4 +1,4 @@
-// Fits as directories, written and read.
+// Writes a fit to a directory and reads it back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 namespace lehr {
 namespace {
 
+/// Returns the status of that name.
 Status status_called(std::string_view name) {
   for (const Status s : {Status::converged, Status::max_iter, Status::numerical_failure})
     if (name_of(s) == name) return s;
   return Status::interrupted;
 }
 
-/// Factors of items are those of the data of that fit.
+/// Returns the parameters of global factors; those of items belong to the data of that fit.
 std::vector<NamedArray> global_arrays(const Analysed& complete, const SavedFit& fit) {
   const model::Model& m = complete.model;
   const auto is_local = [&](const NamedArray& a) {
@@ -34,10 +35,10 @@ std::vector<NamedArray> global_arrays(const Analysed& complete, const SavedFit& 
   return out;
 }
 
-/// Of fit.json: whether trace.csv tells the objective beside the ELBO.
+/// Returns true if trace.csv has a column `objective`: the fit was annealed or tempered.
 bool has_objective(const nlohmann::json& summary) { return summary.contains("anneal") || summary.contains("temper"); }
 
-/// Nothing where the trace is of another fit.
+/// Converts the trace, if the directory has one of this fit.
 void read_trace(const SavedFit& fit, bool with_objective, Fit::Impl& to) {
   if (fit.trace.empty()) return;
   std::vector<std::string> names{"iteration", "seconds", "elbo", "temperature"};

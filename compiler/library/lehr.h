@@ -6,9 +6,9 @@
 //   if (!fit) return complain(fit.error());
 //   for (double m : fit->find("mu.mean")->values) ...
 //
-// A user's mistake is a value: of the model, a Message; of data and options, an Error. Exceptions are left for memory
-// that has run out and faults of Lehr itself. There is no global state: programs and fits belong to whoever holds them,
-// and different threads may compile, and fit one and the same Program, at the same time.
+// Mistakes of the user are values: a Message about the model, an Error about data and options. Exceptions are left for
+// exhausted memory and bugs of Lehr. There is no global state. Different threads may compile, and fit the same Program,
+// at the same time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -150,17 +150,17 @@ class Fit {
   /// Returns how the fit ended.
   FitStatus status() const;
   /// Returns what went wrong if the status is numerical_failure; otherwise empty.
-  const std::string& failure() const;  // numerical_failure: what happened
+  const std::string& failure() const;
   /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_caveats() mentions.
-  double elbo() const;  // nats, every constant in it but those of elbo_caveats
+  double elbo() const;
   /// Returns remarks on what the ELBO leaves out or bounds.
   const std::vector<std::string>& elbo_caveats() const;
   /// Returns the number of sweeps or steps of the best run.
   std::int64_t iterations() const;
   /// Returns which restart was the best, from 0.
-  std::int64_t restart() const;  // the one that was kept, from 0
+  std::int64_t restart() const;
   /// Returns the temperature at the end of variational tempering; 1 for other methods.
-  double temperature() const;  // 1; tempered: at the end of the tempering phase
+  double temperature() const;
   /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;
   /// Returns the sweeps of the best run.
@@ -195,7 +195,7 @@ class Fit {
 class Program {
  public:
   /// Returns the name of the model.
-  const std::string& name() const;  // of the model
+  const std::string& name() const;
   /// Returns the names of the data that the model needs: inputs and observed variables.
   std::vector<std::string> data_names() const;
   /// Returns the names of the latent variables, of which the posterior has parameters.

@@ -1,4 +1,4 @@
-// Names are those that the object keeps of its tables.
+// Converts built objects to Program and Fit, by the texts and names that the object stores beside its tables.
 #include "compiler/library/object.h"
 
 #include <cmath>
@@ -19,10 +19,13 @@ using machine::Model;
 using machine::SizeRule;
 using machine::View;
 
+/// Returns the slot of a run-time extent.
 std::size_t slot_of(Extent e) { return static_cast<std::size_t>(-(e + 1)); }
 
+/// Returns a text from which the object was built.
 const char* text_of(const Model& object, BuiltFrom what) { return object.built_from[static_cast<std::size_t>(what)]; }
 
+/// Returns the extents of a buffer.
 std::vector<std::int64_t> shape_of(const View& v, std::int64_t buffer) {
   const machine::BufferRow& row = v.model.buffers[buffer];
   std::vector<std::int64_t> out;
@@ -31,7 +34,7 @@ std::vector<std::int64_t> shape_of(const View& v, std::int64_t buffer) {
   return out;
 }
 
-/// By PlateId: constants of the code, and what the state has.
+/// Returns the size of each plate, by PlateId: constants of the code, and the sizes of the state.
 std::vector<std::int64_t> plate_sizes(const Program::Impl& p, const Model& object, const embedded::State& state) {
   const model::Model& m = p.complete.model;
   std::vector<std::int64_t> out = bind_sizes(m, p.settings)->sizes;
@@ -44,7 +47,7 @@ std::vector<std::int64_t> plate_sizes(const Program::Impl& p, const Model& objec
   return out;
 }
 
-/// Arrays of a joint variable have its members' marginals behind them.
+/// Appends the marginals of the members of joint variables.
 void add_members(const model::Model& m, const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& arrays) {
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (!model::is_joint(m.variables[k])) continue;
@@ -56,6 +59,7 @@ void add_members(const model::Model& m, const std::vector<std::int64_t>& sizes, 
   }
 }
 
+/// Returns the member at a position in the caller's struct of data, whose members have 8 bytes each.
 template <class T>
 T field(const embedded::DataSet* data, std::int64_t position) {
   T out;
@@ -73,7 +77,8 @@ Result<Program> program_of(const Model& object) {
   const Compilation made = compile(text_of(object, BuiltFrom::model), *options);
   if (!made) return Error{ExitCode::model, options->name, made.text, {}};
   Program::Impl impl = made.program->impl();
-  for (model::Model* m : {&impl.resolved, &impl.complete.model})  // objects count from 0
+  // Built objects count elements from 0, whatever the model says.
+  for (model::Model* m : {&impl.resolved, &impl.complete.model})
     for (model::Plate& plate : m->plates)
       plate.from = 0;
   impl.instance = [&object, settings = impl.settings](const Analysed& analysed, const BoundData& data,
@@ -142,8 +147,8 @@ embedded::Status ObjectData::read(const Model& object, const embedded::State& st
   return embedded::kOk;
 }
 
-/// One number for each element of rows that are in no rows themselves is a ragged array, what else lies on rows is
-/// joined end to end.
+/// One value for each element of a nested plate becomes a ragged array, if its parent is not nested itself. Other
+/// arrays over nested plates stay joined end to end.
 void ObjectData::add(std::int64_t array) {
   const machine::ArrayRow& row = object_->arrays[array];
   const machine::BufferRow& buffer = object_->buffers[row.buffer];
@@ -171,7 +176,6 @@ void ObjectData::add(std::int64_t array) {
     if (axes[k] < 0 && !is_nested(axes[k])) shown_[slot_of(axes[k])] = true;
 }
 
-/// Of rows that no ragged array shows.
 void ObjectData::add_lengths() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
     if (object_->sizes[slot].rule != SizeRule::nested || shown_[slot]) continue;

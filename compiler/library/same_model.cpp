@@ -1,4 +1,4 @@
-// Whether a fit is one of this program's model.
+// Checks that a fit belongs to a program's model, by the variables that its summary lists.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@ namespace {
 
 using model::PlateId;
 
+/// Returns the names of plates as JSON.
 nlohmann::json names(const model::Model& m, const std::vector<PlateId>& plates) {
   nlohmann::json out = nlohmann::json::array();
   for (const PlateId p : plates)
@@ -18,10 +19,10 @@ nlohmann::json names(const model::Model& m, const std::vector<PlateId>& plates) 
   return out;
 }
 
-/// Auxiliary variables have names that the language has not.
+/// Returns true for the name of an auxiliary variable, which contains characters that the language does not allow.
 bool is_auxiliary(const std::string& name) { return name.find_first_of(".(") != std::string::npos; }
 
-/// The first variable that only one of them has, or that does not lie on the same plates in both; empty: there is none.
+/// Returns the first variable that only one of the two has, or that is on other plates; empty if there is none.
 std::string difference(const model::Model& m, const nlohmann::json& fitted) {
   for (const model::Variable& v : m.variables) {
     if (v.observed || v.auxiliary) continue;
@@ -40,7 +41,7 @@ std::string difference(const model::Model& m, const nlohmann::json& fitted) {
 }  // namespace
 
 std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit) {
-  if (fit.summary.empty()) return std::nullopt;  // of a built object, which says itself what it is of
+  if (fit.summary.empty()) return std::nullopt;  // the state of a built object, which is checked elsewhere
   const nlohmann::json summary = nlohmann::json::parse(fit.summary);
   const std::string of = summary.value("model", std::string());
   const std::string variable = difference(program.resolved, summary.value("variables", nlohmann::json::object()));

@@ -1,4 +1,4 @@
-// Fits that go on with new data.
+// Updates a fit with new data: its posterior becomes the prior of a changed model, which is fitted as usual.
 #include <fmt/format.h>
 
 #include "compiler/advice.h"

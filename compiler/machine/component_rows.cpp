@@ -1,3 +1,5 @@
+// Finds, for each exchangeable plate, the buffers that change when two of its elements are exchanged or merged. A plate
+// is usable for moves if some buffer counts the items of each component and some category assigns items to them.
 #include "compiler/machine/component_rows.h"
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@ using conditionals::BlockId;
 using machine::ComponentArrayRow;
 using schedule::Exchangeable;
 
+/// The rows of one plate.
 struct Found {
   machine::ComponentsRow row{};
   std::vector<ComponentArrayRow> arrays, counts;
@@ -24,12 +27,14 @@ struct Found {
   std::vector<machine::AllocationRow> allocations;
 };
 
+/// Classifies the buffers for one exchangeable plate.
 class Finder {
  public:
   Finder(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
          const Tables& t, const Exchangeable& x)
       : m_(m), s_(s), l_(l), p_(l.program), subjects_(subjects), t_(t), x_(x), size_(l.plate_sizes[x.plate.index()]) {}
 
+  /// Returns the rows, or nothing if the plate has no counts or no assignments.
   std::optional<Found> find() {
     out_.row.count = t_.extent(p_, size_);
     const Order order = x_.told_apart ? Order::told_apart : x_.ordered ? Order::by_size : Order::none;
@@ -45,10 +50,14 @@ class Finder {
   }
 
  private:
+  /// Returns the number of a buffer.
   static std::int64_t position(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
+  /// Returns a block of the model.
   const conditionals::Block& block(BlockId b) const { return s_.conditionals[b]; }
+  /// Returns the variable of a block.
   const model::Variable& variable(BlockId b) const { return m_[block(b).variable]; }
 
+  /// Returns a bit for each axis of the buffer that is over the plate.
   std::uint64_t axes_of(loops::BufferId b) const {
     std::uint64_t out = 0;
     for (std::size_t k = 0; k < p_[b].axes.size(); ++k) {
@@ -57,6 +66,7 @@ class Finder {
     return out;
   }
 
+  /// Appends a row for the buffer if it is part of the posterior and has an axis over the plate.
   void add(loops::BufferId b) {
     using From = loops::Role;
     const loops::Buffer& buffer = p_[b];
@@ -66,6 +76,7 @@ class Finder {
     if (is_state && axes != 0) out_.arrays.push_back({kind_of(b), position(b), axes});
   }
 
+  /// Classifies a buffer, which decides how a merge adds or drops slices of it.
   Kind kind_of(loops::BufferId b) const {
     if (p_[b].role == loops::Role::statistic) return Kind::statistic;
     for (BlockId c : x_.categories) {
@@ -74,14 +85,14 @@ class Finder {
     for (const loops::ParameterSlot& slot : l_.interface.parameters) {
       if (slot.buffer != b) continue;
       if (std::ranges::find(x_.categories, slot.block) != x_.categories.end()) return Kind::responsibility;
-      // A simplex of each item over the components.
+      // A simplex over the components for each item.
       const bool over = !slot.axes.empty() && m_[slot.axes.back()].set == x_.plate && slot.event_rank == 1;
       return slot.local && over ? Kind::proportion : Kind::factor;
     }
     return Kind::factor;
   }
 
-  /// Statistics of nothing but indicators; otherwise the probabilities of stored categories.
+  /// Finds the buffers that count items by component: statistics of indicators alone, and stored responsibilities.
   void add_counts() {
     const auto& algebra = s_.conditionals.density.algebra;
     for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
@@ -91,7 +102,7 @@ class Finder {
                           std::ranges::all_of(s.inner.atoms, [](const density::Atom& x) {
                             return x.stat == math::Stat::indicator && x.opaque.empty();
                           });
-      // That of a first element alone counts sequences.
+      // A guarded statistic, such as that of first elements, counts sequences.
       if (counts && s.inner.guards.empty()) out_.counts.push_back({Kind::statistic, position(b), axes_of(b)});
     }
     for (const ComponentArrayRow& a : out_.arrays) {
@@ -99,7 +110,7 @@ class Finder {
     }
   }
 
-  /// Sums over the sticks stand beside the same sums over all components.
+  /// Finds sums over all components but the last, which stick-breaking weights need beside the sums over all.
   void add_heads() {
     for (const model::Plate& plate : m_.plates) {
       if (!plate.stick || m_[plate.set].set != x_.plate) continue;
@@ -115,6 +126,8 @@ class Finder {
     }
   }
 
+  /// Appends a row for a category that assigns items to components. It needs either a step that can be run, or stored
+  /// probabilities.
   void add_allocation(BlockId b) {
     machine::AllocationRow a{-1, -1, -1, -1};
     const auto stage = s_.stage_of[b.index()];
@@ -133,6 +146,7 @@ class Finder {
     out_.allocations.push_back(a);
   }
 
+  /// Returns the position in a sweep of a step of the schedule.
   std::int64_t turn_of(std::size_t step) const {
     const auto at =
         std::ranges::find_if(l_.interface.sweep, [&](const schedule::Turn& t) { return t.step == step && !t.refresh; });
@@ -150,6 +164,7 @@ class Finder {
   Found out_;
 };
 
+/// Appends rows to a table; stores the first position in `first` and returns their number.
 template <class Row>
 std::int64_t append(std::vector<Row>& to, const std::vector<Row>& rows, std::int64_t& first) {
   first = static_cast<std::int64_t>(to.size());

@@ -1,3 +1,4 @@
+// The fingerprint as an FNV-1a hash.
 #include "compiler/machine/identity.h"
 
 #include "compiler/loops/print_loops.h"
@@ -5,10 +6,10 @@
 namespace lehr {
 namespace {
 
-/// Changes with what a state or a saved state looks like.
+/// Must be increased whenever the layout of a state or a saved state changes.
 constexpr std::uint64_t kLayoutVersion = 1;
 
-/// FNV-1a (Fowler, Noll & Vo).
+/// Continues an FNV-1a hash (Fowler, Noll & Vo) with bytes.
 std::uint64_t hashed(std::uint64_t so_far, const void* from, std::size_t bytes) {
   const auto* p = static_cast<const unsigned char*>(from);
   for (std::size_t k = 0; k < bytes; ++k)
@@ -16,6 +17,7 @@ std::uint64_t hashed(std::uint64_t so_far, const void* from, std::size_t bytes) 
   return so_far;
 }
 
+/// Continues the hash with the elements of a vector, which must have no padding.
 template <class T>
 std::uint64_t hashed(std::uint64_t so_far, const std::vector<T>& all) {
   return hashed(so_far, all.data(), all.size() * sizeof(T));

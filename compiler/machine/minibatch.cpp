@@ -1,3 +1,4 @@
+// Dependence of code on the number of items, by a walk over the functions outside the item stages.
 #include "compiler/machine/minibatch.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace {
 using loops::BufferId;
 using loops::SizeId;
 
-/// The sizes of the plate and of what is nested in it, of their longest rows and of their offsets.
+/// Returns the sizes that change with the items: of the plate, of plates nested in it, of their longest rows and
+/// offsets.
 std::set<SizeId> sizes_of_items(const model::Model& m, const loops::Lowered& l, model::PlateId plate) {
   std::set<SizeId> out{l.plate_sizes[m[plate].set.index()]};
   for (const auto& [nested, offsets] : nested_in(m, l, plate)) {
@@ -25,7 +27,7 @@ std::set<SizeId> sizes_of_items(const model::Model& m, const loops::Lowered& l, 
   return out;
 }
 
-/// Whether elements of these sizes number coordinates of a joint factor.
+/// Returns true if one of these sizes counts the coordinates of a joint factor.
 bool number_coordinates(const model::Model& m, const loops::Lowered& l, const std::set<SizeId>& sizes) {
   for (const model::Variable& v : m.variables) {
     if (!model::is_joint(v)) continue;
@@ -36,7 +38,8 @@ bool number_coordinates(const model::Model& m, const loops::Lowered& l, const st
   return false;
 }
 
-/// Whether a function touches anything with these sizes, but for the number of items itself.
+/// Returns true if a function evaluates one of these sizes, or accesses an array that has one as an extent. The number
+/// of items itself, `own`, may be evaluated, since minibatches scale it.
 bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId>& items, SizeId own) {
   const auto is_of_items = [&](SizeId s) { return items.contains(s); };
   bool touched = false;

@@ -1,3 +1,5 @@
+// Collects, for the elements of given plates, the data arrays whose first axes are those plates; each is a table of
+// columns. Data that refer to an element by its number are columns too.
 #include "compiler/machine/subjects.h"
 
 #include <algorithm>
@@ -5,6 +7,7 @@
 namespace lehr {
 namespace {
 
+/// Returns the number of a buffer.
 std::int64_t position(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
 
 }  // namespace
@@ -30,7 +33,8 @@ void Subjects::add(const Named& v, loops::BufferId buffer, bool covariate, const
   t_.columns.push_back(row);
 }
 
-/// What was observed where data name an element (a tie of a node), by what else they name there (the other node).
+/// Adds observations that refer to an element by an index in the data, such as `y[tie]` with `from[tie]` = node. A
+/// second index of the same observation (`to[tie]`) distinguishes its columns.
 void Subjects::add_named(model::PlateId element) {
   const auto names = [&](const model::Given& g) { return g.value_plate && !m_[set(*g.value_plate)].parent; };
   for (std::size_t a = 0; a < m_.givens.size(); ++a) {
@@ -64,7 +68,7 @@ std::int64_t Subjects::of(const std::vector<model::PlateId>& axes) {
   if (!fresh) return at->second;
   machine::SubjectRow row{};
   row.first_axis = static_cast<std::int64_t>(t_.axes.size());
-  // Rows of nested plates stand end to end: their size is that of all of them.
+  // Elements of a nested plate are numbered through all rows, so the axes start at the last nested plate.
   const auto last_nested = std::find_if(axes.rbegin(), axes.rend(), [&](auto p) { return m_[set(p)].parent; });
   for (auto p = last_nested == axes.rend() ? axes.begin() : last_nested.base() - 1; p != axes.end(); ++p)
     t_.axes.push_back(extent(*p));

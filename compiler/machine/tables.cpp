@@ -1,3 +1,5 @@
+// Translates a lowered model into the tables of runtime/machine/model.h. Enumerations are translated one by one, since
+// the runtime does not know those of the compiler. Functions and buffers are referred to by position, -1 for none.
 #include "compiler/machine/tables.h"
 
 #include <fmt/format.h>
@@ -24,8 +26,10 @@ using machine::Parameter;
 using machine::Role;
 using machine::SizeRule;
 
+/// Limit of an estimated number of operations, so that it fits into an integer.
 constexpr double kMostOperations = 1e15;
 
+/// Translates the support of a variable.
 machine::Support support_of(math::Support s) {
   using From = math::Support;
   using To = machine::Support;
@@ -53,13 +57,14 @@ machine::Support support_of(math::Support s) {
     case From::spd_matrix:
       return To::spd_matrix;
     case From::scaled:
-      return To::vector;  // but for its precision
+      return To::vector;  // except its scale, see write_parameters()
     case From::switched:
-      break;  // its choice is a category, everything else a number
+      break;  // its choice is a category and its other parameters are numbers, see write_parameters()
   }
   return To::real;
 }
 
+/// Translates the role of a parameter.
 Parameter parameter_of(math::ParameterRole r) {
   using From = math::ParameterRole;
   switch (r) {
@@ -85,12 +90,14 @@ Parameter parameter_of(math::ParameterRole r) {
   return Parameter::other;
 }
 
+/// Returns the role of a buffer that is not data.
 Role role_of(const loops::Buffer& b) {
   if (loops::is_scratch(b)) return Role::scratch;
   if (b.role == loops::Role::parameter || b.role == loops::Role::expectation) return Role::factor;
   return b.role == loops::Role::statistic ? Role::statistic : Role::work;
 }
 
+/// Returns the domain against which data of a variable are checked.
 Domain domain_of(math::Support s) {
   switch (s) {
     case math::Support::positive:
@@ -119,6 +126,7 @@ Domain domain_of(math::Support s) {
   return Domain::real;
 }
 
+/// Returns the domain against which an input is checked; `definite`: a matrix must be positive definite.
 Domain domain_of(const model::Given& g, bool definite) {
   switch (g.type) {
     case model::GivenType::count:
@@ -136,7 +144,7 @@ Domain domain_of(const model::Given& g, bool definite) {
   return Domain::real;
 }
 
-/// Why the factor of block `b` may not be proper.
+/// Returns the message for a block whose factor becomes improper.
 std::string improper_factor(const model::Model& m, const schedule::Schedule& s, conditionals::BlockId b) {
   const conditionals::Block& block = s.conditionals[b];
   const std::string& name = m[block.variable].name;
@@ -156,11 +164,13 @@ std::string improper_factor(const model::Model& m, const schedule::Schedule& s, 
       improper ? "its prior has no normaliser, so that each element needs enough data" : "a parameter left its domain");
 }
 
+/// Writes the tables of one model.
 class Writer {
  public:
   Writer(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l)
       : m_(m), s_(s), l_(l), p_(l.program) {}
 
+  /// Writes and returns all tables.
   Tables run() {
     write_sizes();
     write_buffers();
@@ -206,11 +216,14 @@ class Writer {
   }
 
  private:
+  /// Returns the number of a buffer.
   static std::int64_t index(loops::BufferId b) { return static_cast<std::int64_t>(b.index()); }
   Extent extent(loops::SizeId s) const { return t_.extent(p_, s); }
   Extent extent(model::PlateId plate) const { return extent(l_.plate_sizes[m_[plate].set.index()]); }
+  /// Returns true if the plate is a set of its own; an alias refers to another plate.
   bool is_set(std::size_t plate) const { return m_.plates[plate].set == model::PlateId(plate); }
 
+  /// Writes a row for each run-time size, with the rule by which it becomes known.
   void write_sizes() {
     t_.sizes.resize(l_.size_values.size(), {SizeRule::fixed, 0, -1, 1});
     t_.size_plates.resize(t_.sizes.size());
@@ -241,8 +254,10 @@ class Writer {
     }
   }
 
+  /// Returns the slot of a run-time size.
   std::size_t slot(loops::SizeId s) const { return static_cast<std::size_t>(p_[s].slot); }
 
+  /// Returns true if the extent can differ between data sets.
   bool changes(Extent e) const {
     if (e >= 0) return false;
     const machine::SizeRow& row = t_.sizes[static_cast<std::size_t>(-(e + 1))];
@@ -250,6 +265,7 @@ class Writer {
            (row.rule == SizeRule::one_more && changes(row.base));
   }
 
+  /// Writes a row for each buffer of the program.
   void write_buffers() {
     for (const loops::Buffer& b : p_.buffers) {
       machine::BufferRow row{b.element == loops::Type::i64, role_of(b), static_cast<std::int64_t>(t_.axes.size()),
@@ -262,12 +278,14 @@ class Writer {
     }
   }
 
+  /// Writes a row for an array of data.
   void add_array(const std::string& name, machine::ArrayRow row) {
     t_.buffers[static_cast<std::size_t>(row.buffer)].role = Role::data;
     t_.arrays.push_back(row);
     t_.array_names.push_back(name);
   }
 
+  /// Writes rows for row offsets, inputs and observed variables.
   void write_arrays() {
     for (std::size_t k = 0; k < m_.plates.size(); ++k) {
       const loops::BufferId b = l_.data.offsets[k];
@@ -302,7 +320,8 @@ class Writer {
     }
   }
 
-  /// A variable whose terms are guarded by its presence, or that is latent where it is missing, entry by entry.
+  /// Returns how values of a variable may be missing: 1 for whole elements whose terms are guarded by presence,
+  /// kMissingEntries for single entries of a variable that is latent there, 0 for none.
   std::int64_t may_be_missing(model::VariableId v) const {
     if (m_[v].clamped) return machine::kMissingEntries;
     const auto& terms = s_.conditionals.density.terms;
@@ -311,7 +330,7 @@ class Writer {
     });
   }
 
-  /// What the constant indices of the model need.
+  /// Raises the least size of plates that the model indexes by a constant, such as `x[3]`.
   void least_sizes() {
     for (const model::Expr& e : m_.exprs) {
       const auto* given = std::get_if<model::GivenRef>(&e.node);
@@ -327,13 +346,14 @@ class Writer {
     }
   }
 
+  /// Returns true if the block is a chain of categories.
   bool is_category_chain(conditionals::BlockId b) const {
     const conditionals::Block& block = s_.conditionals[b];
     return block.chain && m_[block.variable].value_plate;
   }
 
-  /// Points outside the items that bounds outside them let move by steps, in the distributions of what a start forms
-  /// from data; and those bounds.
+  /// Returns blocks that need several steps after a start: points outside the items, in the priors of what a start
+  /// forms from data, which local bounds let move by small steps only; and those bounds.
   std::vector<conditionals::BlockId> moved_by_steps() const {
     const conditionals::Conditionals& c = s_.conditionals;
     std::vector<conditionals::BlockId> seeded, points, bounds;
@@ -354,11 +374,14 @@ class Writer {
     return points;
   }
 
+  /// Returns the number of a function, -1 for none.
   static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
+  /// Returns the estimated operations of a function outside the items.
   std::int64_t outside(std::size_t function) const {
     return std::llround(std::min(operations_of(m_, l_, function), kMostOperations));
   }
 
+  /// Writes a row for each step of a sweep.
   void write_steps() {
     const std::optional<model::PlateId> batch = batch_plate(m_, l_);
     t_.model.batch_slot = -1;
@@ -421,6 +444,7 @@ class Writer {
     }
   }
 
+  /// Writes the cached reductions and parallel regions that run before each function.
   void write_phases() {
     for (std::size_t f = 0; f < p_.functions.size(); ++f) {
       machine::PhaseRow row{};
@@ -445,22 +469,26 @@ class Writer {
     }
   }
 
+  /// Appends buffers to the list of lists and returns their number.
   std::int64_t write_list(const std::vector<loops::BufferId>& buffers) {
     for (loops::BufferId b : buffers)
       t_.statistics.push_back(index(b));
     return static_cast<std::int64_t>(buffers.size());
   }
 
+  /// Returns the role of a posterior parameter in its family.
   math::ParameterRole parameter_role(const loops::ParameterSlot& slot) const {
     const auto& all = s_.conditionals[slot.block].factor->parameters;
     return std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == slot.parameter; })->role;
   }
 
+  /// Returns true for a location and the precision that belongs to it.
   static bool are_partners(math::ParameterRole a, math::ParameterRole b) {
     using Of = math::ParameterRole;
     return (a == Of::location && b == Of::precision) || (a == Of::precision && b == Of::location);
   }
 
+  /// Writes a row for each posterior parameter.
   void write_parameters() {
     const auto& slots = l_.interface.parameters;
     for (const loops::ParameterSlot& slot : slots) {

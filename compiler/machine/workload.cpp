@@ -1,3 +1,4 @@
+// Estimates of operations by a walk over the loops, and the analysis of what an item stage stores.
 #include "compiler/machine/workload.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using loops::ExprId;
 using loops::Program;
 using loops::SizeId;
 
-/// Extents of the items of a stage and of the plates nested in them, at any depth.
+/// Returns the sizes of the items of a stage and of plates nested in them, at any depth.
 std::set<SizeId> item_sizes(const model::Model& m, const loops::Lowered& l, model::PlateId item) {
   std::set<SizeId> out;
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
@@ -27,6 +28,7 @@ std::set<SizeId> item_sizes(const model::Model& m, const loops::Lowered& l, mode
   return out;
 }
 
+/// Returns all functions of a stage that visit items.
 std::vector<std::size_t> functions_of(const loops::StageFunctions& s) {
   std::vector<std::size_t> out{s.update};
   for (const auto& f : {s.seed, s.sum, s.refresh, s.fresh, s.expectations, s.data}) {
@@ -35,8 +37,8 @@ std::vector<std::size_t> functions_of(const loops::StageFunctions& s) {
   return out;
 }
 
-/// How many operations a function makes, where loops whose ends are data have rows of average length and the longer
-/// branch is taken.
+/// Counts the operations of a function. Loops over rows of data are assumed to have rows of average length, and of two
+/// branches the longer is counted.
 class Count {
  public:
   Count(const model::Model& m, const loops::Lowered& l, const Program& p) : p_(p), values_(l.size_values) {
@@ -47,6 +49,7 @@ class Count {
     }
   }
 
+  /// Returns the operations of a block of statements.
   double block(const loops::Block& statements) {
     double out = 0;
     for (const loops::Stmt& s : statements)
@@ -55,21 +58,24 @@ class Count {
   }
 
  private:
-  static constexpr double kFunction = 10;    // of an exp, log ...
-  static constexpr double kParameter = 2;    // turns of a loop up to a parameter: passes over an item
-  static constexpr double kUnknownRows = 8;  // of a loop between data
+  static constexpr double kFunction = 10;    // of exp, log and the like
+  static constexpr double kParameter = 2;    // assumed iterations of a loop up to a parameter: passes over an item
+  static constexpr double kUnknownRows = 8;  // assumed iterations of a loop between two data values
 
+  /// Returns the value of a size.
   double extent(SizeId s) const {
     const loops::Size& size = p_[s];
     return static_cast<double>(size.constant >= 0 ? size.constant : values_[static_cast<std::size_t>(size.slot)]);
   }
 
+  /// Returns the operations of an expression; each expression is counted once.
   double expr(ExprId id) {
     if (const auto it = exprs_.find(id); it != exprs_.end()) return it->second;
     const double cost = std::visit([&](const auto& node) { return of(node); }, p_[id].node);
     exprs_[id] = cost;
     return cost;
   }
+  /// Returns the operations of several expressions.
   double all(const std::vector<ExprId>& ids) {
     double out = 0;
     for (ExprId id : ids)
@@ -91,7 +97,7 @@ class Count {
   double of(const loops::Select& n) { return 1 + expr(n.condition) + expr(n.if_true) + expr(n.if_false); }
   double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
 
-  /// What an expression says of the number of turns up to it: an extent, a constant, the end of a row.
+  /// Estimates the iterations of a loop from its end: an extent, a constant, or the end of a row.
   double turns(const loops::For& n) {
     double rows = -1;
     bool parameter = false;
@@ -133,15 +139,15 @@ class Count {
 
   const Program& p_;
   const std::vector<std::int64_t>& values_;
-  std::map<BufferId, double> rows_;  // by row offsets: elements in a row
+  std::map<BufferId, double> rows_;  // average row length, by buffer of row offsets
   std::map<ExprId, double> exprs_;
 };
 
-/// The loop over the items, the last of a function.
+/// Returns the loop over the items, which is the last loop of a function; null if there is none.
 const loops::For* item_loop(const loops::Block& function) {
   for (auto s = function.rbegin(); s != function.rend(); ++s) {
     if (const auto* loop = std::get_if<loops::For>(&s->node)) return loop;
-    // What is the same for all items comes before it, where there are some.
+    // Code that is the same for all items precedes the loop, inside an `if` that there are items.
     if (const auto* some = std::get_if<loops::If>(&s->node)) return item_loop(some->then_block);
   }
   return nullptr;

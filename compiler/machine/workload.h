@@ -9,9 +9,8 @@ namespace lehr {
 
 /// The work of an item stage.
 struct Workload {
-  /// Its functions store rows of their own items, sums and scratch, and nothing else: items can be shared out.
-  /// True if items may run in parallel. Functions of the stage then store only to rows of their own items, to sums and
-  /// to scratch.
+  /// True if items may run in parallel: functions of the stage store only to rows of their own items, to sums and to
+  /// scratch.
   bool divisible = false;
   std::vector<loops::BufferId> scratch;  // scratch buffers, of which each worker needs a copy
   double operations = 0;  // estimated operations for an item of average length, from the code before the passes

@@ -1,3 +1,5 @@
+// Parsers of schedules: a kind, a colon, and name=value pairs. Every field that is recognised is removed from the list,
+// and what remains at the end is an error.
 #include "compiler/options/anneal_spec.h"
 
 #include <fmt/format.h>
@@ -11,8 +13,10 @@
 namespace lehr {
 namespace {
 
+/// Values by name.
 using Fields = std::map<std::string, std::string>;
 
+/// Makes an error about the value of `temper`, with examples.
 Error wrong_temper(const std::string& text, const std::string& why) {
   return {ExitCode::usage,
           option("temper"),
@@ -23,6 +27,7 @@ Error wrong_temper(const std::string& text, const std::string& why) {
            "global:levels=24           method gibbs: states at 24 temperatures, and the log evidence"}};
 }
 
+/// Makes an error about the value of `anneal`, with examples.
 Error wrong(const std::string& text, const std::string& why) {
   return {ExitCode::usage,
           option("anneal"),
@@ -35,7 +40,7 @@ Error wrong(const std::string& text, const std::string& why) {
            "auto, auto:full, auto:sweeps=2000   no schedule: measured and chosen"}};
 }
 
-/// The pieces of a text between separators, empty ones left out.
+/// Splits text at any of the separators, without empty pieces.
 std::vector<std::string> pieces(std::string_view text, std::string_view separators) {
   std::vector<std::string> out;
   while (!text.empty()) {
@@ -46,7 +51,7 @@ std::vector<std::string> pieces(std::string_view text, std::string_view separato
   return out;
 }
 
-/// name=value pairs; nothing when a piece has no `=`, or a name comes twice.
+/// Parses name=value pairs; nothing if a piece has no `=`, or if a name occurs twice.
 std::optional<Fields> fields(const std::string& text) {
   Fields out;
   for (const std::string& piece : pieces(text, ",")) {
@@ -56,12 +61,13 @@ std::optional<Fields> fields(const std::string& text) {
   return out;
 }
 
-/// The number of a field, which it loses; an Error's text when it is not in the range.
+/// A parsed field: its number, or the text of an error.
 struct Taken {
-  std::optional<double> number;
-  std::string wrong;
+  std::optional<double> number;  // nothing if the field is absent or wrong
+  std::string wrong;             // empty if all is well
 };
 
+/// Removes a field from the list and parses it as a number in the range.
 Taken take(Fields& f, const std::string& name, const OptionRange& range) {
   const auto field = f.extract(name);
   if (field.empty()) return {};
@@ -69,6 +75,7 @@ Taken take(Fields& f, const std::string& name, const OptionRange& range) {
   return {x, x ? "" : fmt::format("{} is {}", name, describe(range))};
 }
 
+/// Parses what follows `auto:`.
 Result<AnnealSpec> automatic(const std::string& text, const std::string& rest) {
   AutoAnneal out;
   if (rest.empty() || rest == "quick") return AnnealSpec(out);
@@ -82,6 +89,7 @@ Result<AnnealSpec> automatic(const std::string& text, const std::string& rest) {
   return AnnealSpec(out);
 }
 
+/// Reads temperatures from a file.
 Result<std::vector<double>> temperatures(const std::string& text, const std::string& path) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes) return wrong(text, fmt::format("cannot read '{}'", path));
@@ -97,7 +105,7 @@ Result<std::vector<double>> temperatures(const std::string& text, const std::str
   return out;
 }
 
-/// Share and start of the noise.
+/// Parses the fields of stochastic annealing: the weight of the random start, and its kind.
 std::optional<Error> read_stochastic(const std::string& text, Fields& f, Annealing& a) {
   a.kind = Annealing::Kind::stochastic;
   const Taken rho = take(f, "rho", kPartRange), decay = take(f, "decay", kPartRange);
@@ -111,7 +119,7 @@ std::optional<Error> read_stochastic(const std::string& text, Fields& f, Anneali
   return std::nullopt;
 }
 
-/// linear, exp, entropy, stochastic.
+/// Parses the fields of linear, exp, entropy and stochastic.
 std::optional<Error> read_kind(const std::string& text, const std::string& name, Fields& f, Annealing& a) {
   if (name != "linear" && name != "exp" && name != "entropy" && name != "stochastic")
     return wrong(text, fmt::format("'{}' is not a kind of annealing", name));

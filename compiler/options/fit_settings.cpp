@@ -1,3 +1,5 @@
+// The table of numeric options, and the choice of a method from the options: a search, a sampler, tempering, annealing,
+// or plain inference.
 #include "compiler/options/fit_settings.h"
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 namespace lehr {
 namespace {
 
+/// All numeric options, in the order of help.
 constexpr FitNumber kNumbers[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange,
      "Maximum number of sweeps (cavi); 0: only the ELBO of the start"},
@@ -46,17 +49,21 @@ constexpr FitNumber kNumbers[] = {
     {"seed", "seed", &FitOptions::seed, kSeedRange, "Seed of the random numbers"},
 };
 
+/// All methods.
 constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi},
                                    {"svi", FitOptions::Method::svi},
                                    {"gibbs", FitOptions::Method::gibbs},
                                    {"exact", FitOptions::Method::exact}};
 
+/// All precisions.
 constexpr std::string_view kPrecisions[] = {"double", "float"};
 
+/// Makes an error of ExitCode::usage.
 Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
   return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
 }
 
+/// Returns an error if a number is outside its range.
 std::optional<Error> out_of_range(const FitOptions& o) {
   for (const FitNumber& n : kNumbers) {
     const double x = std::visit([&](auto member) { return static_cast<double>(o.*member); }, n.to);
@@ -66,6 +73,7 @@ std::optional<Error> out_of_range(const FitOptions& o) {
   return std::nullopt;
 }
 
+/// Returns the options of coordinate ascent.
 CaviOptions ascent_of(const FitOptions& o) {
   CaviOptions out;
   out.local_iterations = o.local_iterations;
@@ -78,6 +86,7 @@ CaviOptions ascent_of(const FitOptions& o) {
   return out;
 }
 
+/// Returns the options of stochastic inference.
 SviOptions steps_of(const FitOptions& o) {
   SviOptions out;
   static_cast<CaviOptions&>(out) = ascent_of(o);
@@ -93,6 +102,7 @@ SviOptions steps_of(const FitOptions& o) {
   return out;
 }
 
+/// Returns Gibbs sampling, with temperatures or a schedule if asked for.
 Result<Method> sampled(const FitOptions& o) {
   GibbsOptions out;
   out.warmup = o.warmup;
@@ -118,6 +128,7 @@ Result<Method> sampled(const FitOptions& o) {
   return Method(Gibbs{out});
 }
 
+/// Returns exact sampling.
 Result<Method> exact(const FitOptions& o) {
   if (!o.temper.empty() || !o.anneal.empty())
     return wrong(option("method"), "exact samples have no temperature: it stands in the potentials of the model");
@@ -126,6 +137,7 @@ Result<Method> exact(const FitOptions& o) {
   return Method(Exact{out});
 }
 
+/// Returns inference with a given schedule, which may be empty.
 Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
   if (o.method == FitOptions::Method::cavi) {
     Ascent out{ascent_of(o)};
@@ -139,6 +151,7 @@ Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
   return Method(out);
 }
 
+/// Returns inference with an automatic schedule.
 Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
   if (o.method == FitOptions::Method::cavi) return Method(AutomaticAscent{{ascent_of(o), a.sweeps, a.cycles}});
   if (a.cycles)
@@ -147,6 +160,7 @@ Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
   return Method(AutomaticStochastic{{steps_of(o)}});
 }
 
+/// Returns true if an option concerns a single run, so that no search is made unless asked for.
 bool has_one_start(const FitOptions& o) {
   const FitOptions usual;
   return o.method != usual.method || !o.anneal.empty() || !o.temper.empty() || !o.init.empty() ||
@@ -154,6 +168,7 @@ bool has_one_start(const FitOptions& o) {
          o.tolerance != usual.tolerance;
 }
 
+/// Returns the search over starts.
 Result<Method> searched(const FitOptions& o) {
   if (!o.search.empty() && o.search != "quick" && o.search != "full")
     return wrong(option("search"), fmt::format("'{}' is none of none, quick, full", o.search));
@@ -166,6 +181,7 @@ Result<Method> searched(const FitOptions& o) {
   return Method(SearchedAscent{out});
 }
 
+/// Returns variational tempering.
 Result<Method> tempered(const FitOptions& o) {
   const Result<TemperSettings> temper = parse_temper(o.temper);
   if (!temper) return temper.error();
@@ -176,6 +192,7 @@ Result<Method> tempered(const FitOptions& o) {
   return Method(TemperedStochastic{steps_of(o), *temper});
 }
 
+/// Chooses the method.
 Result<Method> method_of(const FitOptions& o) {
   if (o.search.empty() ? !has_one_start(o) : o.search != "none") return searched(o);
   if (o.method == FitOptions::Method::gibbs) return sampled(o);

@@ -16,9 +16,10 @@ namespace lehr {
 struct FitNumber {
   std::string_view option;  // name in `lehr fit`: "max-iter"; further spellings after a comma
   std::string_view field;   // name of the field in FitOptions: "max_iterations"
-  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;  // the field
-  OptionRange range;                                                                               // allowed values
-  std::string_view help;                                                                           // text of --help
+  /// The field itself.
+  std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;
+  OptionRange range;      // allowed values
+  std::string_view help;  // text of --help
 };
 
 /// The name of an inference method: "cavi".

@@ -1,3 +1,4 @@
+// Options by name: numbers from the table of fit_settings.cpp, texts and flags from tables here.
 #include "compiler/options/named_options.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 namespace lehr {
 namespace {
 
+/// An option that is text.
 struct FitText {
   std::string_view option;
   std::string FitOptions::*to;
@@ -21,6 +23,7 @@ constexpr FitText kTexts[] = {{"search", &FitOptions::search},
                               {"init", &FitOptions::start},
                               {"precision", &FitOptions::precision}};
 
+/// An option that is true or false.
 struct FitFlag {
   std::string_view option;
   bool FitOptions::*to;
@@ -31,15 +34,17 @@ constexpr FitFlag kFlags[] = {{"adaptive", &FitOptions::adaptive},
 
 constexpr std::string_view kMethod = "method";
 
+/// Returns an option's name as these callers write it, with '_' for '-'.
 std::string as_said(std::string_view option_name) {
   std::string out(option_name);
   std::ranges::replace(out, '-', '_');
   return out;
 }
 
-/// The first spelling of a number's option.
+/// Returns the main name of a numeric option.
 std::string_view first_name(const FitNumber& n) { return n.option.substr(0, n.option.find(',')); }
 
+/// Returns true if the numeric option has this name, which may be any of its spellings.
 bool is_called(const FitNumber& n, std::string_view name) {
   for (std::string_view rest = n.option; !rest.empty();) {
     const std::size_t comma = rest.find(',');
@@ -49,10 +54,12 @@ bool is_called(const FitNumber& n, std::string_view name) {
   return false;
 }
 
+/// Makes an error of ExitCode::usage about an option.
 Error wrong(std::string_view name, std::string text) {
   return {ExitCode::usage, std::string(name), std::move(text), {}};
 }
 
+/// Returns the names of all options.
 std::vector<std::string> all_names() {
   std::vector<std::string> out{std::string(kMethod)};
   for (const FitNumber& n : fit_numbers())
@@ -64,6 +71,7 @@ std::vector<std::string> all_names() {
   return out;
 }
 
+/// Parses a number into a field.
 template <class T>
 std::optional<Error> set_number(T& to, const OptionRange& range, std::string_view name, std::string_view value) {
   if constexpr (std::integral<T>) {
@@ -78,6 +86,7 @@ std::optional<Error> set_number(T& to, const OptionRange& range, std::string_vie
   return std::nullopt;
 }
 
+/// Sets the field of the named option.
 std::optional<Error> set(FitOptions& o, const std::string& name, const std::string& value) {
   for (const FitNumber& n : fit_numbers()) {
     if (is_called(n, name))

@@ -1,3 +1,4 @@
+// Checks, descriptions and parsers of ranges.
 #include "compiler/options/option_ranges.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ std::optional<std::uint64_t> whole_in(const OptionRange& r, std::string_view tex
     if (!contains(r, static_cast<double>(exact))) return std::nullopt;
     return exact;
   }
-  const std::optional<double> x = number_in(r, text);  // 1e6
+  const std::optional<double> x = number_in(r, text);  // forms such as 1e6
   if (!x || *x >= 0x1p53) return std::nullopt;
   return static_cast<std::uint64_t>(*x);
 }

@@ -182,7 +182,7 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
     const std::size_t start = at, before = table.cells.size();
     if (const auto fault = read_record(bytes, separator, at, table.cells)) return fail(*fault);
     const std::size_t fields = table.cells.size() - before;
-    // A blank line is nothing in a table of several columns and a missing value in a table of one.
+    // A blank line is skipped in a table of several columns, and is a missing value in a table of one.
     if (fields == 1 && columns > 1 && table.cells.back().text.empty()) {
       table.cells.pop_back();
     } else if (fields != columns) {

@@ -33,7 +33,7 @@ bool leads_outside(const void* bytes, size_t count) {
   H5Eget_auto2(H5E_DEFAULT, &tell, &to);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const bool set = H5Pset_fapl_core(access, kIncrement, false) >= 0 &&
-                   H5Pset_file_image(access, const_cast<void*>(bytes), count) >= 0;  // it makes a copy
+                   H5Pset_file_image(access, const_cast<void*>(bytes), count) >= 0;  // the library makes a copy
   const hid_t file = set ? H5Fopen("memory", H5F_ACC_RDONLY, access) : -1;
   const bool out = file >= 0 && H5Lvisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at, nullptr) > 0;
   if (file >= 0) H5Fclose(file);

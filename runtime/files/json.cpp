@@ -107,7 +107,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& reason) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 5: what is wrong"
+    // The text is "[json.exception.parse_error.101] parse error at line 1, column 5: REASON"; only REASON is shown.
     std::string_view text = reason.what();
     if (const std::size_t end = text.find("] "); end != std::string_view::npos) text.remove_prefix(end + 2);
     if (const std::size_t end = text.find(": "); text.starts_with("parse error") && end != std::string_view::npos)

@@ -20,8 +20,7 @@ Result<std::string> format_netcdf(const LabelledArrays& arrays) { return codec()
 
 Result<LabelledArrays> parse_netcdf(std::string_view bytes, const std::string& path) {
   const NetcdfCodec& c = codec();
-  return in_child<LabelledArrays>(path,
-                                  [&] { return c.parse(bytes, path); });  // files of strangers can crash the library
+  return in_child<LabelledArrays>(path, [&] { return c.parse(bytes, path); });  // damaged files can crash the library
 }
 
 }  // namespace lehr

@@ -221,7 +221,7 @@ Result<LabelledArrays> parse(std::string_view bytes, const std::string& path) {
     return Error{ExitCode::data, path, "not a file of draws: parts of it are in another file", {}};
   try {
     Open file;
-    std::string copy(bytes);  // the library wants it writable
+    std::string copy(bytes);  // the library needs writable memory
     check(nc_open_mem(path.c_str(), NC_NOWRITE, copy.size(), copy.data(), &file.id));
     LabelledArrays out{read_attributes(file.id), {}};
     int count = 0;

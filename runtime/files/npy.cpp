@@ -154,7 +154,7 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
   if (!header) return data_error(path, "the header is damaged");
   Layout out{*header, start + length};
 
-  // `descr` is an order sign, a kind and a size: "<f8", "|b1", ">i4".
+  // `descr` is a byte-order sign, a kind and a size: "<f8", "|b1", ">i4".
   const std::string_view descr = header->descr;
   const bool has_sign = descr.find_first_of("<>|=") == 0;
   out.swapped = descr.starts_with(std::endian::native == std::endian::big ? '<' : '>');

@@ -140,7 +140,7 @@ const SavedVariable* SavedFit::find(const std::string& variable) const { return 
 FileSeal seal_of(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
 
 Result<FileSeal> seal_of_file(const std::string& path) {
-  constexpr std::uint64_t kTogether = 1 << 16;  // bytes
+  constexpr std::uint64_t kTogether = 1 << 16;  // bytes that are read at a time
   const Result<FileBytes> file = FileBytes::open(path);
   if (!file) return file.error();
   FileSeal out{file->size(), 0};
