@@ -1,4 +1,4 @@
-// Forward sampling, statement after statement in the order of forward_order(); chains element by element.
+// Ancestral sampling, statement after statement in the order of forward_order(); chains element by element.
 #include "compiler/evaluate/draw_values.h"
 
 #include <fmt/format.h>

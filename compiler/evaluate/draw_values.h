@@ -1,4 +1,4 @@
-// Forward (ancestral) sampling: draws every value that is missing, given the values that are there. Parents are drawn
+// Ancestral sampling: draws every value that is missing, given the values that are there. Parents are drawn
 // before children.
 #pragma once
 #include <functional>
@@ -16,7 +16,7 @@ using RngOf = std::function<Rng&(Element)>;
 /// Draws every element of `forward` that contains a NaN from its distribution given its parents, and stores it there.
 ///
 /// Parents come first; chains are drawn along their ordered plate. Auxiliary variables and potentials are ignored. The
-/// result is a function of the generators' states. At the first element that cannot be drawn it returns an error; later
+/// result is a function of the generators' states. It stops with an error if an element cannot be drawn; later
 /// elements stay NaN. ExitCode::model: a prior is improper whatever the data. ExitCode::numerical: a parameter is
 /// outside its domain. ExitCode::data: neither model nor data give the total of a multinomial.
 std::optional<Error> draw_values(Forward& forward, const RngOf& rng_of);

@@ -1,4 +1,4 @@
-// References are propagated along the means of a model. A reference starts at an ill-scaled observed variable. One
+// Each reference is propagated along the means of a model. It starts at an ill-scaled observed variable. One
 // latent summand of its mean takes it over, up to a constant prior mean (which moves) or a flat prior. Every variable
 // whose mean contains a summand with a reference gets one, too.
 //

@@ -35,7 +35,7 @@ struct AboutReferences {
 /// model depends on differences.
 ///
 /// The condition: whatever has a reference has a location family or a flat prior, and occurs only as a plain summand of
-/// means. References are equal for all elements of a variable, or one for each column. `data` is bound to `model`, or
+/// means. A variable has one reference for all elements, or one for each column. `data` is bound to `model`, or
 /// to it with its auxiliary variables. Returns nothing if the condition fails, if nothing is ill-scaled, or if latent
 /// variables have observed values (BoundData::clamped).
 std::optional<AboutReferences> about_references(const model::Model& model, const BoundData& data);
