@@ -31,34 +31,34 @@ concept Plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std
 /// Serialises values by appending their bytes to a string. `writer(a, b)` appends a, then b.
 class Writer {
  public:
-  /// The writer appends to `bytes`, which must outlive it.
+  /// Makes a writer that appends to `bytes`, which must outlive it.
   explicit Writer(std::string& bytes) : bytes_(bytes) {}
 
-  /// Appends the values one after another.
+  /// Serialises the values one after another by appending their bytes.
   template <class... T>
   void operator()(const T&... x) {
     (put(x), ...);
   }
-  /// Appends the numbers without their count; the reader must know how many there are.
+  /// Appends the bytes of the numbers without a count. Whoever reads them must know how many there are.
   void raw(std::span<const double> x) { append(x.data(), x.size_bytes()); }
 
  private:
-  /// Appends n bytes from memory.
+  /// Appends n bytes of memory to the output.
   void append(const void* from, std::size_t n) { bytes_.append(static_cast<const char*>(from), n); }
 
-  /// Appends a plain value, or the fields of a struct.
+  /// Serialises a plain value as its bytes, or a struct by its function `fields`.
   template <class T>
   void put(const T& x) {
     if constexpr (Plain<T>) append(&x, sizeof x);
     // `fields` takes a mutable reference for the sake of Reader; a writer only reads.
     else fields(*this, const_cast<T&>(x));
   }
-  /// Appends the length and the characters.
+  /// Serialises a string: its length, then its characters.
   void put(const std::string& x) {
     put(x.size());
     append(x.data(), x.size());
   }
-  /// Appends the number of elements and the elements.
+  /// Serialises a vector: the number of elements, then the elements.
   template <class T>
   void put(const std::vector<T>& x) {
     put(x.size());
@@ -69,13 +69,13 @@ class Writer {
         put(v);
     }
   }
-  /// Appends a flag, and the value if there is one.
+  /// Serialises an optional: a flag, then the value if there is one.
   template <class T>
   void put(const std::optional<T>& x) {
     put(x.has_value());
     if (x) put(*x);
   }
-  /// Appends the number of entries and each key with its value, in key order.
+  /// Serialises a map: the number of entries, then each key and its value, in key order.
   template <class K, class V>
   void put(const std::map<K, V>& x) {
     put(x.size());
@@ -90,10 +90,10 @@ class Writer {
 /// are too few, or if a count exceeds them, so damaged input cannot make it allocate much.
 class Reader {
  public:
-  /// The reader consumes `bytes` from the front; the characters must outlive it.
+  /// Makes a reader that consumes `bytes` from the front; the characters must outlive it.
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// Reads and returns the next value, of type T.
+  /// Deserialises and returns the next value, of type T.
   template <class T>
   T take() {
     if constexpr (Plain<T>) {
@@ -107,31 +107,32 @@ class Reader {
       return out;
     }
   }
-  /// Reads the next values into the arguments, one after another.
+  /// Deserialises the next values into the arguments, one after another.
   template <class... T>
   void operator()(T&... x) {
     (get(x), ...);
   }
-  /// Reads as many numbers as `x` has elements; no count precedes them.
+  /// Reads as many numbers as `x` has elements from the bytes; no count precedes them.
   void raw(std::span<double> x) { copy(x.data(), x.size_bytes()); }
   /// Returns the number of bytes that are not read yet.
   std::size_t left() const { return bytes_.size(); }
 
  private:
-  /// Moves the next n bytes into memory.
+  /// Copies the next n bytes of the input to memory and advances past them.
   void copy(void* to, std::size_t n) {
     if (n > bytes_.size()) throw std::out_of_range("fewer bytes than were written");
     if (n > 0) std::memcpy(to, bytes_.data(), n);
     bytes_.remove_prefix(n);
   }
-  /// Reads a number of elements. Each needs at least one byte, so more elements than remaining bytes are an error.
+  /// Deserialises a number of elements. Each needs at least one byte, so more elements than remaining bytes are an
+  /// error.
   std::size_t count() {
     const auto n = take<std::size_t>();
     if (n > bytes_.size()) throw std::out_of_range("fewer elements than were written");
     return n;
   }
 
-  /// Reads a plain value, or the fields of a struct.
+  /// Deserialises a plain value from its bytes, or a struct by its function `fields`.
   template <class T>
   void get(T& x) {
     if constexpr (std::is_same_v<T, bool>) x = take<bool>();
@@ -142,12 +143,12 @@ class Reader {
   static void check_truth(std::byte b) {
     if (b > std::byte{1}) throw std::out_of_range("neither true nor false");
   }
-  /// Reads a length and the characters.
+  /// Deserialises a string: its length, then its characters.
   void get(std::string& x) {
     x.resize(count());
     copy(x.data(), x.size());
   }
-  /// Reads a number of elements and the elements.
+  /// Deserialises a vector: the number of elements, then the elements.
   template <class T>
   void get(std::vector<T>& x) {
     const std::size_t n = count();
@@ -161,13 +162,13 @@ class Reader {
         x.push_back(take<T>());
     }
   }
-  /// Reads a flag, and a value if the flag is true.
+  /// Deserialises an optional: a flag, then a value if the flag is true.
   template <class T>
   void get(std::optional<T>& x) {
     x.reset();
     if (take<bool>()) x = take<T>();
   }
-  /// Reads a number of entries and each key with its value.
+  /// Deserialises a map: the number of entries, then each key and its value.
   template <class K, class V>
   void get(std::map<K, V>& x) {
     x.clear();

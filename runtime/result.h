@@ -19,7 +19,7 @@ namespace lehr {
 /// * numerical: arithmetic that failed, for instance a value that is not finite.
 enum class ExitCode : int { done = 0, internal = 1, usage = 2, model = 3, data = 4, numerical = 5 };
 
-/// A message about a failure, with its kind.
+/// An error as a value: what is wrong, where, of which kind, and how to mend it.
 struct Error {
   ExitCode code = ExitCode::internal;  // kind of the failure
   std::string where;  // subject, printed before "error:": "points.csv:7:3", "file.npz" or option("data"); may be empty
@@ -43,19 +43,19 @@ std::string render(const Error& error, std::string_view prefix = "");
 template <class T>
 class Result {
  public:
-  /// Makes a success with this value.
+  /// Makes a successful result with this value.
   Result(T value) : state_(std::move(value)) {}
-  /// Makes a failure with this error.
+  /// Makes a failed result with this error.
   Result(Error error) : state_(std::move(error)) {}
-  /// Returns true if there is a value.
+  /// Returns true if the result is a success, so that it has a value.
   explicit operator bool() const { return state_.index() == 0; }
   /// Returns the value; throws std::bad_variant_access if there is none.
   T& operator*() { return std::get<0>(state_); }
-  /// Returns the value for reading; throws as above.
+  /// Returns the value of a constant result; throws std::bad_variant_access if there is none.
   const T& operator*() const { return std::get<0>(state_); }
-  /// Accesses a member of the value; throws as above.
+  /// Returns a pointer to the value; throws std::bad_variant_access if there is none.
   T* operator->() { return &std::get<0>(state_); }
-  /// Accesses a member of the value for reading; throws as above.
+  /// Returns a pointer to the constant value; throws std::bad_variant_access if there is none.
   const T* operator->() const { return &std::get<0>(state_); }
   /// Returns the error; throws std::bad_variant_access if there is a value.
   const Error& error() const { return std::get<1>(state_); }

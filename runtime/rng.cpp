@@ -14,8 +14,8 @@ namespace {
 constexpr double kLeast = std::numeric_limits<double>::min();
 constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10;
 
-/// Returns log x for a normal x > 0, to about 1 ulp. With x = m 2^e and m in [sqrt 1/2, sqrt 2), log m is 2 artanh((m -
-/// 1) / (m + 1)), by its series.
+/// Returns log x for a normal x > 0, to about 1 ulp. With x = m 2^e and m between sqrt 1/2 and sqrt 2, log m is the
+/// series of 2 artanh((m - 1) / (m + 1)).
 double log_of(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -124,8 +124,8 @@ double draw_normal(Rng& rng) {
 double draw_exponential(Rng& rng) { return -log_of(draw_uniform(rng)); }
 
 double draw_truncated_normal(Rng& rng, double lower, double upper) {
-  // Three ways: rejection from the Normal where the interval has much of its mass, from the uniform where it is narrow,
-  // and from an exponential in a tail (Robert 1995).
+  // There are three proposals (Robert 1995). The Normal serves where the interval has much of its mass, the uniform
+  // where the interval is narrow, and an exponential in a tail.
   if (!(lower < upper)) return lower;
   if (upper <= 0) return -draw_truncated_normal(rng, -upper, -lower);
   const double width = upper - lower;

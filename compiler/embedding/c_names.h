@@ -19,7 +19,7 @@ std::string in_ascii(const std::string& name);
 /// Hands out distinct identifiers for one scope, such as the members of a struct or functions with one prefix.
 class NameScope {
  public:
-  /// Starts with the identifiers in `taken` in use.
+  /// Makes a scope in which the identifiers in `taken` are in use already.
   explicit NameScope(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
   /// Returns an identifier for a name of the model: its transliteration, with underscores appended until it is new here
   /// and is not a word of C or C++ or a macro of their headers.

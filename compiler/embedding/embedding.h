@@ -19,7 +19,7 @@ struct EmbeddedParameter {
   std::string shape;  // "[k][dim]"
 };
 
-/// A member of a struct in the header.
+/// A member of a struct in the header of a built object.
 struct EmbeddedField {
   std::string name, type, shape, meaning;  // C name and type, extents such as "[n][dim]", and the text of its comment
 };

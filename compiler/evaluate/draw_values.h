@@ -20,7 +20,7 @@ using RngOf = std::function<Rng&(Element)>;
 /// elements stay NaN. ExitCode::model: a prior is improper whatever the data. ExitCode::numerical: a parameter is
 /// outside its domain. ExitCode::data: neither model nor data give the total of a multinomial.
 std::optional<Error> draw_values(Forward& forward, const RngOf& rng_of);
-/// Draws all missing elements with one generator.
+/// Draws all missing elements of `forward` from the model with one random generator; otherwise as the function above.
 std::optional<Error> draw_values(Forward& forward, Rng& rng);
 
 }  // namespace lehr

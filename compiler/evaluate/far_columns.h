@@ -15,7 +15,7 @@ namespace lehr {
 /// A column is ill-scaled if its mean is more than this many standard deviations from zero.
 inline constexpr double kFar = 1000;
 
-/// An ill-scaled column.
+/// An ill-scaled column of data: its name, mean and standard deviation.
 struct FarColumn {
   std::string name;         // "x", or "x[2]" if x has several columns
   double mean = 0, sd = 0;  // of its values
@@ -32,11 +32,11 @@ ColumnMoments column_moments(const std::vector<double>& values, std::size_t colu
 /// LeVeque 1983).
 class RunningMoments {
  public:
-  /// Starts with no data and this number of columns.
+  /// Makes an accumulator without data for this number of columns.
   explicit RunningMoments(std::size_t columns = 1) : columns_(columns) {}
-  /// Adds whole rows, row-major; NaN is skipped.
+  /// Adds whole rows of data, row-major, to the moments; NaN is skipped.
   void add(std::span<const double> values);
-  /// Adds the rows that another accumulator has.
+  /// Adds all rows of another accumulator to the moments.
   void add(const RunningMoments& more);
   /// Returns the moments of all rows so far. The standard deviation has divisor n - 1; it is 0 for fewer than two
   /// values.
@@ -51,7 +51,7 @@ class RunningMoments {
   }
 
  private:
-  /// Number of values, mean, and sum of squared deviations from the mean.
+  /// The moments of one column: number of values, mean, and sum of squared deviations from the mean.
   struct Column {
     double count = 0, mean = 0, squares = 0;
   };

@@ -23,7 +23,7 @@ namespace lehr {
 /// rows, end to end.
 using At = std::vector<std::int64_t>;
 
-/// A number (empty shape), a vector or a row-major matrix.
+/// The value of an expression: a number (empty shape), a vector or a row-major matrix.
 struct Tensor {
   std::vector<std::size_t> shape;  // extents
   std::vector<double> values;      // row-major
@@ -45,9 +45,9 @@ class Forward {
   /// outlive the object. Auxiliary variables have no values, since expressions never name them.
   Forward(const model::Model& model, const BoundData& data);
 
-  /// Returns the model.
+  /// Returns the model that is evaluated.
   const model::Model& model() const { return model_; }
-  /// Returns the data.
+  /// Returns the data to which the model is bound.
   const BoundData& data() const { return data_; }
 
   /// Returns all values of a variable for reading and writing, packed as in a BoundArray.
@@ -79,17 +79,17 @@ class Forward {
   /// any other expression, and for a reference to a part.
   std::optional<Element> named(model::ExprId id, const At& at) const;
 
-  /// Returns the offset in values() of the first number that a reference reads. Discrete variables among its indices
-  /// are used at their present values, unknown ones as 0.
+  /// Returns the offset in values() of the first number that a reference such as `mu[z[n]]` reads. Discrete variables
+  /// among its indices are used at their present values, unknown ones as 0.
   std::size_t variable_address(const model::VariableRef& r, const At& at) const;
 
-  /// Returns the range of element positions that a reference reads: the first, and one past the last. Discrete indices
-  /// are treated as by variable_address().
+  /// Returns the range of elements that a reference such as `theta[d]` or `b[g[n]]` reads: the position of the first,
+  /// and one past the last. Discrete indices are treated as by variable_address().
   std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const At& at) const;
 
-  /// Returns index variables that are all 0.
+  /// Returns values of the index variables that are all 0.
   At origin() const { return At(model_.bounds.size(), 0); }
-  /// Returns the index variables of the element's own statement at this element; all others are 0.
+  /// Returns the values of the index variables at an element: those of its own statement; all others are 0.
   At at(Element e) const;
   /// Returns the element that a statement defines at these values of the index variables.
   Element element(const model::Statement& s, const At& at) const;
@@ -99,9 +99,9 @@ class Forward {
   void each(std::span<const model::BoundId> bounds, At& at, const std::function<void()>& visit,
             std::optional<std::pair<model::BoundId, std::int64_t>> fixed = {}) const;
 
-  /// Returns the value of an expression.
+  /// Evaluates an expression at these values of the index variables.
   Tensor value(model::ExprId e, const At& at) const;
-  /// Returns entry i of a vector or entry (i, j) of a matrix expression. A number counts as all entries.
+  /// Evaluates one entry of an expression: entry i of a vector, or (i, j) of a matrix. A number counts as all entries.
   double entry(model::ExprId e, const At& at, std::size_t i = 0, std::size_t j = 0) const;
 
   /// Returns the distribution of a statement at an element: `start` at the first elements of a chain, the chosen part
@@ -119,7 +119,7 @@ class Forward {
   /// Returns the first discrete element without a value that was read since the last clear(); a result computed
   /// meanwhile is not usable. Sums over discrete variables find out this way what they must sum over.
   const std::optional<Element>& unknown() const { return unknown_; }
-  /// Forgets the unknown element.
+  /// Forgets the element that unknown() returns.
   void clear() const { unknown_.reset(); }
 
  private:
@@ -134,12 +134,12 @@ class Forward {
                       const std::vector<model::Index>& indices, const At& at) const;
   /// Returns the offset of the first number that a reference to data reads.
   std::size_t given_address(const model::GivenRef& r, const At& at) const;
-  /// Returns a value, and records it in `unknown_` if it is discrete and missing.
+  /// Returns the value at an offset of a variable, and records the element in `unknown_` if it is discrete and missing.
   double read(model::VariableId v, std::size_t at) const;
   /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
   /// to 0 or 1.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const At& at) const;
-  /// Returns entry (i, j) of a sum over index variables.
+  /// Evaluates entry (i, j) of an expression `sum(n) ...` over index variables.
   double sum(const model::SumOver& s, const At& at, std::size_t i, std::size_t j) const;
 
   const model::Model& model_;

@@ -61,8 +61,8 @@ class Marginal {
   /// Returns the standard error, in nats, of the last log_density() due to draws; 0 if it is exact.
   double error() const { return std::sqrt(squared_error_); }
 
-  /// Returns the observation or chain element whose dependences do not fit a sum over paths, or nothing: it depends on
-  /// more than two successive elements of one sequence.
+  /// Returns the observation or chain element that prevents a sum over paths, because it depends on more than two
+  /// successive elements of one sequence. Returns nothing if there is none.
   const std::optional<Element>& refused() const { return refused_; }
 
   /// Returns what each sequence of the chain contributed to the last log_density(), in order of their first elements.
@@ -81,14 +81,16 @@ class Marginal {
   /// Returns the log of the product of these densities, summed over the unknown elements of kind `own` and `belief`
   /// that they read. Returns NaN, and sets `blocked_`, if an element of kind `joint` is unknown.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
-  /// Returns log_sum() of one observation, estimated by draws if it has too many terms.
+  /// Returns the log density of one observation, summed over elements of kind `own` and `belief`. It is estimated by
+  /// draws if the sum has too many terms.
   double log_sum_of(const Observation& o);
   /// Estimates the log density of one observation from draws of the elements that it depends on.
   double log_sum_of_draws(const Observation& o);
   /// Draws a value for the element from its belief or prior, parents first, and appends all drawn elements to `drawn`.
   /// False if one of them is of another kind.
   bool draw(Element e, Rng& rng, std::vector<Element>& drawn);
-  /// Returns the factors of the density; nothing if an observation does not fit the chains.
+  /// Returns the observations and the observed sequences as factors of one product; nothing if an observation does not
+  /// fit the chains.
   std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
   /// Returns the log of a factor at the present values of the joint elements.
   double value(const Factor& f);
@@ -96,12 +98,12 @@ class Marginal {
   std::pair<std::vector<Element>, double> probe(const Factor& f);
   /// Returns the log of the product of the factors, summed over their joint elements, by connected components.
   double condition(const std::vector<Factor>& factors);
-  /// Stores the log density of a connected component for the sequence in it.
+  /// Stores the log density of a connected component of the factor graph for the sequence of a chain in it.
   void note_sequences(const std::vector<Factor>& connected, double log_density);
   /// Returns the log of the sum over all joint elements of connected factors, by variable elimination.
   double sum_out(const std::vector<Factor>& factors);
-  /// Tabulates the log of a factor over all values of the elements in `waits`. Returns false if it turns out to depend
-  /// on a further element, which is appended to `waits`.
+  /// Tabulates the log of a factor over all values of the elements in `waits`. Returns false if the factor also depends
+  /// on another element, which is appended to `waits`.
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   Forward& forward_;

@@ -235,8 +235,8 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
   Known::Moments& out = known.moments[e];
   if (k && !out.entries.empty()) return out.entries[*k];
   if (!k && !out.all.empty()) return out.all;
-  // E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C + b), with C the sum of the concentrations c and b = 1
-  // / T.
+  // With C the sum of the concentrations c and b = 1 / T, E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C +
+  // b).
   const std::span<const double> c =
       std::span(known.concentrations[e.variable.index()]).subspan(e.position * width, width);
   const double sum = std::accumulate(c.begin(), c.end(), 0.0);

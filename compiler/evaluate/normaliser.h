@@ -16,7 +16,7 @@
 
 namespace lehr {
 
-/// Computes log C(T) of one model and data set.
+/// Computes the log of the tempered normaliser C(T) of one model and data set, at several temperatures T.
 class TemperedNormaliser {
  public:
   /// The schedule says which statements are tempered and which variables are local. All references must outlive the
@@ -40,7 +40,7 @@ class TemperedNormaliser {
   /// are evaluated.
   std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// Returns the same as at(), interpolated from fewer temperatures (over_temperatures()).
+  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures (over_temperatures()).
   std::vector<double> near(Forward& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
@@ -49,7 +49,7 @@ class TemperedNormaliser {
   std::vector<std::vector<double>> by_item(Forward& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
-  /// Returns, for every item, the number of copies that it stands for.
+  /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`).
   std::vector<double> copies() const;
 
   /// An estimate at each temperature, in nats: the log of a mean, and its standard error.
@@ -62,20 +62,20 @@ class TemperedNormaliser {
  private:
   /// A factor over discrete elements, at every temperature.
   struct Table;
-  /// What is shared between items during one computation.
+  /// Temperatures and results that are shared between items during one computation.
   struct Known;
-  /// Returns the number of copies that elements first .. past - 1 of a plate stand for.
+  /// Returns the total multiplicity of elements first .. past - 1 of a plate.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
   /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
   /// equal where `equal_items_` holds.
   std::vector<double> rows(std::int64_t item) const;
-  /// Returns log C of each of these items.
+  /// Returns log C(T) of each of these items, by temperature.
   std::vector<std::vector<double>> of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const;
   /// Returns the numbers of all items.
   std::vector<std::int64_t> all_items() const;
-  /// Returns log C of all items, from a sample of them if they are many.
+  /// Returns log C(T) of all items together, estimated from a sample of them if they are many.
   std::vector<double> of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const;
-  /// Returns log C of one item.
+  /// Returns log C(T) of one item, by temperature.
   std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
   /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
   /// unknown.

@@ -4,7 +4,7 @@
 
 namespace lehr {
 
-/// One observed element and its statement.
+/// One observed element whose log density is wanted, with its statement and its multiplicity.
 struct Observation {
   model::StatementId statement;  // defines its distribution
   Element element;               // position and variable

@@ -5,7 +5,7 @@
 
 namespace lehr {
 
-/// Values of several functions: [function][temperature].
+/// The values of several functions at several temperatures: [function][temperature].
 using OverTemperatures = std::vector<std::vector<double>>;
 
 /// Returns the values of smooth functions at ascending `temperatures`. `evaluate` computes all functions at any

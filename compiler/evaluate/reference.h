@@ -19,12 +19,12 @@ namespace lehr {
 /// reference[i % size]. An empty reference is zero.
 using References = std::vector<std::vector<double>>;
 
-/// Returns the reference of a variable, or null if it is zero.
+/// Returns the reference (offset) that was subtracted from the values of a variable; null if nothing was.
 const std::vector<double>* reference_of(const References& references, model::VariableId v);
-/// Adds `sign` times the reference to packed values: +1 converts distances to values, -1 values to distances.
+/// Adds `sign` times a reference (offset) to packed values: +1 restores the values, -1 makes distances of them.
 void add_reference(std::span<double> values, const std::vector<double>& reference, double sign);
 
-/// A model and data restated in distances from references.
+/// A model and data restated in distances from references: the centred model.
 struct AboutReferences {
   model::Model model;     // its moved prior means are additional inputs, behind the others
   BoundData data;         // observed values less their references

@@ -24,7 +24,7 @@ double log_sum_of_paths(const Lattice& lattice);
 /// Returns the states of the most probable path, the first of several; empty if no path is possible.
 std::vector<std::int64_t> most_probable_path(const Lattice& lattice);
 
-/// Returns log p(element | parents) by a statement, at the present values of a Forward.
+/// A function that returns log p(element | parents) by a statement, at the present values of a Forward.
 using LogDensity = std::function<double(model::StatementId, Element)>;
 
 /// Collects the observations that depend on chains, and makes a Lattice for each sequence.
@@ -40,13 +40,14 @@ class StateChains {
   /// Returns true if a transition depends on other elements than its own and the previous one, so that no lattice
   /// exists.
   bool refused() const { return refused_; }
-  /// Returns the number of joint states of an element.
+  /// Returns the number of joint states that the chains have at one position.
   std::size_t states() const;
-  /// Returns the value that a joint state gives to one chain, by its position among the chains.
+  /// Returns the value of one chain in a joint state, which is a combination of values of all chains. `chain` is the
+  /// position among the chains.
   std::size_t value_of(std::size_t chain, std::size_t state) const;
-  /// Returns the sequences: for each, the positions of its elements in order.
+  /// Returns the sequences of the chains: for each, the positions of its elements in order.
   const std::vector<std::vector<std::size_t>>& sequences() const { return sequences_; }
-  /// Returns true if an observation was added to the sequence, or if it has observed values.
+  /// Returns true if observations depend on the sequence, or if values of its elements are observed.
   bool is_observed(std::size_t sequence) const;
 
   /// What add() did: `none`, the observation depends on no element of the chains; `added`; `refused`, it does not fit.
@@ -60,11 +61,11 @@ class StateChains {
   std::optional<Lattice> lattice(std::size_t sequence, const LogDensity& density) const;
 
  private:
-  /// An element's sequence, and its step in it.
+  /// Where an element of a chain lies: the number of its sequence, and its step in it.
   struct Place {
     std::size_t sequence, step;  // both from 0
   };
-  /// An observation or transition in a sequence.
+  /// A log density that depends on one or two successive steps of a sequence: an observation or a transition.
   struct Factor {
     Observation of;    // what it is the density of
     std::size_t step;  // the last step that it depends on

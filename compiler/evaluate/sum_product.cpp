@@ -21,8 +21,8 @@ double size_of(const Scope& scope, const std::vector<std::size_t>& states) {
   return out;
 }
 
-/// Walks through a table over `scope` in row-major order, and tracks the offset of the matching entry in a table over
-/// `part`, as an odometer does.
+/// Walks through a table over `scope` in row-major order, as an odometer counts. It tracks the offset of the matching
+/// entry in a table over `part`.
 class Places {
  public:
   Places(const Scope& scope, const std::vector<std::size_t>& states, const Scope& part)

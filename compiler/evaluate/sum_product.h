@@ -6,13 +6,13 @@
 
 namespace lehr {
 
-/// The logarithm of a factor, tabulated over the elements in its scope.
+/// A factor of the product: its logarithm, tabulated over the elements in its scope.
 struct LogTable {
   std::vector<std::size_t> scope;  // numbers of the elements, ascending
   std::vector<double> values;      // row-major, the last element of the scope fastest
 };
 
-/// An order in which elements are summed out.
+/// An order in which discrete elements are summed out, and its cost.
 struct EliminationOrder {
   std::vector<std::size_t> elements;  // in the order of elimination
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit

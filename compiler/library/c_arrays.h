@@ -10,7 +10,7 @@
 
 /// A list of named arrays, behind an opaque pointer in C.
 struct lehr_arrays {
-  /// One array of the list.
+  /// One named array of the list.
   struct Entry {
     std::string name;                    // such as "mu.mean"
     std::vector<std::int64_t> shape;     // extents
@@ -24,27 +24,28 @@ struct lehr_arrays {
   std::deque<std::vector<double>> owned = {};
   std::shared_ptr<const lehr::Fit::Impl> fit = {};  // the fit whose numbers the entries point to, or null
 
-  /// Appends an array and takes ownership of its numbers.
+  /// Appends an array to the list, which takes ownership of its numbers.
   void add(std::string name, std::vector<std::int64_t> shape, std::vector<double> values, bool integer = false,
            std::vector<std::string> plates = {});
-  /// Appends a named array and takes ownership of its numbers.
+  /// Appends a named array to the list, which takes ownership of its numbers.
   void add(lehr::NamedArray a) { add(std::move(a.name), std::move(a.shape), std::move(a.values), a.integer); }
 };
 
 namespace lehr {
 
-/// Returns the result of lehr_program_predict().
+/// Converts predictions to the list of arrays that lehr_program_predict() returns.
 lehr_arrays to_arrays(Predictions made);
-/// Returns the result of lehr_program_score(): "total", "observations", and for a chain "sequences".
+/// Converts a score to the list of arrays that lehr_program_score() returns: "total", "observations", and for a chain
+/// "sequences".
 lehr_arrays to_arrays(HeldOutScore made);
 
-/// Returns the parameters of the posterior, without a copy.
+/// Returns the posterior parameters of a fit as a list of arrays, without copying numbers.
 Result<lehr_arrays> posterior_arrays(const Fit& fit);
-/// Returns mean, standard deviation and quantiles of every variable.
+/// Returns the posterior mean, standard deviation and quantiles of every variable of a fit.
 Result<lehr_arrays> number_arrays(const Fit& fit);
-/// Returns the columns of the trace.
+/// Returns the columns of a fit's trace: iteration, seconds, elbo, temperature, objective.
 Result<lehr_arrays> trace_arrays(const Fit& fit);
-/// Returns draws of every variable: those of a sampler, otherwise `draws` new ones from the factors.
+/// Returns draws of every variable of a fit: those of a sampler, otherwise `draws` new ones from the factors.
 Result<lehr_arrays> drawn_arrays(const Fit& fit, std::int64_t draws, std::uint64_t seed);
 
 }  // namespace lehr

@@ -12,13 +12,13 @@ namespace lehr {
 /// Parses a JSON object; a null pointer gives an empty one. `what` is the subject of the error.
 Result<nlohmann::json> parse_object(const char* text, const std::string& what);
 
-/// Converts the settings of lehr_compile().
+/// Converts a JSON object with the settings of lehr_compile() to CompileOptions.
 Result<CompileOptions> compile_options(const nlohmann::json& settings);
 
-/// Converts the options of a fit to text as on a command line.
+/// Converts a JSON object with options of a fit to names and texts, as they would be typed on a command line.
 Result<NamedOptions> named_options(const nlohmann::json& options);
 
-/// Converts the options of a prediction.
+/// Converts a JSON object with options of a prediction to PredictOptions.
 Result<PredictOptions> predict_options(const nlohmann::json& options);
 
 /// Options of a score.
@@ -26,7 +26,7 @@ struct ScoreOptions {
   std::optional<double> holdout;  // proportion of each item's observations that is scored; nothing: the default
   std::uint64_t seed = 1;         // of the choice of observations
 };
-/// Converts the options of a score.
+/// Converts a JSON object with options of a score to ScoreOptions.
 Result<ScoreOptions> score_options(const nlohmann::json& options);
 
 /// Options of simulation and of draws from a posterior.
@@ -35,7 +35,7 @@ struct DrawOptions {
   std::uint64_t seed = 1;                          // of the draws
   std::map<std::string, std::int64_t> sizes = {};  // of plates that the data do not size
 };
-/// Converts the options of a simulation or of draws.
+/// Converts a JSON object with options of a simulation, or of draws from a posterior, to DrawOptions.
 Result<DrawOptions> draw_options(const nlohmann::json& options);
 
 }  // namespace lehr

@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// What a compiled program consists of.
+/// The private state of a Program: the compiled model and its settings.
 struct Program::Impl {
   Source source;                              // text and name of the model
   model::Model resolved;                      // without auxiliary variables
@@ -20,7 +20,7 @@ struct Program::Impl {
   MakeInstance instance = compiled_instance;  // makes the engine of predictions and scores
 };
 
-/// What a fit consists of.
+/// The private state of a Fit: the best run and what is reported of it.
 struct Fit::Impl {
   FitRun run;                                                  // the best run, with its posterior
   std::vector<std::string> caveats, warnings;                  // what the ELBO leaves out; what deserves attention
@@ -36,7 +36,7 @@ struct Fit::Impl {
 /// Returns an error if the fit is not one of this program's model: their variables or plates differ.
 std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit);
 
-/// Returns the fit in the form in which predictions and scores read it.
+/// Converts a fit to the form in which predictions and scores read saved fits.
 SavedFit saved(const Fit::Impl& fit);
 
 /// Returns the error with options spelled as in this library, without dashes.

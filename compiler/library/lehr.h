@@ -122,13 +122,13 @@ struct PredictedArray {
   bool integer = false;             // true if every value is whole, as for categories
 };
 
-/// The result of a prediction.
+/// The result of Program::predict().
 struct Predictions {
   std::vector<PredictedArray> arrays;  // by variable and statistic
   std::int64_t draws = 0;              // draws that were made; 0 if everything is exact
   std::vector<std::string> notes;      // remarks about elements that the fit has not seen
 
-  /// Returns the array of that name, or null.
+  /// Returns the predicted array of that name ("x.mean"), or null.
   const PredictedArray* find(std::string_view name) const {
     for (const PredictedArray& a : arrays)
       if (a.name == name) return &a;
@@ -163,14 +163,14 @@ class Fit {
   double temperature() const;
   /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;
-  /// Returns the sweeps of the best run.
+  /// Returns the sweeps of the best run, in order.
   const std::vector<Sweep>& trace() const;
   /// Returns warnings: an ELBO that fell, equal components, a temperature that stays high, restarts that failed.
   const std::vector<std::string>& warnings() const;
 
-  /// Returns all parameters of the posterior.
+  /// Returns all parameters of the posterior, such as "mu.mean".
   std::vector<PosteriorArray> posterior() const;
-  /// Returns the parameter of that name, or nothing.
+  /// Returns the posterior parameter of that name, or nothing.
   std::optional<PosteriorArray> find(std::string_view name) const;
   /// Writes the posterior as an .npz file that NumPy and `--init` of `lehr fit` read.
   Result<bool> save(const std::string& path) const;
@@ -180,7 +180,7 @@ class Fit {
 
   /// Private state (impl.h).
   struct Impl;
-  /// Wraps the private state.
+  /// Makes a fit from its private state; for the library itself.
   explicit Fit(std::shared_ptr<const Impl> impl);
   /// Returns the private state; for the library itself.
   const Impl& impl() const { return *impl_; }
@@ -218,8 +218,8 @@ class Program {
 
   /// Computes the log predictive density of data that the fit has not seen, as `lehr score` does.
   ///
-  /// If items have continuous variables of their own, such as the topics of a document, these are inferred from a part
-  /// of each item's observations and the rest is scored. `holdout` is the proportion that is scored (default 0.5).
+  /// Items may have continuous variables of their own, such as the topics of a document. These are inferred from a part
+  /// of each item's observations, and the rest is scored. `holdout` is the proportion that is scored (default 0.5).
   Result<HeldOutScore> score(const Fit& fit, std::span<const DataView> data,
                              std::optional<double> holdout = std::nullopt, std::uint64_t seed = 1) const;
 
@@ -244,7 +244,7 @@ class Program {
 
   /// Private state (impl.h).
   struct Impl;
-  /// Wraps the private state.
+  /// Makes a program from its private state; for the library itself.
   explicit Program(std::shared_ptr<const Impl> impl);
   /// Returns the private state; for the library itself.
   const Impl& impl() const { return *impl_; }
@@ -257,9 +257,9 @@ class Program {
 struct Compilation {
   std::optional<Program> program;  // nothing if a message is an error
   std::vector<Message> messages;   // by location in the source
-  std::string text;                // the messages as the command line prints them, with lines of the source
+  std::string text;                // the remark, one sentence
 
-  /// Returns true if there is a program.
+  /// Returns true if compilation succeeded, so that there is a program.
   explicit operator bool() const { return program.has_value(); }
 };
 

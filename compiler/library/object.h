@@ -18,28 +18,28 @@ Result<Program> program_of(const machine::Model& object);
 /// Returns a fit with the factors that the state has, except those of items. The numbers are copied.
 Fit fit_of(const Program& program, const machine::Model& object, const embedded::State& state);
 
-/// Data in the struct of the object's header, converted to views.
+/// A data set in the C struct of a built object's header, converted to DataViews.
 class ObjectData {
  public:
   /// Reads the struct. Arrays in it must outlive the views. Returns kOk, or the failure: kNull (missing row offsets),
   /// kSize, kOffsets, kData (an array that is not aligned to 8 bytes).
   embedded::Status read(const machine::Model& object, const embedded::State& state, const embedded::DataSet* data);
 
-  /// Returns the arrays that are present.
+  /// Returns views of the arrays that the data set has.
   const std::vector<DataView>& views() const { return views_; }
-  /// Returns the sizes of item plates that no array shows, by plate.
+  /// Returns, by plate, the numbers of items that no array of the data set shows.
   const std::map<std::string, std::int64_t>& sizes() const { return sizes_; }
 
  private:
   /// Reads the sizes and the pointers to arrays, and derives the sizes of nested plates.
   embedded::Status read_sizes(const embedded::State& state, const embedded::DataSet* data);
-  /// Appends a view of one array.
+  /// Appends a view of the array at this position in the object's table of arrays.
   void add(std::int64_t array);
-  /// Appends the row lengths of nested plates that no ragged array shows.
+  /// Appends a view with the row lengths of each nested plate that no ragged array shows.
   void add_lengths();
   /// Returns true if the extent is that of a nested plate.
   bool is_nested(machine::Extent e) const;
-  /// Returns the object with this data as its memory.
+  /// Returns the built object with this data set as its memory.
   machine::View view() const { return {*object_, table_.data(), slots_.data()}; }
 
   const machine::Model* object_ = nullptr;  // the built object

@@ -1,6 +1,6 @@
-// Whether a model can be fitted from a part of its items at a time, for stochastic inference and out-of-core data. The
-// condition: outside the item stages, no code visits items one by one. Then scaled sums over a batch stand for sums
-// over all items.
+// Decides whether a model can be fitted from a part of its items at a time, for stochastic inference and out-of-core
+// data. The condition: outside the item stages, no code visits items one by one. Then scaled sums over a batch stand
+// for sums over all items.
 #pragma once
 #include <map>
 #include <optional>
@@ -29,7 +29,8 @@ bool takes_minibatches(const model::Model& m, const loops::Lowered& lowered, mod
 std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s,
                                            const loops::Lowered& lowered, model::PlateId plate);
 
-/// Returns the buffers that the function `prepare` fills with sums over the elements of `plate`.
+/// Returns the buffers of sums of data over the elements of `plate`. The generated function `prepare` computes them
+/// once; for a minibatch they are scaled.
 std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s,
                                        const loops::Lowered& lowered, model::PlateId plate);
 

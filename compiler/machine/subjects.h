@@ -1,5 +1,5 @@
-// Tables of the data that describe single elements (subjects), such as the measurements of an item. Starts cluster
-// items by them, and moves split components by them.
+// Tables of the data that describe the elements of a plate (here called subjects), such as the measurements of an item.
+// Random starts cluster items by these data, and moves of components split clusters by them.
 #pragma once
 #include <map>
 #include <vector>
@@ -8,13 +8,14 @@
 
 namespace lehr {
 
-/// Collects these tables, one entry for each list of plates that is asked for.
+/// Writes these tables, one entry for each list of plates that is asked for.
 class Subjects {
  public:
   /// Writes into `to`; all arguments must outlive the object.
   Subjects(const model::Model& m, const loops::Lowered& l, Tables& to) : m_(m), l_(l), t_(to) {}
 
-  /// Returns the position in Tables::subjects of the elements over these plates. The first request writes the entry.
+  /// Returns the index in Tables::subjects of the entry for these plates, which refers to all data columns that
+  /// describe their elements. The entry is written at the first request.
   std::int64_t of(const std::vector<model::PlateId>& axes);
 
  private:

@@ -40,7 +40,7 @@ struct Tables {
   machine::Extent extent(const loops::Program& p, loops::SizeId size) const;
 };
 
-/// Makes the tables of a lowered model.
+/// Makes the constant tables for the machine from a model that was lowered to Loops.
 Tables tables_of(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& lowered);
 
 /// Returns the model with pointers into `t`, which must outlive it. The pointers to functions and to text stay null.

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// The work of an item stage.
+/// The estimated work of an item stage, and whether its items may run in parallel.
 struct Workload {
   /// True if items may run in parallel: functions of the stage store only to rows of their own items, to sums and to
   /// scratch.
@@ -20,7 +20,7 @@ struct Workload {
 /// below.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
 
-/// Estimates the operations of one iteration of a parallel region (loops::Phase).
+/// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::Phase).
 double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase);
 
 /// Estimates the operations of a call of the function, from the code before the passes.

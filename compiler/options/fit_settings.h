@@ -1,4 +1,4 @@
-// Validates FitOptions and turns them into a method with its settings. Tables of the options, with ranges and help, are
+// Validates FitOptions and makes a method with its settings of them. Tables of the options, with ranges and help, are
 // here as well.
 #pragma once
 #include <functional>
@@ -16,13 +16,13 @@ namespace lehr {
 struct FitNumber {
   std::string_view option;  // name in `lehr fit`: "max-iter"; further spellings after a comma
   std::string_view field;   // name of the field in FitOptions: "max_iterations"
-  /// The field itself.
+  /// The field of FitOptions that the option sets.
   std::variant<double FitOptions::*, std::int64_t FitOptions::*, std::uint64_t FitOptions::*> to;
   OptionRange range;      // allowed values
   std::string_view help;  // text of --help
 };
 
-/// The name of an inference method: "cavi".
+/// An inference method and its name in options, such as "cavi".
 struct MethodName {
   std::string_view name;      // in options
   FitOptions::Method method;  // the method it names

@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// Values by name.
+/// Options as text: each value by the option's name.
 using NamedOptions = std::map<std::string, std::string>;
 
 /// Parses named options; those that are not given keep their defaults. `init` selects a kind of start here. An unknown
@@ -23,7 +23,7 @@ Result<double> number_option(std::string_view name, std::string_view value, cons
 /// Parses a whole number in the range exactly, or returns an error about the option `name`.
 Result<std::uint64_t> whole_option(std::string_view name, std::string_view value, const OptionRange& range);
 
-/// Makes the error that there is no option of this name; it lists the options that exist.
+/// Makes an error saying that there is no option `name`; its note lists the options that exist.
 Error unknown_option(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace lehr

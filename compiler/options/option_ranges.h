@@ -14,55 +14,55 @@ struct OptionRange {
   bool whole = false;  // true: whole numbers only
 };
 
-/// Seed of random numbers.
+/// Allowed seeds of random numbers.
 inline constexpr OptionRange kSeedRange{0, 0x1p64, true};
-/// Number of restarts or chains.
+/// Allowed numbers of restarts or chains.
 inline constexpr OptionRange kRestartsRange{1, 1e6, true};
-/// Number of threads, or of incremental batches; 0: automatic.
+/// Allowed numbers of threads, or of incremental batches; 0: automatic.
 inline constexpr OptionRange kThreadsRange{0, 1024, true};
-/// Number of sweeps; 0: none, or never.
+/// Allowed numbers of sweeps; 0: none, or never.
 inline constexpr OptionRange kIterationsRange{0, 1e12, true};
-/// Number of passes over the local variables of an item.
+/// Allowed numbers of passes over the local variables of an item.
 inline constexpr OptionRange kLocalIterationsRange{1, 1e9, true};
-/// Relative change at which an iteration has converged.
+/// Allowed relative changes below which an iteration has converged.
 inline constexpr OptionRange kToleranceRange{0, 1};
-/// Items in a minibatch.
+/// Allowed numbers of items in a minibatch.
 inline constexpr OptionRange kBatchRange{1, 1e12, true};
-/// Passes over the data.
+/// Allowed numbers of passes over the data.
 inline constexpr OptionRange kEpochsRange{1e-6, 1e6};
-/// Delay tau0 of the step sizes (tau0 + t)^-kappa.
+/// Allowed delays tau0 of the step sizes (tau0 + t)^-kappa.
 inline constexpr OptionRange kDelayRange{0, 1e12};
-/// Exponent kappa of the step sizes.
+/// Allowed exponents kappa of the step sizes (tau0 + t)^-kappa.
 inline constexpr OptionRange kForgettingRange{0, 10};
-/// Constant step size rho; 0: none.
+/// Allowed constant step sizes rho; 0: none.
 inline constexpr OptionRange kStepRange{0, 1};
-/// A proportion that is neither 0 nor 1.
+/// Allowed proportions that must be neither 0 nor 1.
 inline constexpr OptionRange kPartRange{1e-6, 1 - 1e-6};
-/// A proportion above 0, at most 1.
+/// Allowed proportions above 0, at most 1.
 inline constexpr OptionRange kPartOrAllRange{1e-6, 1};
-/// A temperature of a schedule.
+/// Allowed temperatures of an annealing schedule.
 inline constexpr OptionRange kTemperatureRange{1, 1e9};
-/// Highest level of a latent temperature.
+/// Allowed highest levels of a latent temperature.
 inline constexpr OptionRange kHottestRange{1.0001, 1e9};
-/// Sweeps or steps of a schedule, or a number of draws.
+/// Allowed numbers of sweeps or steps in a schedule, or of recorded draws.
 inline constexpr OptionRange kScheduleRange{1, 1e9, true};
-/// Levels of a latent temperature.
+/// Allowed numbers of levels of a latent temperature.
 inline constexpr OptionRange kLevelsRange{2, 1e4, true};
-/// Temperatures of tempered Gibbs sampling.
+/// Allowed numbers of temperatures in tempered Gibbs sampling.
 inline constexpr OptionRange kLadderRange{5, 1000, true};
-/// Starts that a search compares.
+/// Allowed numbers of starts for the local variables of a new item.
 inline constexpr OptionRange kStartsRange{1, 1000, true};
-/// Monte Carlo draws.
+/// Allowed numbers of Monte Carlo draws.
 inline constexpr OptionRange kDrawsRange{2, 1e5, true};
-/// Draws of the k-hat diagnostic (`lehr diagnose`).
+/// Allowed numbers of draws for the k-hat diagnostic (`lehr diagnose`).
 inline constexpr OptionRange kRatiosRange{100, 1e6, true};
-/// Rows or elements that are printed.
+/// Allowed numbers of rows or elements to print.
 inline constexpr OptionRange kShownRange{1, 1e9, true};
 
-/// Returns true if x is in the range.
+/// Returns true if x is in the range of an option.
 bool contains(const OptionRange& range, double x);
 
-/// Describes the range in words: "a whole number from 1 to 1000000".
+/// Describes the range of an option in words: "a whole number from 1 to 1000000".
 std::string describe(const OptionRange& range);
 
 /// Parses `text` as a number and returns it if it is in the range. The locale has no influence.

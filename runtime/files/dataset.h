@@ -49,7 +49,7 @@ std::string name_on_line(const DataArray& column, std::size_t line);
 /// signs. Other columns stay as they are.
 void read_numbers(DataArray& column);
 
-/// Arrays by name.
+/// A set of named arrays, as read from files: each DataArray by its name.
 using Dataset = std::map<std::string, DataArray>;
 
 /// Reads one `--data` binding, NAME=FILE:PART, and returns its arrays. kDataFormats (readers.h) lists the forms.
@@ -62,7 +62,8 @@ using Dataset = std::map<std::string, DataArray>;
 /// with file, line and remedy. A malformed binding is one of ExitCode::usage.
 Result<Dataset> read_binding(const std::string& binding);
 
-/// Makes the error that two bindings give arrays of the same name; it names both sources. `where` is its subject.
+/// Makes an error saying that an array is given twice: by the source of `first` and by that of `then`. `where` is its
+/// subject.
 Error given_twice(std::string where, const DataArray& first, const DataArray& then);
 
 /// Reads all bindings and returns their arrays together. Two arrays of one name are an error if a binding names one of

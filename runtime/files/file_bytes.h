@@ -16,16 +16,16 @@ class FileBytes {
  public:
   /// Opens a regular file. The error names the path and the reason.
   static Result<FileBytes> open(const std::string& path);
-  /// Takes over the descriptor of `other`.
+  /// Moves the open file from `other`, which has none afterwards.
   FileBytes(FileBytes&& other) noexcept;
   /// An open file is never replaced by another.
   FileBytes& operator=(FileBytes&&) = delete;
-  /// Closes the file.
+  /// Closes the file, if there is one.
   ~FileBytes();
 
-  /// Returns the path, as given to open().
+  /// Returns the path of the file, as given to open().
   const std::string& path() const { return path_; }
-  /// Returns the size in bytes when the file was opened.
+  /// Returns the size in bytes that the file had when it was opened.
   std::uint64_t size() const { return size_; }
   /// Replaces the contents of `to` by `count` bytes from offset `at`. Returns an error if they cannot be read, or if
   /// the file has changed since it was opened.

@@ -34,7 +34,7 @@ template <class Archive>
 void fields(Archive& a, CompressedMatrix& m) {
   a(m.by_columns, m.shape, m.pointers, m.indices, m.values);
 }
-/// Serialises an Hdf5Array.
+/// Serialises an Hdf5Array (bytes.h), for the pipe of a child process.
 template <class Archive>
 void fields(Archive& a, Hdf5Array& x) {
   a(x.shape, x.values, x.texts, x.sparse);
@@ -43,11 +43,12 @@ void fields(Archive& a, Hdf5Array& x) {
 /// An open array of numbers whose rows (elements along the first axis) are read on demand.
 class Hdf5Rows {
  public:
-  /// Closes the file.
+  /// Closes the HDF5 file.
   virtual ~Hdf5Rows() = default;
   /// Returns the extents of the array; there is at least one axis.
   virtual const std::vector<std::int64_t>& shape() const = 0;
-  /// Appends the numbers of rows begin .. end - 1 to `to`, row-major.
+  /// Reads rows begin .. end - 1 of the array and appends their numbers to `to`, row-major. Returns an error, or
+  /// nothing.
   virtual std::optional<Error> read(std::int64_t begin, std::int64_t end, std::vector<double>& to) const = 0;
 };
 
@@ -66,5 +67,5 @@ struct Hdf5Codec {
 
 }  // namespace lehr
 
-/// The table that the plugin exports.
+/// The table of functions that the plugin for HDF5 exports.
 extern "C" const lehr::Hdf5Codec lehr_plugin;

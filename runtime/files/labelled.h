@@ -21,7 +21,7 @@ struct Coordinate {
   std::vector<std::string> labels = {};  // one text for each position; empty if `numbers` is used
   std::vector<double> numbers = {};      // one number for each position, instead of `labels`
 
-  /// Returns the number of positions.
+  /// Returns the number of positions that the coordinate labels.
   std::size_t size() const { return labels.empty() ? numbers.size() : labels.size(); }
 };
 
@@ -43,23 +43,23 @@ template <class Archive>
 void fields(Archive& a, LabelledArray& x) {
   a(x.name, x.shape, x.values, x.integer, x.axes);
 }
-/// Serialises a Coordinate.
+/// Serialises a Coordinate (bytes.h).
 template <class Archive>
 void fields(Archive& a, Coordinate& c) {
   a(c.name, c.axis, c.labels, c.numbers);
 }
-/// Serialises an ArrayGroup.
+/// Serialises an ArrayGroup (bytes.h).
 template <class Archive>
 void fields(Archive& a, ArrayGroup& g) {
   a(g.name, g.coordinates, g.arrays);
 }
-/// Serialises LabelledArrays.
+/// Serialises LabelledArrays (bytes.h).
 template <class Archive>
 void fields(Archive& a, LabelledArrays& all) {
   a(all.attributes, all.groups);
 }
 
-/// Returns the group of that name, or null.
+/// Returns the group of that name in a file of draws, or null.
 inline const ArrayGroup* find_group(const LabelledArrays& arrays, std::string_view name) {
   for (const ArrayGroup& g : arrays.groups)
     if (g.name == name) return &g;

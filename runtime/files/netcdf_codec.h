@@ -5,15 +5,15 @@
 
 namespace lehr {
 
-/// The functions of the plugin, behind those of netcdf.h.
+/// The functions that the plugin for NetCDF provides; those of netcdf.h call them.
 struct NetcdfCodec {
-  /// Implements format_netcdf().
+  /// Returns the bytes of a NetCDF file with these arrays; see format_netcdf().
   Result<std::string> (*format)(const LabelledArrays&);
-  /// Implements parse_netcdf(). A damaged file may crash it, so the caller runs it in a child process.
+  /// Parses a NetCDF file; see parse_netcdf(). A damaged file may crash it, so the caller runs it in a child process.
   Result<LabelledArrays> (*parse)(std::string_view bytes, const std::string& path);
 };
 
 }  // namespace lehr
 
-/// The table that the plugin exports.
+/// The table of functions that the plugin for NetCDF exports.
 extern "C" const lehr::NetcdfCodec lehr_plugin;

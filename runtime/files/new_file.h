@@ -18,12 +18,12 @@ class NewFile {
   /// Opens the temporary file. `mode` is the permissions of a new file before the umask; an existing file keeps its
   /// own. Errors are those of write_file().
   static Result<NewFile> begin(const std::string& path, unsigned mode = 0666, Existing existing = Existing::followed);
-  /// Takes over the temporary file.
+  /// Moves the file that is being written.
   NewFile(NewFile&&) noexcept;
   /// Removes the temporary file unless finish() has renamed it.
   ~NewFile();
 
-  /// Appends bytes.
+  /// Appends bytes to the file.
   Result<bool> append(std::string_view bytes);
   /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space.
   Result<bool> sync();
@@ -31,9 +31,9 @@ class NewFile {
   Result<bool> finish();
 
  private:
-  /// State of the open file (atomic_file.cpp).
+  /// The state of a file that is being written (atomic_file.cpp).
   struct Open;
-  /// Wraps an open file.
+  /// Makes a NewFile of an open temporary file.
   explicit NewFile(std::unique_ptr<Open> open);
   std::unique_ptr<Open> open_;
 };

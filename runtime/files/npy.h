@@ -26,7 +26,7 @@ struct NpyRows {
   std::string descr;                   // dtype, as in the header
   std::vector<std::int64_t> shape;     // extents of the whole array
 
-  /// Returns the NPY header for a file with `rows` such rows.
+  /// Returns the NPY header for an excerpt that has `rows` rows of this array.
   std::string header(std::int64_t rows) const;
 };
 /// Locates the rows of an NPY file of `size` bytes, from its first bytes. A scalar or an array in Fortran order is an

@@ -12,14 +12,15 @@
 
 namespace lehr {
 
-/// The dtype of a text array.
+/// The dtype of a NumPy text array: kind of characters and width.
 struct TextType {
   bool wide = false;     // true for U (UTF-32), false for S (bytes)
   std::size_t size = 0;  // bytes of an element
   bool swapped = false;  // true if wide characters have the opposite byte order of this machine
 };
 
-/// Parses a text dtype without its byte-order sign ("U5", "S12"). Returns nothing for other dtypes.
+/// Parses a text dtype without its byte-order sign ("U5", "S12"). `swapped` states that characters have the opposite
+/// byte order of this machine. Returns nothing for other dtypes.
 std::optional<TextType> text_type(std::string_view dtype, bool swapped);
 
 /// Decodes the elements stored in `bytes` into a text array (levels). Its shape is left to the caller. An empty string,

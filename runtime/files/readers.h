@@ -63,31 +63,31 @@ Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, cons
 
 /// Parses an NPY file of numbers (as parse_npy() does) or of text, which becomes levels.
 Result<DataArray> npy_data(std::string_view bytes, const std::string& path);
-/// Parses the arrays of an NPZ archive by name, each as npy_data() does.
+/// Parses an NPZ archive and returns its arrays of numbers or text by name, as npy_data() does for one.
 Result<Dataset> npz_data(std::string_view bytes, const std::string& path);
 
 /// Parses a list of distinct labels, one a line. A byte order mark, carriage returns and blank lines at the end are
 /// dropped.
 Result<std::vector<std::string>> parse_labels(std::string_view bytes, const std::string& path);
 
-/// Reads a table: a name and a list of columns select from it.
+/// The type of a reader of tables: a name and a list of columns select from the file.
 using ReadTable = decltype(&parse_csv);
-/// Reads one part of a file, selected by its path inside.
+/// The type of a reader that reads one part of a file, selected by its path inside.
 using ReadPart = decltype(&parse_h5ad);
-/// Reads all named arrays of a file.
+/// The type of a reader that returns all named arrays of a file.
 using ReadArrays = decltype(&parse_json);
-/// Reads the one unnamed array of a file.
+/// The type of a reader that returns the one unnamed array of a file.
 using ReadArray = decltype(&parse_ldac);
 
 /// A type of data file: its extension and its reader.
 struct DataFormat {
   std::string_view extension;  // end of the file's name, with the dot
   std::string_view forms;      // examples of bindings, for messages and help
-  /// The reader; its type says how the binding selects arrays.
+  /// The reader; its type determines how a binding selects arrays.
   std::variant<ReadTable, ReadPart, ReadArrays, ReadArray> read;
 };
 
-/// Every format that `--data` reads.
+/// The table of all file formats that `--data` reads.
 inline constexpr DataFormat kDataFormats[] = {
     {".csv", "file.csv, x=file.csv:a,b, - and x=-:a,b (standard input)", &parse_csv},
     {".tsv", "file.tsv, x=file.tsv:a,b", &parse_tsv},

@@ -15,7 +15,7 @@
 
 namespace lehr {
 
-/// Rows begin .. end - 1.
+/// A range of consecutive rows of a file: begin .. end - 1.
 struct RowRange {
   std::int64_t begin = 0, end = 0;  // `end` is one past the last row
 };
@@ -33,19 +33,19 @@ class RowFile {
   /// Returns the bytes of a file of the same format that has only the rows in `runs`, which are ascending. Fails if the
   /// file cannot be read or has changed.
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
-  /// Returns how many lines of the file an excerpt that begins with this row leaves out before it, for places in
-  /// messages; 0 if the file has no lines.
+  /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there. Messages add
+  /// it to line numbers. It is 0 if the file has no lines.
   virtual std::int64_t lines_before(std::int64_t row) const = 0;
 };
 
 /// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once;
 /// offsets of at most 65536 rows are remembered.
 Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header);
-/// Opens an NPY file.
+/// Opens an NPY file for reading its rows in pieces.
 Result<std::unique_ptr<RowFile>> open_array(const std::string& path);
-/// Opens an array of an NPZ archive, which must be stored uncompressed.
+/// Opens an array of an NPZ archive for reading its rows in pieces. It must be stored uncompressed.
 Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std::string& member);
-/// Opens an array of numbers in an HDF5 file. Its excerpts are NPY files of doubles.
+/// Opens an array of numbers in an HDF5 file for reading its rows in pieces. Its excerpts are NPY files of doubles.
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part);
 /// Returns the names of the arrays in an NPZ archive.
 Result<std::vector<std::string>> list_members(const std::string& path);
@@ -57,9 +57,9 @@ class RowBinding {
   /// compressed files, standard input.
   static Result<std::vector<RowBinding>> open(const std::string& binding);
 
-  /// Returns the path of the file.
+  /// Returns the path of the binding's file.
   const std::string& path() const { return path_; }
-  /// Returns the number of rows in the file.
+  /// Returns the number of rows in the binding's file.
   std::int64_t rows() const { return file_->rows(); }
   /// Reads some rows: the arrays that read_binding() would give for a file with only these rows. If they are
   /// consecutive, line numbers in messages are those of the whole file.

@@ -16,14 +16,14 @@ namespace lehr {
 struct FileSeal {
   std::uint64_t size = 0;  // bytes
   std::uint32_t crc = 0;   // CRC-32
-  /// Compares size and checksum.
+  /// Returns true if size and checksum are equal.
   bool operator==(const FileSeal&) const = default;
 };
 
 /// A variable of the model with the parameters of its variational factor.
 struct SavedVariable {
   std::string name;  // name of the variable
-  /// Plates of its elements and of its event axes; a nested plate stands for its parent too.
+  /// Plates of its elements, and of its event axes; a nested plate replaces its parent.
   std::vector<std::string> axes, event;
   std::string family;  // family of the factor; may be empty
   std::string joint;   // the other member of a joint factor, or empty
@@ -31,7 +31,7 @@ struct SavedVariable {
   std::vector<std::string> members;
   std::vector<NamedArray> parameters;  // named "mean", "precision", without the variable; empty if not written
 
-  /// Returns the parameter of that name, or null.
+  /// Returns the parameter of this variable's factor with that name ("mean"), or null.
   const NamedArray* find(const std::string& parameter) const;
 };
 
@@ -42,14 +42,14 @@ struct SavedRestart {
   std::string status;                        // "converged" and the like
 };
 
-/// The extents of a nested plate: one row for each element of the plate that contains it.
+/// The extents of a nested plate as stored in fit.json: one row for each element of the plate that contains it.
 struct SavedRows {
   std::string in;                     // the plate that contains it
   std::vector<std::int64_t> offsets;  // beginning of each row in the packed order, and the end of the last
   std::int64_t from = 0;              // number by which the model counts the first element of each row
 };
 
-/// Everything that is read of a fit. Fields are named as the keys of fit.json.
+/// Everything that is read of a saved fit. Fields are named as the keys of fit.json.
 struct SavedFit {
   /// The directory that was read; the others are texts of fit.json.
   std::string directory, model, model_file, command, version, method, status;
@@ -84,16 +84,16 @@ struct SavedFit {
   std::vector<NamedArray> items;
   std::map<std::string, FileSeal> files;  // seals of the files beside fit.json, by name
 
-  /// Returns the variable of that name, or null.
+  /// Returns the saved variable of that name, or null.
   const SavedVariable* find(const std::string& variable) const;
 };
 
-/// Groups arrays named "variable.parameter" by variable; other arrays are ignored.
+/// Groups arrays named "variable.parameter" by variable; arrays without a dot in their name are ignored.
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 
-/// Returns size and checksum of these bytes.
+/// Returns size and CRC-32 of these bytes.
 FileSeal seal_of(std::string_view bytes);
-/// Returns size and checksum of a file, which is read in pieces.
+/// Returns size and CRC-32 of a file, which is read in pieces.
 Result<FileSeal> seal_of_file(const std::string& path);
 
 /// Makes a SavedFit in memory from the text of a fit.json, which must be well-formed, and posterior arrays.
@@ -101,8 +101,8 @@ SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior);
 
 /// Reads the fit in a directory.
 ///
-/// An error of ExitCode::data if there is no fit, if a file is damaged, or if posterior.npz or items.npz does not have
-/// the checksum in fit.json. A trace of another fit is only noted (`other_trace`).
+/// An error of ExitCode::data if there is no fit, if a file is damaged, or if posterior.npz or items.npz is another
+/// than fit.json was written with. A trace of another fit is only noted (`other_trace`).
 Result<SavedFit> read_fit(const std::string& directory);
 
 }  // namespace lehr

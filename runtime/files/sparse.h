@@ -30,7 +30,7 @@ struct SparseMatrix {
   std::vector<std::string> row_labels, column_labels;  // names of rows and columns; empty if the file has none
   std::optional<Error> no_counts;  // the error about the first entry that is not a count; nothing if all are
 
-  /// Returns the number of rows.
+  /// Returns the number of rows of the matrix.
   std::int64_t rows() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
 };
 
@@ -40,13 +40,13 @@ struct SparseEntry {
   double value;              // may be zero
 };
 
-/// Makes a matrix of entries in any order. Entries of one row keep their order.
+/// Makes a sparse matrix by rows (CSR) of entries in any order. Entries of one row keep their order.
 SparseMatrix by_rows(const std::vector<SparseEntry>& entries, std::int64_t rows, std::int64_t columns);
 
 /// Returns true if the value is a whole number from 0 to kLargestIndex.
 bool is_count(double value);
 
-/// The note of errors about an entry that is not a count.
+/// The note that advises `:dense` in errors about an entry that is not a count.
 inline constexpr const char* kNoCounts =
     "sparse matrices hold counts; `:dense` after the file reads any numbers, with the zeros";
 
@@ -65,7 +65,8 @@ inline constexpr const char* kDense = "dense";
 /// otherwise.
 Result<DataArray> as_asked(const SparseMatrix& matrix, const std::string& path, const std::string& part);
 
-/// Makes the error that a file has no such part.
+/// Makes an error saying that a sparse matrix in the file `path` cannot be read as `part`; it names the parts that
+/// exist.
 Error no_part(const std::string& path, const std::string& part);
 
 /// Returns a data set with this one array under the binding's name. An error in `array` is passed on; an empty name is

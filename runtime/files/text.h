@@ -31,7 +31,7 @@ std::string place(const std::string& path, std::string_view bytes, std::size_t o
 /// Returns the bytes without a UTF-8 byte order mark.
 std::string_view without_bom(std::string_view bytes);
 
-/// Makes an error of ExitCode::data.
+/// Makes an error of ExitCode::data from its subject, text and notes.
 Error data_error(std::string where, std::string text, std::vector<std::string> notes = {});
 
 /// Checks that `part`, a view into `bytes`, is UTF-8. Returns an error with line, byte and remedy if it is not.
@@ -48,7 +48,7 @@ std::string alternatives(const std::vector<std::string_view>& names);
 /// of each element among them. An element of `texts` that is nothing is missing: NaN.
 void set_levels(DataArray& array, const std::vector<std::optional<std::string>>& texts);
 
-/// Sets `integral` and `has_missing` from the values.
+/// Sets `integral` and `has_missing` of an array from its values.
 void set_flags(DataArray& array);
 
 }  // namespace lehr

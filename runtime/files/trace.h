@@ -29,7 +29,7 @@ class Trace {
   Result<bool> append(std::int64_t iteration, double seconds, double elbo, double temperature,
                       std::span<const double> extra = {});
 
-  /// Writes all buffered rows to disk; to be called after the last row.
+  /// Writes all buffered rows of the trace to disk; to be called after the last row.
   Result<bool> write();
 
  private:

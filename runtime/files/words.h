@@ -16,7 +16,8 @@ namespace lehr {
 /// Reads a text file line by line and word by word; words are separated by spaces and tabs.
 class Words {
  public:
-  /// Starts before the first line. Both arguments must outlive the object; `path` is for messages.
+  /// Makes a tokenizer positioned before the first line of the file's bytes. Both arguments must outlive it; `path` is
+  /// for messages.
   Words(std::string_view bytes, const std::string& path) : bytes_(without_bom(bytes)), rest_(bytes_), path_(path) {}
 
   /// Moves to the next line; returns false at the end of the file. The line ends before the first character `comment`.
@@ -57,7 +58,7 @@ class Words {
     return value;
   }
 
-  /// Makes an error about the word that was read last, with its line and column.
+  /// Makes an error of ExitCode::data about the word that was read last, with its line and column.
   Error fail(std::string text, std::vector<std::string> notes = {}) const {
     return data_error(place(path_, bytes_, static_cast<std::size_t>(word_.data() - bytes_.data())), std::move(text),
                       std::move(notes));

@@ -13,25 +13,25 @@ namespace lehr {
 /// and "-Inf".
 Result<std::string> format_json(const std::vector<NamedArray>& arrays);
 
-/// A format for named arrays.
+/// A file format in which named arrays are written: its extension and the function that formats them.
 struct ArrayFormat {
   std::string_view extension;    // end of the file's name, with the dot
   decltype(&format_npz) format;  // returns the bytes of the file
 };
 
-/// The formats for named arrays.
+/// The table of formats in which named arrays are written.
 inline constexpr ArrayFormat kArrayFormats[] = {
     {".npz", &format_npz},
     {".json", &format_json},
 };
 
-/// A format for posterior draws.
+/// A file format in which posterior draws are written: its extension and the function that formats them.
 struct DrawFormat {
   std::string_view extension;                                  // end of the file's name, with the dot
   Result<std::string> (*format)(const LabelledArrays& draws);  // returns the bytes of the file
 };
 
-/// The formats for draws.
+/// The table of formats in which posterior draws are written.
 inline constexpr DrawFormat kDrawFormats[] = {
     {".nc", &format_netcdf},
     {".csv", &format_stan_csv},

@@ -8,7 +8,7 @@ namespace lehr {
 /// Characters of a plot: Braille patterns (2 x 4 dots in each) or ASCII.
 enum class PlotStyle { braille, ascii };
 
-/// Returns Braille if the locale in the environment is UTF-8, otherwise ASCII.
+/// Returns the style for plots on this terminal: Braille if the locale in the environment is UTF-8, otherwise ASCII.
 PlotStyle terminal_style();
 
 /// Plots y against its index, as text that ends with a newline.

@@ -6,7 +6,7 @@
 
 namespace lehr {
 
-/// How progress is shown.
+/// Options of the progress display of a fit.
 struct ProgressOptions {
   bool quiet = false;          // show nothing
   bool bar = false;            // redraw one line, on a terminal; see progress_for()
@@ -18,7 +18,7 @@ struct ProgressOptions {
 /// Returns the options for a stream: a bar of the terminal's width if the stream is a terminal, plain lines otherwise.
 ProgressOptions progress_for(std::FILE* stream, bool quiet);
 
-/// The state of a fit after an iteration.
+/// The state of a fit after an iteration, as the progress display shows it.
 struct Moment {
   std::int64_t iteration = 0;  // from 1; may exceed the expected number of iterations
   double seconds = 0;          // since the start of the fit
@@ -26,7 +26,7 @@ struct Moment {
   double temperature = 1;      // 1 without annealing
 };
 
-/// Shows the progress of one fit on a stream.
+/// Shows the progress of one fit on a stream, as a bar or as plain lines.
 class Progress {
  public:
   /// Starts the display. `max_iterations` is the expected number of iterations, 0 if unknown. The stream must outlive
@@ -44,7 +44,7 @@ class Progress {
   void finish(const std::string& text = {});
 
  private:
-  /// Prints the last moment.
+  /// Prints the last moment passed to update(), unless it was printed.
   void show();
   /// Returns iterations per second since the first moment, and the estimated time left; empty during the first second.
   std::string pace() const;
@@ -57,7 +57,7 @@ class Progress {
   Moment first_, last_;  // first and last moment passed to update()
   double change_;        // of the ELBO, last against previous moment
   double shown_at_ = 0;  // seconds of the moment shown last
-  /// Whether a moment was shown; the last one is not shown yet; the bar stands on the line; finish() was called.
+  /// A moment was shown; the last one is not shown yet; the bar is on the line; finish() was called.
   bool some_ = false, pending_ = false, bar_drawn_ = false, finished_ = false;
 };
 
