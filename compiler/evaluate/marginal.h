@@ -92,7 +92,7 @@ class Marginal {
   /// Returns the observations and the observed sequences as factors of one product; nothing if an observation does not
   /// fit the chains.
   std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
-  /// Returns the log of a factor at the present values of the joint elements.
+  /// Returns the log of one factor (see Factor) at the present values of the elements that are summed jointly.
   double value(const Factor& f);
   /// Returns the joint elements without a value that the factor depends on; if there are none, also its log value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);

@@ -60,7 +60,7 @@ class TemperedNormaliser {
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
  private:
-  /// A factor over discrete elements, at every temperature.
+  /// A table of tempered log factors over assignments of discrete elements, at every temperature.
   struct Table;
   /// Temperatures and results that are shared between items during one computation.
   struct Known;

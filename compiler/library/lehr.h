@@ -34,7 +34,7 @@ struct Message {
   enum class Severity { error, warning };
   /// A further remark that belongs to the message, possibly with its own location.
   struct Note {
-    std::string text;          // what it says
+    std::string text;          // the remark, one sentence
     int line = 0, column = 0;  // in the source, from 1; 0 if it has no location
   };
   Severity severity = Severity::error;  // error or warning
@@ -122,7 +122,7 @@ struct PredictedArray {
   bool integer = false;             // true if every value is whole, as for categories
 };
 
-/// The result of Program::predict().
+/// The result of Program::predict(): arrays, and remarks on them.
 struct Predictions {
   std::vector<PredictedArray> arrays;  // by variable and statistic
   std::int64_t draws = 0;              // draws that were made; 0 if everything is exact
@@ -136,7 +136,7 @@ struct Predictions {
   }
 };
 
-/// A log predictive density of held-out data.
+/// The result of Program::score(): the log predictive density of held-out data.
 struct HeldOutScore {
   double total = 0;                    // nats
   double observations = 0;             // number of observations scored, multiplicities counted
@@ -159,7 +159,7 @@ class Fit {
   std::int64_t iterations() const;
   /// Returns which restart was the best, from 0.
   std::int64_t restart() const;
-  /// Returns the temperature at the end of variational tempering; 1 for other methods.
+  /// Returns the temperature at the end of the tempering phase of a tempered fit; 1 for other fits.
   double temperature() const;
   /// Returns the estimated log evidence and its standard error, in nats. Nothing except for method gibbs with `temper`.
   std::optional<std::pair<double, double>> log_evidence() const;

@@ -8,7 +8,7 @@
 
 namespace lehr {
 
-/// Writes these tables, one entry for each list of plates that is asked for.
+/// Writes the tables that list, for the elements of given plates, the data columns that describe them.
 class Subjects {
  public:
   /// Writes into `to`; all arguments must outlive the object.

@@ -9,7 +9,7 @@
 
 namespace lehr {
 
-/// Returns the column names of arrays whose first axis is the draw.
+/// Returns the names of CmdStan's columns for arrays whose first axis is the draw: "mu.2.1" for element (2, 1) of mu.
 std::vector<std::string> column_names(const std::vector<NamedArray>& draws);
 
 /// Formats draws as a table. `draws` are arrays over [draw] and further axes; `log_joint` is the log joint density of
