@@ -51,7 +51,7 @@ struct FitOptions {
   double local_tolerance = 1e-4;        // relative change below which the local variables of an item have converged
   std::int64_t batch_size = 256;        // items in a minibatch (svi)
   double epochs = 10;                   // passes over the data (svi)
-  double tau0 = 1, kappa = 0.7;         // step sizes (tau0 + t)^-kappa (svi)
+  double tau0 = 1, kappa = 0.7;         // steps (tau0 + t)^-kappa, for step t (svi)
   double rho = 0;                       // constant step size instead, if above 0 (svi)
   bool adaptive = false;                // step sizes from the noise of the gradients instead (svi)
   bool replacement = false;             // draw items with replacement (svi)
