@@ -1,8 +1,9 @@
-// Notes that propose model text, tried before they are said.
+// Notes of diagnostics that propose model text, and a filter that drops proposals which do not work.
 //
-// What stands between backticks in a note and ends with a semicolon is a declaration that the note proposes. It takes
-// the place of the declaration of the same name; where there is none, it is added. A note that says "in the place of
-// 'x'" removes the declaration of x, too. Text between backticks without the semicolon is a pattern or a word.
+// A note proposes a declaration by writing it between backticks with a semicolon at its end: `tau ~ Gamma(shape = 1,
+// rate = 1);`. The proposal replaces the declaration of the same name, or is added where there is none. The words "in
+// the place of 'x'" in a note also remove the declaration of x. Text between backticks without a semicolon proposes
+// nothing. A proposal is tested by compiling the changed model up to its schedule before the user sees it.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,18 +14,22 @@
 
 namespace lehr {
 
-/// The declarations that a note proposes, in their order.
+/// Returns the declarations that a note proposes, in the order of the text: every part between backticks that ends with
+/// a semicolon.
 std::vector<std::string> proposed_lines(std::string_view note);
 
-/// The source with everything that the note proposes. None: the source or a line of the note is not in the language.
+/// Returns the model text after all proposals of `note` are applied to `source`. Returns nothing if `source` or a
+/// proposed line does not parse.
 std::optional<Source> with_proposal(const Source& source, std::string_view note);
 
-/// The diagnostics without the notes whose proposal fails. A proposal holds if the changed model no longer has the
-/// diagnostic, and has no error and no useless name that it did not have before. One derivation for each proposal; of
-/// many, those behind the fiftieth are left out untried.
+/// Returns the diagnostics without the notes whose proposals fail when they are tried on `source`. A proposal succeeds
+/// if the changed model no longer gives the diagnostic, and gives no error and no warning of an unused name that it did
+/// not give before. Each distinct proposal costs one analysis of the model; notes with proposals beyond the first fifty
+/// are dropped untested.
 std::vector<Diagnostic> advised(const Diagnostics& diagnostics, const Source& source);
 
-/// render() of what is left.
+/// Returns the text of the diagnostics for a terminal, with places in `source`, after `advised` has dropped the notes
+/// whose proposals fail.
 std::string render_advised(const Diagnostics& diagnostics, const Source& source);
 
 }  // namespace lehr

@@ -1,5 +1,7 @@
-// The ladder: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM. Each stage is a free function of
-// the rung before, run here and nowhere else; the pipeline stops between rungs when a stage reported an error.
+// The compiler as a sequence of stages: Ast -> Model -> Density -> Conditionals -> Schedule -> Loops -> LLVM.
+//
+// Each stage is a free function from one intermediate representation (IR) to the next, on immutable values. The stages
+// are called here and nowhere else. The pipeline stops after the first stage that reported an error.
 #pragma once
 #include <functional>
 #include <optional>
@@ -16,42 +18,53 @@
 
 namespace lehr {
 
-/// A model and what was derived of it: how it is inferred from any data of its kind.
+/// A model with its derived inference algorithm, before data: everything up to the schedule.
 struct Analysed {
-  model::Model model;                                       // with the auxiliary variables of its augmentations
-  schedule::Schedule schedule;                              // holds density and conditionals
-  std::optional<model::GivenId> inverse_temperatures = {};  // see with_item_temperatures
+  model::Model model;           // the model, with the auxiliary variables that augmentations added
+  schedule::Schedule schedule;  // the order of updates; it contains the density and the conditionals
+  std::optional<model::GivenId> inverse_temperatures =
+      {};  // array of 1 / T by item, if with_item_temperatures made this
 };
 
-/// Text -> Ast -> Model.
+/// Parses the text of a model and resolves its names (Text -> Ast -> Model). Returns nothing if there were errors; they
+/// and the warnings are added to `diagnostics`.
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
 
-/// What the data decide about the density.
+/// Returns the facts about `data` that change the form of the density: which variables have missing values, which
+/// latent variables are partly observed, and which given arrays contain zeros.
 density::ExpandOptions expand_options(const BoundData& data);
 
-/// Model -> Density -> Conditionals -> Schedule. `options` is what the data decide about the density; without data,
-/// nothing is missing.
+/// Derives the inference algorithm of a model (Model -> Density -> Conditionals -> Schedule). `options` has what the
+/// data decide about the density; the default means data without missing values. Returns nothing after an error, for
+/// example a variable without a conjugate family; `diagnostics` has the reasons.
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics);
-/// Both.
+/// Reads a model text and derives its inference algorithm: `read` followed by `analyse` of the result.
 std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics);
 
-/// Every item of the data with a temperature of its own: 1 / T, an array among the givens. An Error says why they
-/// cannot have one.
+/// Returns the analysis with a temperature for each item of the data: the log likelihood of an item is multiplied by
+/// its element of a new given array, `inverse_temperatures`, with values 1 / T. Fails with ExitCode::model and the
+/// reason if this model cannot be tempered by item.
 Result<Analysed> with_item_temperatures(const Analysed& a);
 
-/// Every block at draws from its complete conditional. An Error says what cannot be drawn.
+/// Returns the analysis in which every block is drawn from its complete conditional instead of updated by its
+/// expectation: a Gibbs sampler. `tempering` says which terms a temperature multiplies. Fails with ExitCode::model if a
+/// block cannot be drawn.
 Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering = schedule::Tempering::data);
 
-/// Schedule -> Loops, for the sizes and constants of `data`. The options that only `a` decides are set here.
+/// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
+/// The result also has the program before the passes (`before`). Debug builds verify the loops and throw
+/// std::logic_error if they are malformed.
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options);
 
-/// What `lehr emit --as` can print, in the order of the ladder.
+/// Returns the names of the intermediate representations (IRs) that `lehr emit --as` can print, in pipeline order:
+/// "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".
 std::vector<std::string_view> rungs();
 
-/// The text form of one rung; no later stage runs, so that a model that is not conjugate still has a density.
-/// Nothing when a stage up to it reported an error. `rung` is one of rungs(); the rungs of code (loops, llvm,
-/// asm) need the sizes of `settings`, those above ignore them: a malformed setting is an Error.
+/// Returns the text of one intermediate representation (IR) of a model. `rung` is the name of the IR, one of rungs().
+/// No later stage runs, so the density of a model that is not conjugate can still be printed. Returns nothing if an
+/// earlier stage reported an error to `diagnostics`. "loops", "llvm" and "asm" use the sizes in `settings`, and fail
+/// with an Error if these are malformed; the others ignore `settings`.
 Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
                                         Diagnostics& diagnostics);
 

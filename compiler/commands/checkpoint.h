@@ -1,4 +1,9 @@
-// DIR/checkpoint.bin: from where a fit that was interrupted, or killed, goes on with the bits of one that was not.
+// Checkpoints: DIR/checkpoint.bin, from which `lehr fit --resume DIR` continues an interrupted or killed fit.
+//
+// A checkpoint has the journal of the run (every result that its decisions depend on), the memory of the engine, and
+// the finished runs. A resumed fit replays the journal from the start without computing, then restores the memory, and
+// continues. It gives the same bits as a fit that was never interrupted. An identity, a digest of all inputs, guards
+// against resuming a different fit. Files have a CRC at their end and are written atomically.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,72 +17,86 @@
 
 namespace lehr::commands {
 
-/// What a fit is a function of, each by its name: options as they are spelled, the rest as digests.
+/// Everything that determines the numbers of a fit, as a map from a name to its value: options as they are spelled on
+/// the command line, files and arrays as digests. Two fits with equal identities give the same bits.
 using Identity = std::map<std::string, std::string>;
-/// But for the data and the program.
+/// Returns the identity of a fit from its options and its model text, but without the data and the program (see
+/// with_data).
 Identity identity_of(const FitArguments& options, const std::string& model_text, const FitSettings& settings);
-/// The same with them.
+/// Returns `identity` with digests of the data, the constants and sizes, and the program file added. This reads all
+/// data and the executable, so it is called only when a checkpoint is written or compared.
 Identity with_data(Identity identity, const BoundData& data);
-/// By which of them two are not the same, in words; empty: by none.
+/// Returns the entries in which two identities differ, as text for an error message: "--seed was '1' and is '2',
+/// another data". `was` is that of the checkpoint. Empty if they are equal.
 std::string differences(const Identity& was, const Identity& is);
 
-/// What checkpoints begin with.
+/// The bytes with which every checkpoint file begins.
 inline constexpr std::string_view kCheckpointMagic = "lehr checkpoint\n";
 
-/// What a checkpoint holds.
+/// The content of a checkpoint file.
 struct SavedRuns {
-  Identity identity;
-  std::string command;  // that goes on from it
-  Journal::Past past;
-  std::vector<TracedRun> runs;
+  Identity identity;            // of the fit that was interrupted
+  std::string command;          // the command line that resumes the fit
+  Journal::Past past;           // the record to replay, and the engine's memory at the end of it
+  std::vector<TracedRun> runs;  // the finished runs, and last the interrupted one
 };
 
-/// With a checksum at its end.
+/// Returns the bytes of a checkpoint file, with a CRC-32 at their end. `runs` are the finished runs and last the
+/// interrupted one.
 std::string format_checkpoint(const Identity& identity, const std::string& command, const Journal::Past& past,
                               const std::vector<const TracedRun*>& runs);
-/// ExitCode::data where the bytes are none, or damaged; `path` is for messages.
+/// Parses the bytes of a checkpoint file. Fails with ExitCode::data if they are not a checkpoint, are damaged, or come
+/// from another version of the program. `path` is only for messages.
 Result<SavedRuns> parse_checkpoint(std::string_view bytes, const std::string& path);
 
-/// Before anything is written: ExitCode::data where --resume names a directory without a checkpoint. A fit that begins
-/// where another one was interrupted says so.
+/// Tests for a checkpoint before the fit writes anything. Fails with ExitCode::data if --resume names a directory
+/// without one. Prints a warning if a new fit would overwrite an interrupted one.
 Result<bool> look_for_checkpoint(const FitArguments& options);
 
+/// Reads and writes the checkpoint of one fit, and owns the journal that is recorded or replayed.
 class Checkpoints {
  public:
-  /// `identity` is what identity_of gives. Options and data must outlive it.
+  /// Prepares checkpoints for a fit with this identity, which identity_of made. `options` and `data` must outlive the
+  /// object.
   Checkpoints(const FitArguments& options, Identity identity, const BoundData& data);
 
-  /// What --resume names is read, and the journal on the way back. ExitCode::data where it is damaged, or of another
-  /// fit, by which it says what differs.
+  /// Reads the checkpoint that --resume names and sets the journal to replay it. Fails with ExitCode::data if the file
+  /// is damaged or belongs to a different fit; the message says what differs.
   Result<bool> resume();
+  /// The journal of the fit's runs: it records what they compute, or replays what a checkpoint recorded.
   Journal& journal() { return journal_; }
 
-  /// Before a run that the checkpoint has: what it had drawn.
+  /// Gives a Gibbs run the draws that the checkpoint has of it. Call it before the run is replayed or resumed; for runs
+  /// that the checkpoint does not have it does nothing.
   void put_draws(TracedRun& run);
-  /// After one that had been finished by then: what followed from its posterior.
+  /// Gives a replayed run that was finished in the checkpoint its saved results: status, posterior, warnings and
+  /// held-out score. Throws OtherRun if the checkpoint has no such run, or its arrays have other shapes.
   void put_results(TracedRun& run);
 
-  /// Whether --checkpoint-every asks for one after this sweep.
+  /// Counts a sweep, and returns true if --checkpoint-every asks for a checkpoint after it.
   bool is_due();
-  /// At the end of a sweep of `now`; whole, or not at all.
+  /// Writes a checkpoint at the end of a sweep of run `now`; `finished` are the runs before it. The file is replaced
+  /// atomically. All processes of a group must call it, and those without an output directory write no file.
   Result<bool> write(const Engine& engine, const std::vector<TracedRun>& finished, const TracedRun& now) const;
-  /// The fit has ended by itself.
+  /// Deletes the checkpoint file, as the fit has ended by itself.
   void remove() const;
 
-  /// The command line that goes on.
+  /// Returns the command line that resumes this fit.
   std::string command() const;
 
  private:
+  /// Returns the path of the checkpoint file.
   std::string path() const;
+  /// Returns the complete identity, with the data; computes it at the first call.
   const Identity& identity() const;
 
-  const FitArguments& options_;
-  Identity identity_;  // but for what takes time to be told
-  mutable std::optional<Identity> complete_;
-  const BoundData& data_;
-  Journal journal_;
-  std::vector<TracedRun> runs_;  // of the checkpoint that was read
-  std::int64_t sweeps_ = 0;
+  const FitArguments& options_;               // options of the fit
+  Identity identity_;                         // without data and program, whose digests take time
+  mutable std::optional<Identity> complete_;  // identity_ with these, once it is needed
+  const BoundData& data_;                     // data of the fit
+  Journal journal_;                           // records or replays
+  std::vector<TracedRun> runs_;               // runs of the checkpoint that was read
+  std::int64_t sweeps_ = 0;                   // sweeps counted by is_due
 };
 
 }  // namespace lehr::commands

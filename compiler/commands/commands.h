@@ -1,5 +1,6 @@
-// The subcommands: each adds its options to the command line and says what to do when it is the one that was
-// given. A command prints its result to stdout and its complaints to stderr, and returns an exit code.
+// The subcommands of `lehr`. Each add_* function declares one subcommand with its options. When the user names it, its
+// parser callback stores the work to do in an Action. Commands print results to stdout, errors and warnings to stderr,
+// and return an exit code.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -13,48 +14,78 @@
 
 namespace lehr::commands {
 
-/// Set by a subcommand's callback; run after the whole command line is parsed.
+/// The work of the subcommand that the user named. Its callback sets it while the command line is parsed; main calls it
+/// once afterwards. It returns the exit code of the program.
 using Action = std::function<ExitCode()>;
 
+/// Adds `lehr build`, which compiles a model to an object file or shared library with C and C++ headers.
 void add_build(CLI::App& app, Action& action);
+/// Adds `lehr calibrate`, which tests an inference method on data simulated from the model.
 void add_calibrate(CLI::App& app, Action& action);
+/// Adds `lehr check`, which parses and analyses a model, and prints only its errors and warnings.
 void add_check(CLI::App& app, Action& action);
+/// Adds `lehr compare`, which compares saved fits number by number, or more than two in a table.
 void add_compare(CLI::App& app, Action& action);
+/// Adds `lehr completion`, which prints a script that completes commands and options in bash, zsh or fish.
 void add_completion(CLI::App& app, Action& action);
+/// Adds `lehr derive`, which prints the complete conditionals, the variational updates and the ELBO.
 void add_derive(CLI::App& app, Action& action);
+/// Adds `lehr diagnose`, which estimates how far a variational fit is from the true posterior.
 void add_diagnose(CLI::App& app, Action& action);
+/// Adds `lehr draws`, which writes draws from the posterior of a saved fit for other programs.
 void add_draws(CLI::App& app, Action& action);
+/// Adds `lehr emit`, which prints an intermediate representation of the compiler.
 void add_emit(CLI::App& app, Action& action);
+/// Adds `lehr format`, which rewrites model files in the standard formatting.
 void add_format(CLI::App& app, Action& action);
+/// Adds `lehr families`, which lists the distributions of the language.
 void add_families(CLI::App& app, Action& action);
-/// `command`: the whole command line, for fit.json. With a group, the fit is shared out among its processes.
+/// Adds `lehr fit`, which fits a model to data. `command` is the whole command line, which fit.json records. If `group`
+/// is not null, the processes of this group share the items of the data.
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group);
+/// Adds `lehr new`, which writes a commented example model and toy data.
 void add_new(CLI::App& app, Action& action);
-/// After all others, which it knows by name.
+/// Adds `lehr help`, which shows the options of a command or prints the manual page. It must be called after all other
+/// add_* functions, since it accepts the names of the commands that exist by then.
 void add_help(CLI::App& app, Action& action);
+/// Adds `lehr plan`, which estimates memory and operations of a fit from the sizes of its data.
 void add_plan(CLI::App& app, Action& action);
+/// Adds `lehr predict`, which predicts new items and missing values from a saved fit.
 void add_predict(CLI::App& app, Action& action);
+/// Adds `lehr report`, which writes a saved fit as one HTML page with plots.
 void add_report(CLI::App& app, Action& action);
+/// Adds `lehr score`, which computes the log predictive density of held-out data under a saved fit.
 void add_score(CLI::App& app, Action& action);
+/// Adds `lehr show`, which prints the posterior of a saved fit as text, CSV or JSON.
 void add_show(CLI::App& app, Action& action);
+/// Adds `lehr simulate`, which draws latent variables and data from a model.
 void add_simulate(CLI::App& app, Action& action);
+/// Adds `lehr stats`, which computes the expected sufficient statistics of a part of the items.
 void add_stats(CLI::App& app, Action& action);
+/// Adds `lehr update`, which fits new data with the posterior of a saved fit as the prior. `command` is the whole
+/// command line, which fit.json records.
 void add_update(CLI::App& app, Action& action, const std::string& command);
+/// Adds `lehr update-globals`, which adds up the statistics of all parts that `lehr stats` wrote, and updates the
+/// global factors from them. `command` is the whole command line, which fit.json records.
 void add_update_globals(CLI::App& app, Action& action, const std::string& command);
 
-/// The words of a command line, quoted for a POSIX shell where they need it.
+/// Returns the words of a command line separated by blanks, quoted for a POSIX shell where they need it, so that it can
+/// be pasted into a shell.
 std::string command_line(int argc, char const* const* argv);
 
-/// The model file, or nothing and a complaint on stderr.
+/// Reads a model file. If it cannot be read, prints an error with suggestions to stderr and returns nothing.
 std::optional<Source> read_model(const std::string& path);
 
-/// write_file() to a path whose folder is made where it is missing.
+/// Writes a file whose path the user gave, and makes its directory if it is missing. Returns an Error if the file
+/// cannot be written; the value is always true.
 Result<bool> write_output(const std::string& path, std::string_view bytes);
 
-/// An error without a place is about `where`; to stderr.
+/// Prints an error to stderr, located at `where` (a file name) if the error has no location of its own. Returns the
+/// exit code of the error.
 ExitCode complain_of(Error error, const std::string& where);
 
-/// Prints warnings and errors to stderr; ExitCode::model when there are errors, else ExitCode::done.
+/// Prints warnings and errors about a model to stderr, with lines of `source`. Returns ExitCode::model if there are
+/// errors, else ExitCode::done.
 ExitCode report(const Diagnostics& diagnostics, const Source& source);
 
 }  // namespace lehr::commands

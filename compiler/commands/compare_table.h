@@ -1,4 +1,5 @@
-// Several fits beside each other.
+// The table of `lehr compare` for more than two saved fits: one line for each fit, with the objective, the held-out
+// score, the iterations and the time.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,15 +8,17 @@
 
 namespace lehr {
 
-/// What `SavedFit::elbo` is of a fit, or what is better known: "ELBO", "log evidence", or of other samplers the "log
-/// joint" density of the last draw; and its value.
+/// The final value of a fit's objective with the name of that objective: "ELBO" of variational fits, "log evidence" if
+/// the fit estimated it, or "log joint", the log density of the last draw of a sampler.
 struct FitBound {
-  std::string name;
-  double value = 0;
+  std::string name;  // "ELBO", "log evidence" or "log joint"
+  double value = 0;  // in nats
 };
+/// Returns the objective of a saved fit and its final value: the log evidence if the fit has one, else SavedFit::elbo.
 FitBound bound_of(const SavedFit& fit);
 
-/// A line a fit: method, bound, held-out score, iterations, seconds, sizes; columns that no fit has are left out.
+/// Returns a text table with one line for each fit: directory, method, status, objective, held-out score, iterations,
+/// seconds and sizes. Columns that are empty for all fits are left out.
 std::string compare_table(const std::vector<SavedFit>& fits);
 
 }  // namespace lehr

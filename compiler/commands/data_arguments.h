@@ -1,4 +1,4 @@
-// The data of a command that takes them whole.
+// The options --data and --drop-missing, for commands that read all of their data into memory.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -9,20 +9,23 @@
 
 namespace lehr::commands {
 
+/// Values of the options that name data.
 struct DataArguments {
-  std::vector<std::string> bindings;
-  bool drop_missing = false;
+  std::vector<std::string> bindings;  // values of --data, each FILE or VARIABLE=FILE:COLUMNS
+  bool drop_missing = false;          // --drop-missing: leave out items with missing values
 };
 
-/// Help of --data for the data of a fit.
+/// Help text of --data in commands that fit a model.
 inline constexpr const char* kDataHelp =
     "Data file with the names of variables, or VARIABLE=FILE:COLUMNS, as x=file.csv:a,b; repeat for more files. "
     "docs/data.md has all forms";
 
-/// Adds --data and --drop-missing; the first is returned.
+/// Adds --data (with this help text) and --drop-missing to a command; parsing stores their values in `to`, which must
+/// outlive the command. Returns the option --data.
 CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help);
 
-/// All bindings; where it is asked for, without the items of which values are missing, of which stderr is told.
+/// Reads all files of `from` into one dataset. With drop_missing, leaves out the items of `model` that have missing
+/// values, and reports the removed items on stderr. Fails if a file cannot be read, or such items cannot be left out.
 Result<Dataset> read_data(const DataArguments& from, const model::Model& model);
 
 }  // namespace lehr::commands

@@ -1,5 +1,5 @@
-// A posterior as text: every variable as a table of means and standard deviations, or as its most probable
-// elements.
+// A saved fit as text for the terminal, as `lehr show` prints it: each variable as a table of means and standard
+// deviations, or as a list of its most probable elements.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,17 +8,19 @@
 
 namespace lehr {
 
+/// Limits on the length of a description.
 struct DescribeOptions {
-  std::size_t top = 10;   // elements of a simplex that is labelled or large
-  std::size_t rows = 10;  // elements of the variable; a line says how many more there are
+  std::size_t top = 10;   // most probable elements listed of a simplex that is labelled or large
+  std::size_t rows = 10;  // elements of the variable that are shown; one more line counts the others
 };
 
-/// A line that says what `v` is, then its rows, indented. Components come by weight where the fit has
-/// weights: the one Dirichlet over their plate, or for lists of probable elements the share of each
-/// Dirichlet's concentration.
+/// Returns a heading line for the variable `v` (name, axes, family), followed by indented rows with the numbers of its
+/// posterior. Rows of mixture components come in order of weight, the heaviest first, if weights can be computed: from
+/// the only Dirichlet over their plate, or else, for lists of probable elements, from the total concentration of each
+/// Dirichlet.
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& options);
 
-/// What came of the fit, its sizes, and the curve of the ELBO.
+/// Returns a summary of the whole fit: how it ended, its ELBO, seed and sizes, and a text plot of the ELBO by sweep.
 std::string describe(const SavedFit& fit);
 
 }  // namespace lehr

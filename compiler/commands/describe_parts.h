@@ -1,4 +1,5 @@
-// What descriptions of variables are made of.
+// Building blocks of the text descriptions in describe.h: aligned tables, the line that counts hidden rows, and the
+// table for sampled variables.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,16 +10,19 @@
 
 namespace lehr {
 
+/// One line of a table, a text for each column.
 using Row = std::vector<std::string>;
 
-/// Lines of columns: names on the left, numbers on the right of theirs.
+/// Returns aligned lines of text: the first column is left-aligned, all others right-aligned to the widest cell. Widths
+/// count UTF-8 characters. Rows may have different lengths.
 std::string table(const std::vector<Row>& rows);
 
-/// A line for rows that are not shown, or nothing.
+/// Returns the line "... and N more" for the rows that are not shown (`all` minus `shown`), or an empty string if all
+/// are.
 std::string more(std::size_t all, std::size_t shown);
 
-/// A row for each number of a variable that was sampled: mean, sd, Monte Carlo standard error of the mean, effective
-/// sizes and R-hat; at most `rows`.
+/// Returns a table of a variable whose posterior was sampled, with one row for each scalar: mean, sd, Monte Carlo
+/// standard error of the mean, bulk and tail effective sample size, and R-hat. Shows at most `rows` rows.
 std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t rows);
 
 }  // namespace lehr

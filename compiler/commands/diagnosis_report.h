@@ -1,4 +1,4 @@
-// What `lehr diagnose` found, as text and as JSON.
+// The results of `lehr diagnose` as text for the terminal and as JSON (diagnosis.json).
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,20 +11,24 @@
 
 namespace lehr::commands {
 
+/// All results of the diagnosis of one variational fit.
 struct Diagnosed {
-  std::string model;
-  std::int64_t draws = 0;
-  ItemSolution items;
-  ParetoDiagnosis pareto;
-  ImportanceRatios ratios;  // which variables
-  std::string no_ratios;    // why there are none
-  LinearResponse response;
-  std::string no_response;
-  PredictiveChecks predictive;
+  std::string model;            // name of the model
+  std::int64_t draws = 0;       // draws from q for the importance ratios
+  ItemSolution items;           // how the factors of the items were found
+  ParetoDiagnosis pareto;       // Pareto k-hat of the importance ratios
+  ImportanceRatios ratios;      // the log ratios, and which variables were drawn or summed out
+  std::string no_ratios;        // why there are no importance ratios; empty: there are
+  LinearResponse response;      // standard deviations by linear response
+  std::string no_response;      // why there are none by linear response; empty: there are
+  PredictiveChecks predictive;  // posterior predictive checks
 };
 
+/// Returns the diagnosis as text: k-hat with a verdict, a table of standard deviations by linear response, and a table
+/// of posterior predictive checks. Suspicious values are marked with a star.
 std::string to_text(const Diagnosed& d);
-/// Numbers that are not finite become null.
+/// Returns all numbers of the diagnosis as a JSON object, the content of diagnosis.json. Numbers that are not finite
+/// become null.
 nlohmann::json to_json(const Diagnosed& d);
 
 }  // namespace lehr::commands

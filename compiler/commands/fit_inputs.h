@@ -1,4 +1,5 @@
-// What a fit begins with: the model, and its data in place.
+// Reading the inputs of `lehr fit` and commands like it: the model is analysed, the data are read and bound to it, and
+// all warnings about either are printed once.
 #pragma once
 #include <variant>
 
@@ -7,16 +8,17 @@
 
 namespace lehr::commands {
 
-/// The model without and with its data.
+/// A model before and after it was bound to its data.
 struct Inputs {
-  model::Model resolved;
-  Analysed complete;  // as if nothing were missing
-  BoundModel bound;
+  model::Model resolved;  // the model as it was read, without auxiliary variables
+  Analysed complete;      // the analysis for data without missing values
+  Bound bound;            // the model with its data, analysed for the values that are missing
 };
 
-/// All of them, or the exit code after a complaint. Warnings are shown once. Before data are read it is known whether
-/// the directory of the fit can be written, if there is one. With the fit of FitArguments::prior the model is the one
-/// that begins where it ended. Data that are read in pieces are read once by the processes of a group together.
+/// Reads the model `source` and the data named in `o`, and binds them. After an error, prints it and returns its exit
+/// code. Warnings are printed once. If `o.out` is set, the output directory is made and tested before data are read. If
+/// `prior` is not null, its posterior becomes the prior of the model, and its settings are used (`lehr update`).
+/// Out-of-core data are read once by the processes of `group` together.
 std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& source, const SavedFit* prior = nullptr,
                                            Group* group = nullptr);
 

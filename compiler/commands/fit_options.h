@@ -1,4 +1,5 @@
-// The arguments of `lehr fit`.
+// The options of `lehr fit`: their values, the definitions that the parser needs, and the fit itself. `lehr update` and
+// the commands for shards reuse parts of them.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -10,35 +11,40 @@
 
 namespace lehr::commands {
 
-/// Without `out` nothing is written.
+/// Values of all options of a fit. Without `out`, the fit writes no files.
 struct FitArguments {
   std::string model, out, resume, init, method = "cavi", command;
-  std::string prior;  // a fit whose posterior is the prior,
-  double keep = 1;    // to this power, and whose settings count
-  DataArguments data;
-  SettingTexts settings;
-  FitOptions fit;                       // without `start` and `init`, which are in `init` here
-  std::string spill;                    // directory for factors of items that are read in pieces
-  std::vector<std::string> test;        // bindings of held-out data
-  std::int64_t test_every = 0;          // sweeps or steps; 0: at the end alone
-  std::int64_t checkpoint_every = 0;    // sweeps or steps; 0: at an interrupt alone
-  std::int64_t predictive = 1'000'000;  // numbers of each kind in draws.nc; 0: neither kind
-  bool stream = false, quiet = false, profile = false, interpret = false;
+  std::string prior;      // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
+  double keep = 1;        // --forget: power of that posterior in the prior, in (0, 1]
+  DataArguments data;     // --data and --drop-missing
+  SettingTexts settings;  // --set, --sizes and --labels, unparsed
+  FitOptions fit;         // numbers and choices; its `start` and `init` stay empty, as `init` above has both
+  std::string spill;      // --spill: directory for factors of out-of-core items; empty: none
+  std::vector<std::string> test;        // --test: bindings of held-out data
+  std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
+  std::int64_t checkpoint_every = 0;    // sweeps or steps between checkpoints; 0: only at an interrupt
+  std::int64_t predictive = 1'000'000;  // most numbers in each predictive group of draws.nc; 0: no such groups
+  bool stream = false, quiet = false, profile = false, interpret = false;  // flags of the same names
 
+  /// Returns true if a temperature was asked for (--anneal or --temper), so that the trace has a column for the
+  /// tempered objective.
   bool has_objective() const { return !fit.anneal.empty() || !fit.temper.empty(); }
 };
 
+/// Adds all options of `lehr fit` to a command; parsing stores their values in `o`, which must outlive the command.
 void add_fit_options(CLI::App& command, FitArguments& o);
-/// Those of them that are numbers.
+/// Adds only the numeric options of a fit, from the shared table `fit_numbers()`.
 void add_fit_numbers(CLI::App& command, FitArguments& o);
-/// Sorts the options of a fit into the groups of its help page.
+/// Sorts the options of a command that fits a model into the groups of its help page. Call it after they are defined.
 void group_fit_options(CLI::App& command);
-/// Where the results go, and what a fit that was interrupted goes on from.
+/// Adds --out, --checkpoint-every and --resume.
 void add_results(CLI::App& command, FitArguments& o);
-/// When all is parsed: --resume names the directory, or --out does, or both the same. Throws CLI::Error.
+/// Resolves --out and --resume into `o.out` after the command line is parsed: with --resume alone, that directory is
+/// also the output. Throws CLI::Error if neither is given, or they name different directories.
 void settle_results(const CLI::App& command, FitArguments& o);
 
-/// The fit, shared out among the processes of the group if there is one.
+/// Runs a fit from reading its inputs to writing its files, and prints the summary. If `group` is not null, its
+/// processes share the items. Returns the exit code after all errors have been printed.
 ExitCode fit(FitArguments o, Group* group);
 
 }  // namespace lehr::commands

@@ -1,4 +1,4 @@
-// What a fit writes into its directory beside the trace.
+// The files that a sampler writes beside those of every fit: draws.nc, draws_K.csv and summary.csv.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -8,14 +8,16 @@
 
 namespace lehr::commands {
 
-/// The runs of a fit and the best of them.
+/// All runs of a fit, one for each restart or chain.
 struct Runs {
-  std::vector<TracedRun> all;
-  std::size_t best = 0;
+  std::vector<TracedRun> all;  // in the order in which they ran
+  std::size_t best = 0;        // index of the run with the highest ELBO in `all`
 };
 
-/// The chains of a sampler, to `files`: draws.nc, a file draws_K.csv for each, and what they say together, which goes
-/// into summary.csv and into `summary`, whose moments become the posterior of the best run. Nothing of other methods.
+/// Writes the chains of a Gibbs or exact sampler to `files`: draws.nc with all draws, draws_K.csv for chain K, and
+/// summary.csv with means, sds, effective sample sizes and R-hat. Adds the statistics to `summary` (fit.json), and
+/// makes the moments over all chains the posterior of the best run. Returns warnings about convergence. For methods
+/// without draws it writes nothing and returns an empty list.
 Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
                                           nlohmann::json& summary);
 

@@ -1,4 +1,6 @@
-// One run of a fit, from one start: the sweeps, their trace on disk, held-out scores on the way.
+// One run of a fit, from one start to convergence or a limit: the sweeps with their trace, held-out scores and
+// checkpoints on the way, and the handling of interrupts. While a resumed fit replays its journal, the same functions
+// read recorded values instead of measuring.
 #pragma once
 #include <chrono>
 #include <vector>
@@ -11,39 +13,47 @@
 
 namespace lehr::commands {
 
+/// The clock of all durations of a fit.
 using Clock = std::chrono::steady_clock;
+/// Returns the seconds from `t` until now.
 double seconds_since(Clock::time_point t);
 
-/// What the runs of a fit are recorded with.
+/// What all runs of one fit share while they are recorded.
 struct Recording {
-  const FitArguments& options;
-  HeldOut* test = nullptr;  // of --test
-  Checkpoints& checkpoints;
-  Clock::time_point& begin;             // of a fit that goes on: as long ago as it was when it was interrupted
-  Group* group = nullptr;               // of which each process stops where one does
-  bool stopped = false;                 // by the user, after a checkpoint
-  std::optional<Error> unwritten = {};  // why the last checkpoint could not be
+  const FitArguments& options;  // the options of the command line
+  HeldOut* test = nullptr;      // scores the data of --test; null: none
+  Checkpoints& checkpoints;     // writes checkpoints; has the journal that is recorded or replayed
+  Clock::time_point& begin;     // when the fit began; moved back on --resume by the time spent before the interrupt
+  Group* group = nullptr;       // processes that share the items and stop together; null: one process
+  bool stopped = false;         // true once the user interrupted the fit
+  std::optional<Error> unwritten = {};  // why the last checkpoint could not be written
 };
 
-/// As warnings, to stderr.
+/// Prints warnings about a fit to stderr, each with its notes.
 void show(const FitArguments& options, const std::vector<Caution>& cautions);
 
-/// Of coordinate ascent that ended at --max-iter: what its best run had left to gain is noted there. The warning, and
-/// nothing of runs that ended otherwise or were to do no sweep.
+/// Returns the warning for coordinate ascent that stopped at --max-iter before it converged, with an estimate of the
+/// ELBO left to gain. Stores this estimate in `best.left`. Returns nothing for runs that ended otherwise, other
+/// methods, and runs of no sweep.
 std::optional<Caution> stopped_early(const FitArguments& options, TracedRun& best);
 
-/// "converged", or which limit there was: "stopped at --max-iter 100".
+/// Returns in words how a run ended: its status as "converged", or the limit that stopped it, as "stopped at --max-iter
+/// 100".
 std::string how_it_ended(const FitArguments& options, const Outcome& outcome);
 
-/// The run after these, which are finished. Its trace replaces that of an earlier run.
+/// Performs the next run of the fit, from the start number `finished.size()`, and writes its trace over that of the run
+/// before. `finished` has the earlier runs, which a checkpoint needs. A start that fails numerically gives a run
+/// without sweeps (`started` is false); other failures are Errors.
 Result<TracedRun> run_once(Fitting& fitting, Recording& recording, const std::vector<TracedRun>& finished);
 
-/// The trace on disk is that of the last run: the best one's takes its place.
+/// Writes the trace of `run`, the best run, to trace.csv again. It is called if a later run has replaced that file.
 Result<bool> rewrite_trace(const FitArguments& options, const TracedRun& run);
 
+/// Returns an Error with ExitCode::numerical and this text, located at the model file, with notes on what may help.
 Error numerical_error(const FitArguments& options, std::string text);
 
-/// SIGINT and SIGTERM end the run after its sweep, and everything is written; a second signal ends the program at once.
+/// Installs signal handlers: the first SIGINT or SIGTERM makes the run stop after its sweep with all results written; a
+/// second one ends the program at once. SIGPIPE is ignored.
 void catch_interrupts();
 
 }  // namespace lehr::commands

@@ -1,4 +1,4 @@
-// A fit and its model, for the commands that take the directory of a fit and new data.
+// Opening a saved fit together with its model, for commands that apply a fit to new data.
 #pragma once
 #include <string>
 #include <variant>
@@ -10,24 +10,28 @@
 
 namespace lehr::commands {
 
+/// A saved fit with its analysed model.
 struct FittedModel {
-  SavedFit fit;
-  Source source;
-  model::Model resolved;
-  Analysed complete;  // as if nothing were missing
+  SavedFit fit;           // the files of the fit's directory
+  Source source;          // the text of the model
+  model::Model resolved;  // the model as it was read, without auxiliary variables
+  Analysed complete;      // the analysis for data without missing values
 };
 
-/// The model of a fit as it was fitted, with a note to the user if its file has another by now; or that of the file
-/// `model`, if it is not empty. Nothing after a complaint.
+/// Returns the model text of a fit: of the file `model` if that is not empty, else the text saved with the fit. In the
+/// second case a note on stderr says if the model file has changed since. Returns nothing after printing an error if
+/// the file cannot be read.
 std::optional<Source> model_of(const SavedFit& fit, const std::string& model);
 
-/// A warning to stderr, of a fit that ended in a numerical failure: commands go on with what it wrote.
+/// Prints a warning to stderr if the saved fit ended in a numerical failure, as its numbers are then no posterior.
 void warn_of_failure(const SavedFit& fit);
 
-/// Sizes and labels that came from the fit are called so, not options; `given`: plates whose sizes the user gave.
+/// Returns `error` with names of --sizes and --labels options replaced by "the fit in DIR", for plates whose sizes and
+/// labels came from the saved fit. Plates in `given`, whose sizes the user typed, keep their option names.
 Error told_by(const SavedFit& fit, Error error, const std::vector<std::string>& given = {});
 
-/// With the model of model_of, and that warning. Or the exit code after a complaint.
+/// Reads the fit in `directory` and analyses its model (see model_of), with the warning of warn_of_failure. After an
+/// error, prints it and returns its exit code.
 std::variant<FittedModel, ExitCode> read_fitted(const std::string& directory, const std::string& model);
 
 }  // namespace lehr::commands

@@ -1,4 +1,5 @@
-// What the command line takes, read from the definition of its options: for help, manual page and completion.
+// The commands and options of `lehr` as plain data, read from their definitions for the parser. Help, manual page,
+// shell completion and suggestions for mistyped words are all made from them.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -6,35 +7,42 @@
 
 namespace lehr::commands {
 
+/// The description of one option or positional argument.
 struct OptionText {
-  std::vector<std::string> names;  // "--data", "-o"; of an argument without: "MODEL"
-  bool positional = false;
-  std::string value;                 // what follows the name: "TEXT ..."; empty of a flag
-  std::vector<std::string> choices;  // all values there are; empty where they cannot be listed
-  std::string help;
+  std::vector<std::string> names;    // "--data", "-o"; for a positional argument its name: "MODEL"
+  bool positional = false;           // true for an argument without a dash
+  std::string value;                 // placeholder of the value: "TEXT ..."; empty for a flag
+  std::vector<std::string> choices;  // all values that are allowed; empty if any value is
+  std::string help;                  // help text
 };
 
+/// The description of one subcommand.
 struct CommandText {
-  std::string name, description, footer;
-  std::vector<OptionText> options;
+  std::string name, description, footer;  // its name, one line about it, and the examples at its end
+  std::vector<OptionText> options;        // its options, in order of definition
 };
 
-/// Every command, in the order of their definition.
+/// Returns the descriptions of all subcommands of `app`, in the order of their definition.
 std::vector<CommandText> commands_of(const CLI::App& app);
 
+/// Returns the names of the commands, in the same order.
 std::vector<std::string> names_of(const std::vector<CommandText>& commands);
 
-/// One of these values; another is refused with the nearest of them.
+/// Returns a validator that accepts only these values of an option. For others the error suggests the most similar
+/// value.
 CLI::Validator one_of(std::vector<std::string> values);
 
-/// About the words that the command line does not know, a note a line: the nearest command or option.
+/// Returns notes about the words of a failed command line that name no command or option, one line each, with the most
+/// similar name as a suggestion. Call it after parsing failed; the result is empty if there is nothing to suggest.
 std::string notes_on_unknown_words(const CLI::App& app);
 
-/// The manual page, for man(1).
+/// Returns the manual page of the program in the macros of man(7), with all commands and options.
 std::string manual_page(const CLI::App& app, const std::string& version);
 
-/// A script for `shell`, one of completion_shells().
+/// Returns a script that completes commands, options and their values in `shell`, which must be one of
+/// completion_shells().
 std::string completion_script(const CLI::App& app, const std::string& shell);
+/// Returns the names of the shells that completion_script supports.
 std::vector<std::string> completion_shells();
 
 }  // namespace lehr::commands

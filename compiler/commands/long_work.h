@@ -1,4 +1,5 @@
-// Progress of work that may take long, on stderr: a line after some seconds, and again every so often.
+// Progress messages on stderr for work of unknown duration: the first after five seconds, then at most one every five
+// seconds.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -8,10 +9,13 @@
 
 namespace lehr::commands {
 
+/// A callback that reports progress. It is passed to functions that call it with (done, all) after each unit of work.
 class LongWork {
  public:
+  /// Starts the clock. `what` names the units in the messages, as "draws".
   explicit LongWork(std::string what) : what_(std::move(what)) {}
 
+  /// Prints "WHAT: DONE of ALL, SECONDS s" if at least five seconds have passed since the last message or the start.
   void operator()(std::int64_t done, std::int64_t all) {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::seconds(5)) return;
@@ -20,8 +24,9 @@ class LongWork {
   }
 
  private:
-  std::string what_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_ = begin_;
+  std::string what_;  // name of the units
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(),
+                                        last_ = begin_;  // when the work began, and the last message
 };
 
 }  // namespace lehr::commands

@@ -1,4 +1,5 @@
-// Predictions of items that are read from their files some at a time.
+// Prediction for out-of-core data (`lehr predict --stream`): items are read from their files batch by batch, and the
+// predictions of each batch are written before the next one is read.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,16 +11,17 @@
 
 namespace lehr::commands {
 
-/// What was predicted, to be told.
+/// A summary of predictions that have been written, for the message to the user.
 struct Predicted {
-  std::vector<std::pair<std::string, std::size_t>> variables;  // with how many elements
-  bool drawn = false;
-  std::vector<std::string> notes;
-  ItemSolution items;
+  std::vector<std::pair<std::string, std::size_t>> variables;  // name and number of predicted elements of each variable
+  bool drawn = false;              // true if some predictions are averages over random draws
+  std::vector<std::string> notes;  // remarks on elements that the fit has not seen
+  ItemSolution items;              // how the factors of the items were found
 };
 
-/// Writes the table of all items to `path`, in the bytes of prediction_csv() of all of them together. ExitCode::model
-/// where an item cannot be predicted without the others.
+/// Predicts all items of the files in `data` batch by batch, and writes the table of predictions to `path`. The bytes
+/// are those of prediction_csv() for all items in memory. `existing` says if a link or pipe at `path` is followed or
+/// replaced. Fails with ExitCode::model if an item cannot be predicted without the others.
 Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::string>& data,
                                    const PredictionOptions& options, const std::string& path, Existing existing);
 

@@ -1,4 +1,5 @@
-// --set, --sizes, --labels: what several commands take besides data.
+// The options --set, --sizes, --labels, --no-cache and --no-opt, which several commands share, and the printing of
+// errors.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -9,21 +10,26 @@
 
 namespace lehr::commands {
 
+/// Values of --set, --sizes and --labels as they were typed, each NAME=VALUE.
 struct SettingTexts {
   std::vector<std::string> set, sizes, labels;
 };
 
+/// Adds --set, --sizes and --labels to a command; parsing stores their values in `texts`, which must outlive it.
 void add_settings(CLI::App& command, SettingTexts& texts);
 
-/// Compiles anew, whatever was compiled before (compiler/native/object_cache.h).
+/// Adds --no-cache, which compiles the model again instead of using cached machine code. It sets LEHR_CACHE=off in the
+/// environment of the process.
 void add_no_cache(CLI::App& command);
-/// Leaves out passes over the code (compiler/passes/passes.h).
+/// Adds --no-opt, which disables the named optimisation passes (compiler/passes/passes.h). It sets LEHR_NO_OPT in the
+/// environment of the process.
 void add_no_opt(CLI::App& command);
 
-/// NAME=VALUE lists and label files; a malformed one is ExitCode::usage.
+/// Parses NAME=VALUE texts into constants and sizes, and reads the label files. Fails with ExitCode::usage if a text is
+/// malformed or a name is given twice, and with the error of the reader for label files.
 Result<Settings> read_settings(const SettingTexts& texts);
 
-/// Prints the error to stderr and returns its exit code.
+/// Prints an error with its notes to stderr and returns its exit code.
 ExitCode complain(const Error& error);
 
 }  // namespace lehr::commands

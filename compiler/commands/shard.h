@@ -1,5 +1,8 @@
-// A fit that is made sweep by sweep by whoever asks for its parts: nothing but files is kept in between. What `lehr
-// stats` and `lehr update-globals` have in common.
+// A distributed fit by files: `lehr stats` computes the expected statistics of one part (shard) of the items, and `lehr
+// update-globals` adds up those of all shards and updates the global factors. Each is a separate process that keeps its
+// state only in files, so that any batch system can run a sweep. This header has what the two commands share.
+//
+// A sweep of a model with one item stage:  stats 1/2, stats 2/2 -> update-globals -> stats 1/2, stats 2/2 -> ...
 #pragma once
 #include <memory>
 #include <string>
@@ -12,36 +15,46 @@
 
 namespace lehr::commands {
 
+/// Options that `lehr stats` and `lehr update-globals` share.
 struct ShardArguments {
-  FitArguments fit;  // model, data, settings, and how long items are worked on
-  std::string globals;
+  FitArguments fit;     // model, data, settings, threads, and the limits on the local iterations
+  std::string globals;  // --globals: directory with the present global factors
 };
+/// Adds the options that both commands share; parsing stores their values in `o`, which must outlive the command.
 void add_shard_options(CLI::App& command, ShardArguments& o);
 
-/// The fit of --globals as it stands, on its data. Its model can be shared out.
+/// The state of a distributed fit between two sweeps: the fit of --globals with its data loaded and its factors
+/// restored.
 struct Standing {
-  std::unique_ptr<Fitting> fitting;
-  SavedFit fit;
-  std::string model_text;
-  std::int64_t step = 0;  // of the sweep that is next, above 0 in the middle of one
-  std::int64_t turn = 0;  // how often statistics were added up
-  std::string digest;     // of the data, the model, and where the fit stands
+  std::unique_ptr<Fitting> fitting;  // the compiled model with data; its memory has the factors
+  SavedFit fit;                      // the files of --globals
+  std::string model_text;            // text of the model file
+  std::int64_t step = 0;             // step of the schedule where the sweep continues; above 0 in the middle of a sweep
+  std::int64_t turn = 0;             // how often update-globals has run in this fit
+  std::string digest;                // hash of data, model, options and progress, which all files of one sweep share
 
+  /// The engine of the compiled model.
   const Engine& engine() const { return fitting->instance().engine(); }
 };
+/// Reads model and data, and restores the state of the fit in --globals. After an error, prints it and returns its exit
+/// code; one is that the model's items cannot be distributed.
 std::variant<Standing, ExitCode> read_standing(const ShardArguments& o);
 
-/// The numbers that the next sweep begins with, posterior.npz aside, which has rounded what they were made from:
-/// factors outside the items with their expectations, and the statistics. Named as in the Loops program.
+/// Returns the arrays of state.npz, with which the next sweep begins: global factors with their expectations,
+/// statistics, and progress. They are named as in the Loops program. posterior.npz would not do, since its parameters
+/// are rounded.
 std::vector<NamedArray> state_of(const Standing& now);
 
-/// A file of arrays, with the digest of what they belong to, and back; ExitCode::data where it is of something else.
+/// Writes a file of arrays (.npz) with the digest of the sweep they belong to.
 Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest);
+/// Reads a file that write_shard wrote. Fails with ExitCode::data if its digest is not `digest`, so that it belongs to
+/// another sweep, model or data set. `what` names the expected kind of file in the message.
 Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest, const std::string& what);
 
-/// A machine that works on items as long as `o` says.
+/// Returns the machine of `engine` with the limits on local iterations that the options `o` ask for.
 machine::Machine machine_of(const Engine& engine, const ShardArguments& o);
 
+/// Returns the array of this name, or null.
 const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name);
 
 }  // namespace lehr::commands

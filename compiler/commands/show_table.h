@@ -1,4 +1,4 @@
-// The posterior in forms that other programs read: a row for each number.
+// All numbers of a posterior for other programs: CSV or JSON with one row for each scalar (`lehr show --format`).
 #pragma once
 #include <string>
 
@@ -6,13 +6,13 @@
 
 namespace lehr {
 
-/// RFC 4180: `variable`, a column for each axis, then mean, sd, q5, q50, q95; empty where a variable has no such axis
-/// or a number no such value. Elements are called by their label, else by their number from 0. An axis that a variable
-/// has twice, or that is called as another column, is called `NAME_2`.
+/// Returns the posterior as CSV (RFC 4180): `variable`, one column for each axis, then mean, sd, q5, q50, q95. Cells
+/// are empty if a variable has no such axis, or a number no such value. Elements are named by their labels, else by
+/// their numbers from 0. An axis whose column name is in use already is named `NAME_2`.
 std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& table);
 
-/// An array of objects with the same names; the axes stand in an object `index`; null where there is no such value or
-/// none that is finite.
+/// Returns the posterior as a JSON array of objects with the names of the CSV columns. The axes are in an object
+/// `index`. Values that are missing or not finite are null.
 std::string format_posterior_json(const SavedFit& fit, const PosteriorTable& table);
 
 }  // namespace lehr

@@ -1,15 +1,18 @@
-// The files of `models/starters/`, which are kept in the program: models to begin with, and toy data.
+// The files of `models/starters/`, embedded in the program: example models and toy data that `lehr new` writes. CMake
+// generates the table (starters.cmake).
 #pragma once
 #include <span>
 #include <string_view>
 
 namespace lehr::commands {
 
+/// An embedded file.
 struct StarterFile {
-  std::string_view name, text;  // "gmm.lehr"
+  std::string_view name, text;  // file name, as "gmm.lehr", and content
 };
 
-/// In order of their names. Those of a kind have its name before the first point.
+/// Returns all embedded files in order of their names. The part of a name before the first point is the kind of model
+/// it belongs to.
 std::span<const StarterFile> starter_files();
 
 }  // namespace lehr::commands

@@ -1,4 +1,6 @@
-// Which picture a variable gets: read from its family, its plates and its sizes, never from a model's name.
+// The choice of a plot for each variable of a posterior. It depends on the family, the plates and the sizes of the
+// variable, and not on names: a simplex becomes a ranked list, values along an ordered plate become a band over time,
+// matrices become heat maps, and so on.
 #pragma once
 #include <map>
 #include <string>
@@ -8,20 +10,23 @@
 
 namespace lehr::report {
 
+/// What the user asked of the plots.
 struct PictureOptions {
-  std::map<std::string, ImageShape> images;  // by plate
-  std::size_t top = 12;                      // elements of a ranked simplex
+  std::map<std::string, ImageShape> images;  // shape of the images whose pixels are the elements of a plate, by plate
+  std::size_t top = 12;                      // most probable elements that are listed of a large simplex
 };
 
-/// What is known of the model and its data; null where they are not there.
+/// The context of the posterior: the model and the data of the fit. Either is null if it is no longer available.
 struct Surroundings {
-  const model::Model* model = nullptr;
-  const BoundData* data = nullptr;
+  const model::Model* model = nullptr;  // the model, or null
+  const BoundData* data = nullptr;      // the data in the order of the model, or null
 };
 
+/// Returns the plot of one variable as HTML. `n` has its posterior means and intervals, `around` the model and data if
+/// they are available.
 Markup picture(const SavedFit& fit, const Numbers& n, const Surroundings& around, const PictureOptions& options);
 
-/// Whether it is one number, which stands in one table with the others of its kind.
+/// Returns true if the variable is one scalar. Scalars are not plotted by `picture` but share one table.
 bool is_single(const Numbers& n);
 
 }  // namespace lehr::report

@@ -1,4 +1,5 @@
-// What a fit did, sweep by sweep, and the arms of its search.
+// Plots of the progress of a fit: ELBO, temperature and held-out score by sweep, and the results of the candidate runs
+// of a search.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,18 +10,21 @@
 
 namespace lehr::report {
 
-/// The columns of trace.csv; `held_out` is empty where nothing was held out, NaN where it was not measured.
+/// The columns of trace.csv, one element for each row.
 struct Trace {
-  std::vector<double> iteration, elbo, temperature, held_out;
+  std::vector<double> iteration, elbo, temperature,
+      held_out;  // held_out: nats an observation, NaN if not measured, empty without --test
 };
 
-/// Of the trace of this fit; nothing where it is of another, or not there.
+/// Returns the trace that was read with the fit. It is empty if there is none, or trace.csv belongs to another fit.
 Trace read_trace(const SavedFit& fit);
 
-/// ELBO, temperature and held-out score by sweep; nothing without a trace.
+/// Returns plots of ELBO, temperature and held-out score by sweep. Returns empty markup for traces of less than two
+/// rows.
 Markup curves(const SavedFit& fit, const Trace& trace);
 
-/// Of fit.json: the starts of a search and its annealed runs, or restarts, with what they came to.
+/// Returns a plot of the final ELBO of each candidate run: the starts of a search and its annealed runs, or the
+/// restarts. `summary` is fit.json. Returns empty markup if there are less than two.
 Markup arms(const SavedFit& fit, const nlohmann::json& summary);
 
 }  // namespace lehr::report

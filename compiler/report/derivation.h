@@ -1,4 +1,4 @@
-// A derivation in mathematics: MathML, which browsers set by themselves.
+// The derivation of a model's updates as HTML with formulas in MathML, which browsers typeset without a script.
 #pragma once
 #include <string_view>
 
@@ -7,11 +7,12 @@
 
 namespace lehr::report {
 
-/// Every block and the ELBO, each summand with the lines of the model that it came from.
+/// Returns the derivation as HTML: for each block of variables its complete conditional and its variational update, and
+/// the ELBO. Each summand has the numbers of the model lines that it comes from.
 Markup derivation(const conditionals::Derivation& d);
-/// The text of a model with its lines numbered.
+/// Returns the text of a model as HTML with numbered lines.
 Markup listing(std::string_view text);
-/// A page of both: `lehr derive` as HTML.
+/// Returns a complete HTML page with the model listing and the derivation: the output of `lehr derive --format html`.
 std::string derivation_page(const conditionals::Derivation& d, std::string_view text);
 
 }  // namespace lehr::report

@@ -1,4 +1,5 @@
-// Fields of JSON files that anyone may have edited: what is not there, or of another type, is nothing.
+// Access to fields of JSON files that users may have edited. No function fails: a field that is missing or has an
+// unexpected type reads as null, NaN, an empty text or an empty list.
 #pragma once
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -6,23 +7,28 @@
 
 namespace lehr::report {
 
+/// Returns the field `name` of the object `j`, or null if it is missing or `j` is no object.
 inline nlohmann::json field(const nlohmann::json& j, const char* name) {
   return j.is_object() ? j.value(name, nlohmann::json()) : nlohmann::json();
 }
+/// Returns the field `name` as a number, or NaN if it is none.
 inline double number_at(const nlohmann::json& j, const char* name) {
   const nlohmann::json value = field(j, name);
   return value.is_number() ? value.get<double>() : std::nan("");
 }
+/// Returns the field `name` as text, or an empty text if it is none.
 inline std::string text_at(const nlohmann::json& j, const char* name) {
   const nlohmann::json value = field(j, name);
   return value.is_string() ? value.get<std::string>() : "";
 }
+/// Returns true if the field `name` is the JSON value true.
 inline bool is_true(const nlohmann::json& j, const char* name) { return field(j, name) == nlohmann::json(true); }
-/// A list, or an empty one.
+/// Returns the field `name` if it is a JSON array, else an empty array.
 inline nlohmann::json list_at(const nlohmann::json& j, const char* name) {
   const nlohmann::json value = field(j, name);
   return value.is_array() ? value : nlohmann::json::array();
 }
+/// Returns the elements of the array `name` as numbers, NaN for elements that are none. Empty if the field is no array.
 inline std::vector<double> numbers_at(const nlohmann::json& j, const char* name) {
   std::vector<double> out;
   const nlohmann::json list = list_at(j, name);

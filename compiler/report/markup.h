@@ -1,4 +1,5 @@
-// HTML that is well-formed by construction, as XML too: text is escaped where it enters, and every element is closed.
+// HTML that is well-formed by construction, also as XML: texts are escaped when they become markup, and every element
+// that is opened is closed. All markup of a report is built with these functions.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -8,37 +9,47 @@
 
 namespace lehr::report {
 
+/// A piece of HTML: any number of complete elements and escaped texts.
 class Markup {
  public:
+  /// Makes empty markup.
   Markup() = default;
-  /// What is markup already: formulas, style sheets.
+  /// Wraps text that is markup already, without escaping it: formulas and style sheets.
   static Markup made(std::string html);
 
+  /// The HTML text.
   const std::string& html() const { return html_; }
+  /// Returns true if there is no content.
   bool empty() const { return html_.empty(); }
+  /// Appends `other`.
   Markup& operator+=(const Markup& other);
+  /// Returns `a` followed by `b`.
   friend Markup operator+(Markup a, const Markup& b) { return a += b; }
 
  private:
-  std::string html_;
+  std::string html_;  // the HTML text
 };
 
+/// Attributes of an HTML element: pairs of a name and a value that is not escaped yet.
 using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
-/// Text of users' files: control characters and bytes that are not UTF-8 stand as escapes.
+/// Returns a plain text as markup. HTML characters are escaped; control characters and bytes that are not UTF-8 are
+/// shown as escapes like \x1b, so that texts from users' files are safe.
 Markup text(std::string_view s);
-/// An attribute without a value is left out.
+/// Returns an element with these attributes around `inside`. Attributes with an empty value are left out.
 Markup element(std::string_view tag, const Attributes& attributes, const Markup& inside = {});
+/// Returns an element without attributes around `inside`.
 Markup element(std::string_view tag, const Markup& inside = {});
-/// The same around text.
+/// Returns an element around a plain text, which is escaped.
 Markup words(std::string_view tag, std::string_view inside, const Attributes& attributes = {});
 
-/// A number as it is: the shortest text that reads as the same bits.
+/// Returns the shortest text from which a parser reads the same double.
 std::string exact(double x);
+/// Returns the exact texts of all numbers, separated by blanks.
 std::string exact(const std::vector<double>& all);
-/// A number for people.
+/// Returns a number with four significant digits for people to read; empty for NaN.
 std::string brief(double x);
-/// The class of the k-th colour.
+/// Returns the CSS class of the k-th colour of the palette; colours repeat after eight.
 std::string colour(std::size_t k);
 
 }  // namespace lehr::report

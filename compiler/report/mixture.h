@@ -1,5 +1,6 @@
-// Mixtures, read from the model: an observed variable whose distribution is selected by one category and by nothing
-// else of its item.
+// Mixtures with Gaussian components, found in the model: an observed variable with a mean and a covariance that one
+// latent category of its item selects, and that depend on nothing else of the item. They are plotted as ellipses over
+// the data.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,22 +12,25 @@
 
 namespace lehr::report {
 
+/// One component of a mixture, with all parameters at their posterior means.
 struct Component {
-  std::size_t index = 0;
-  double weight = 1;               // at the same; NaN: not the same for all items
-  std::vector<double> mean;        // at the posterior means of all parameters
-  std::vector<double> covariance;  // row-major; the same
+  std::size_t index = 0;           // element of the plate of components
+  double weight = 1;               // mixing proportion; NaN if it is not the same for all items
+  std::vector<double> mean;        // of the observed variable, one number for each coordinate
+  std::vector<double> covariance;  // row-major, coordinates x coordinates
 };
 
+/// A mixture with the data that its components explain.
 struct Mixture {
-  std::string observed, category, plate;  // names; the plate is that of the components
-  std::string dimensions;                 // plate of the coordinates; empty of numbers
-  std::size_t extent = 1;                 // of it
-  std::vector<double> points;             // row-major, NaN where missing
-  std::vector<Component> components;
+  std::string observed, category, plate;  // names of the observed variable, the category, and the plate of components
+  std::string dimensions;                 // plate of the coordinates; empty if the observations are scalars
+  std::size_t extent = 1;                 // number of coordinates
+  std::vector<double> points;             // observations, row-major, items x coordinates; NaN if missing
+  std::vector<Component> components;      // one for each value of the category
 };
 
-/// Every such variable whose components have means and covariances.
+/// Returns all mixtures of a model whose components have finite means and covariances. `data` gives the observations,
+/// `fit` the posterior means of the parameters.
 std::vector<Mixture> mixtures(const model::Model& m, const BoundData& data, const SavedFit& fit);
 
 }  // namespace lehr::report

@@ -1,4 +1,5 @@
-// One HTML file that needs nothing else: its style sheet is in it, and there is no script.
+// The frame of an HTML page and its repeated parts: figures, tables, lists of facts. A page is one file without scripts
+// and network access; its style sheet is part of it.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,29 +9,31 @@
 
 namespace lehr::report {
 
+/// A section of a page with a heading.
 struct Section {
-  std::string id, title;
-  Markup body;
+  std::string id, title;  // id: anchor of links; title: heading
+  Markup body;            // content; empty: the section is left out
 };
 
-/// `head`: what stands above the sections and the list of them. Sections without a body are left out.
+/// Returns a complete HTML page. `title` is that of the window; `head` stands above a list of links and the sections.
 std::string page(std::string_view title, const Markup& head, const std::vector<Section>& sections);
 
-/// A picture or a table with what is said of it.
+/// Returns a plot or a table with a caption below it; an empty caption is left out.
 Markup figure(const Markup& body, std::string_view caption);
-/// Pictures beside each other as far as there is room.
+/// Returns figures in columns, as many side by side as the page has room for.
 Markup beside(const Markup& figures);
-/// The same of what is as wide as it must be.
+/// Returns tables side by side that keep their natural widths, and wrap to new lines where the page ends.
 Markup in_a_row(const Markup& tables);
-/// Of pairs of a name and what it is.
+/// Returns a list of names with their values. Pairs with an empty value are left out.
 Markup facts(const std::vector<std::pair<std::string, Markup>>& rows);
-/// A table of words and numbers: numbers stand on the right.
+/// A table whose first column names the row.
 struct Table {
-  std::vector<std::string> head;
-  std::vector<std::vector<Markup>> rows;
+  std::vector<std::string> head;          // headings of the columns; empty: no headings
+  std::vector<std::vector<Markup>> rows;  // cells of each row
 };
+/// Returns the table as HTML.
 Markup markup(const Table& table);
-/// A cell with a number for people and the number itself.
+/// Returns a number in four digits for people to read, with the exact value in a machine-readable attribute.
 Markup number(double x);
 
 }  // namespace lehr::report

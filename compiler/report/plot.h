@@ -1,5 +1,6 @@
-// A picture with axes that fills its place at any width without a script: lines, areas and dots in a box that is
-// stretched (strokes keep their width), words beside it and in it as HTML of its own size.
+// A plot with axes as HTML and SVG without a script. Lines, areas and dots are drawn in an SVG box that stretches with
+// the page while strokes keep their width. Tick labels and words are HTML at percentage positions, so that they are not
+// stretched.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,38 +11,49 @@
 
 namespace lehr::report {
 
+/// Points (x, y) in the units of the data.
 using Points = std::vector<std::pair<double, double>>;
 
+/// The texts of a plot, and its height.
 struct PlotText {
-  std::string description;  // what is to be seen, for those who do not see it
+  std::string description;  // what the plot shows, for screen readers
   std::string x, y;         // titles of the axes
-  bool tall = false;
+  bool tall = false;        // true: the plot is higher than usual
 };
 
+/// A plot under construction. Content is added in the order in which it is painted; `markup` returns the result.
 class Plot {
  public:
+  /// Makes an empty plot with the ranges of both axes.
   Plot(Scale x, Scale y) : x_(x), y_(y) {}
 
+  /// The range of the horizontal axis.
   const Scale& x() const { return x_; }
+  /// The range of the vertical axis.
   const Scale& y() const { return y_; }
 
-  /// `style`: classes; `data`: further attributes, the numbers themselves.
+  /// Adds a line through the points. `style` has CSS classes; `data` more attributes, as the exact numbers.
   void line(const Points& points, const std::string& style, const Attributes& data = {});
-  /// Closed.
+  /// Adds a filled area. The outline is closed by a line from its last point to the first.
   void area(const Points& outline, const std::string& style, const Attributes& data = {});
+  /// Adds a dot at each point.
   void dots(const Points& points, const std::string& style);
-  /// Words in the middle of a place.
+  /// Adds a text centred at the point (x, y).
   void words(double x, double y, const std::string& words, const std::string& style);
 
+  /// Returns the plot as HTML, with a grid and axes.
   Markup markup(const PlotText& text) const;
 
  private:
+  /// Returns the point as coordinates in the SVG box: a pair of numbers as text.
   std::string place(double x, double y) const;
+  /// Returns the tick labels of an axis, about `most` of them.
   Markup axis(const Scale& scale, std::size_t most, bool vertical) const;
+  /// Returns the lines of the grid.
   Markup grid() const;
 
-  Scale x_, y_;
-  Markup drawn_, words_;
+  Scale x_, y_;           // ranges of the axes
+  Markup drawn_, words_;  // SVG elements, and HTML texts above them
 };
 
 }  // namespace lehr::report

@@ -1,4 +1,5 @@
-// A fit as one HTML file: how it went, what it found, whether that can be trusted, and how it was derived.
+// A saved fit as one HTML file (`lehr report`): how it ended, its posterior in plots, its diagnostics, its data, and
+// the derivation of its updates.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,19 +11,21 @@
 
 namespace lehr::report {
 
-/// What a report is made from. What is no longer there is left out, and `no_model`, `no_data` say why.
+/// Everything that a report is made from. Parts that are no longer available are empty; `no_model` and `no_data` then
+/// have a sentence for the reader.
 struct Contents {
-  SavedFit fit;
-  nlohmann::json summary;    // fit.json
-  nlohmann::json diagnosis;  // diagnosis.json, or null
-  std::string model_text;
-  std::optional<model::Model> model;
-  std::optional<conditionals::Derivation> derivation;
-  std::optional<BoundData> data;
-  std::string no_model, no_data;
-  std::string locals_cure;  // how a fit is told to write the factors of items
+  SavedFit fit;                                        // the saved fit
+  nlohmann::json summary;                              // content of fit.json
+  nlohmann::json diagnosis;                            // content of diagnosis.json, or null
+  std::string model_text;                              // text of the model; empty if not available
+  std::optional<model::Model> model;                   // the model, if available
+  std::optional<conditionals::Derivation> derivation;  // derivation of its updates, if available
+  std::optional<BoundData> data;                       // its data, if available; only with a model
+  std::string no_model, no_data;                       // why the model or the data are not shown
+  std::string locals_cure;                             // sentence on how to make a fit save the factors of items
 };
 
+/// Returns the HTML text of the report.
 std::string write(const Contents& contents, const PictureOptions& options);
 
 }  // namespace lehr::report

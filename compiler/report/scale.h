@@ -1,4 +1,4 @@
-// From numbers to places along an axis.
+// The linear scale of an axis: its range, round tick values, and their labels.
 #pragma once
 #include <span>
 #include <string>
@@ -6,20 +6,23 @@
 
 namespace lehr::report {
 
+/// The range of an axis.
 struct Scale {
-  double low = 0, high = 1;  // low < high
+  double low = 0, high = 1;  // ends of the range, low < high
 
-  /// 0 at `low`, 1 at `high`; outside of them where the number is.
+  /// Returns the position of `x` along the axis: 0 at `low`, 1 at `high`, linear also outside of them.
   double place(double x) const { return (x - low) / (high - low); }
 };
 
-/// All finite numbers, with a margin of this share of their range; around a single one, something.
+/// Returns a range that contains all finite numbers, with a margin on both sides that is this fraction of their range.
+/// If all are equal it is an interval around them; without any it is 0 to 1.
 Scale around(std::span<const double> numbers, double margin = 0.04);
 
-/// Round numbers within the scale, evenly spaced: about `most` at most.
+/// Returns evenly spaced round numbers within the scale, about `most` of them: multiples of 1, 2 or 5 times a power of
+/// ten.
 std::vector<double> ticks(const Scale& scale, std::size_t most);
 
-/// As short as their distance from each other allows.
+/// Returns labels of the ticks with only as many decimals as their spacing needs.
 std::vector<std::string> tick_texts(const std::vector<double>& ticks);
 
 }  // namespace lehr::report

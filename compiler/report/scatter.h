@@ -1,12 +1,13 @@
+// Scatter plots of data under a Gaussian mixture.
 #pragma once
 #include "compiler/report/markup.h"
 #include "compiler/report/mixture.h"
 
 namespace lehr::report {
 
-/// The data with an ellipse of two standard deviations for each component, in the pairs of coordinates that tell the
-/// components apart; of numbers a histogram with their densities. Components of next to no weight are left out, and
-/// that is said.
+/// Returns plots of the data with an ellipse of two standard deviations for each component, one for each pair of the
+/// coordinates whose means differ most between components (up to four coordinates). Scalar data become a histogram with
+/// the density of each component. Components with a weight below kLeastWeight are left out, which the caption says.
 Markup scatter(const SavedFit& fit, const Mixture& mixture);
 
 }  // namespace lehr::report

@@ -1,4 +1,4 @@
-// Whether a fit can be trusted, as far as its directory says.
+// The section of a report on whether the fit can be trusted, from the files in the directory of the fit.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
@@ -8,11 +8,12 @@
 
 namespace lehr::report {
 
-/// How it ended, in a sentence.
+/// Returns in a phrase how the fit ended: "converged after 30 sweeps". `summary` is fit.json.
 std::string verdict(const SavedFit& fit, const nlohmann::json& summary);
 
-/// Warnings of the fit, what the ELBO is besides the log joint, effective sizes and R-hat of what was sampled.
-/// `diagnosis`: diagnosis.json, or null where there is none of this fit.
+/// Returns the warnings of the fit, remarks on how the ELBO differs from the exact one, R-hat and effective sample
+/// sizes of sampled variables, and the diagnosis of a variational fit. `summary` is fit.json; `diagnosis` is
+/// diagnosis.json, or null if there is none for this fit.
 Markup trust(const SavedFit& fit, const nlohmann::json& summary, const nlohmann::json& diagnosis);
 
 }  // namespace lehr::report
