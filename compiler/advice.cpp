@@ -1,3 +1,8 @@
+// Tests the proposals in notes by applying each to the model text and analysing the result.
+//
+// Example: for `tau ~ InverseGamma(...)` a note proposes `tau ~ Gamma(shape = 1, rate = 1);`. The text of the old
+// declaration is replaced, the changed model is analysed, and the note is shown only if the error is gone and no new
+// one appeared. Results are cached by the changed text, since several diagnostics may propose the same.
 #include "compiler/advice.h"
 
 #include <algorithm>
@@ -11,9 +16,10 @@
 namespace lehr {
 namespace {
 
+/// The most changed models that are analysed for one set of diagnostics; it bounds the time of a failing command.
 constexpr std::size_t kMostTried = 50;
 
-/// The name that a declaration gives; null for those that give none.
+/// Returns the name that a declaration defines, or null if it defines none.
 const std::string* name_of(const ast::Decl& d) {
   return std::visit(
       [](const auto& node) -> const std::string* {
@@ -23,6 +29,7 @@ const std::string* name_of(const ast::Decl& d) {
       d.node);
 }
 
+/// Returns the declaration of this name in the model, or null.
 const ast::Decl* declaration_of(const ast::Ast& ast, const std::string& name) {
   const auto found = std::ranges::find_if(ast.decls, [&](const ast::Decl& d) {
     const std::string* own = name_of(d);
@@ -31,7 +38,7 @@ const ast::Decl* declaration_of(const ast::Ast& ast, const std::string& name) {
   return found == ast.decls.end() ? nullptr : &*found;
 }
 
-/// The x of "in the place of 'x'".
+/// Returns the x of "in the place of 'x'" in a note, if the note has these words.
 std::optional<std::string> replaced_name(std::string_view note) {
   constexpr std::string_view kWords = "in the place of '";
   const std::size_t at = note.find(kWords);
@@ -40,12 +47,13 @@ std::optional<std::string> replaced_name(std::string_view note) {
   return end == note.npos ? std::nullopt : std::optional(std::string(note.substr(begin, end - begin)));
 }
 
-/// What is to stand at a span of the source.
+/// Replaces the text of a span of the source.
 struct Edit {
   Span span;
   std::string text;
 };
 
+/// Returns the source text after all edits. Where spans overlap, the part that an earlier edit has replaced is skipped.
 std::string edited(const Source& source, std::vector<Edit> edits) {
   std::ranges::stable_sort(edits, {}, [](const Edit& e) { return e.span.begin; });
   std::string out;
@@ -58,28 +66,32 @@ std::string edited(const Source& source, std::vector<Edit> edits) {
   return out + source.text.substr(at);
 }
 
-/// Everything that is said of a model.
+/// Returns all errors and warnings of a model text.
 Diagnostics messages_of(const Source& source) {
   Diagnostics out;
   if (const std::optional<model::Model> m = read(source, out)) analyse(*m, {}, out);
   return out;
 }
 
+/// Returns true if the diagnostics contain one of the same kind and text as `like`. Spans are not compared, since edits
+/// move them.
 bool has(const Diagnostics& diagnostics, const Diagnostic& like) {
   return std::ranges::any_of(diagnostics.all(),
                              [&](const Diagnostic& d) { return d.kind == like.kind && d.text == like.text; });
 }
 
+/// Returns true for diagnostics that a proposal must not introduce: errors, and warnings of names without use.
 bool is_harm(const Diagnostic& d) {
   return severity_of(d.kind) == Severity::error || d.kind == DiagnosticKind::unused_name ||
          d.kind == DiagnosticKind::unreached_latent;
 }
 
-/// Proposals for one source.
+/// Tests proposals against one source, with a cache of the diagnostics of each changed text.
 class Trials {
  public:
   explicit Trials(const Source& source) : source_(source) {}
 
+  /// Returns true if applying `note` removes `d` and introduces no new harm.
   bool holds(const Diagnostic& d, const std::string& note) {
     if (!before_) before_ = messages_of(source_);
     const std::optional<Source> changed = with_proposal(source_, note);
@@ -96,8 +108,8 @@ class Trials {
 
  private:
   const Source& source_;
-  std::optional<Diagnostics> before_;
-  std::map<std::string, Diagnostics> after_;  // by text
+  std::optional<Diagnostics> before_;         // diagnostics of the unchanged source, once they are needed
+  std::map<std::string, Diagnostics> after_;  // diagnostics of each changed model, by its text
 };
 
 }  // namespace
@@ -130,6 +142,7 @@ std::optional<Source> with_proposal(const Source& source, std::string_view note)
   }
   if (const auto name = replaced_name(note)) {
     const ast::Decl* old = declaration_of(*ast, *name);
+    // A declaration that is replaced already needs no second edit of its span.
     const bool again = std::ranges::any_of(edits, [&](const Edit& e) { return old && e.span == old->span; });
     if (old && !again) edits.push_back({old->span, ""});
   }

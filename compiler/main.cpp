@@ -1,4 +1,6 @@
-// The command line: `lehr COMMAND ...`. Each command stands in compiler/commands.
+// The program `lehr`: declares the subcommands (compiler/commands), parses the command line, runs one command and
+// returns its exit code. Exceptions become messages and exit codes here, also where memory is exhausted. Under the name
+// `lehr-mpi` it joins the group of processes that an MPI launcher started.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,11 +27,12 @@
 
 namespace {
 
-/// `lehr-mpi` is this program by another name.
+/// Joins the processes of an MPI launcher if the program was called as `lehr-mpi`, and returns their group; else null.
 std::unique_ptr<lehr::Group> group_of(std::string_view name) {
   return name.ends_with("-mpi") ? lehr::join_cluster() : nullptr;
 }
 
+/// Parses the command line and runs the command that it names. `group` is null for a single process.
 lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
   using namespace lehr::commands;
   CLI::App app{"Lehr: from a conjugate exponential-family model to native variational inference.", "lehr"};
@@ -76,15 +79,17 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
   return action();
 }
 
-/// Standard streams that the caller closed must not become the files of a fit: what is written to them fails
-/// instead.
+/// Opens /dev/null for standard streams that the caller closed. Otherwise the next file that is opened would get their
+/// descriptor, and messages would be written into the results of a fit. The mode is chosen so that using such a stream
+/// fails.
 void occupy_standard_streams() {
   for (const int stream : {0, 1, 2}) {
     if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   }
 }
 
-/// What was printed is part of what was asked for.
+/// Flushes stdout and returns the exit code as a number. A result that could not be printed counts as an internal
+/// error.
 int finish(lehr::ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
@@ -92,14 +97,14 @@ int finish(lehr::ExitCode code) {
   return static_cast<int>(code == lehr::ExitCode::done ? lehr::ExitCode::internal : code);
 }
 
-/// Said without asking for memory.
+/// Reports that memory is exhausted, without allocating any, and returns the exit code.
 int without_memory() {
   constexpr std::string_view kText = "lehr: error: there is not enough memory\n";
   [[maybe_unused]] const ssize_t heard = ::write(STDERR_FILENO, kText.data(), kText.size());
   return static_cast<int>(lehr::ExitCode::data);
 }
 
-/// Where no exception can pass, memory that is refused ends the program, as one that is killed, with the same words.
+/// Ends the program where no exception can pass (std::terminate), with the usual message if memory was exhausted.
 [[noreturn]] void end_without_memory() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -110,7 +115,7 @@ int without_memory() {
   std::abort();
 }
 
-/// The exit code, whatever is thrown but std::bad_alloc.
+/// Runs a command and turns every exception but std::bad_alloc into a message and an exit code.
 int without_exceptions(int argc, char** argv, lehr::Group* group) {
   try {
     return finish(run(argc, argv, group));
@@ -118,13 +123,14 @@ int without_exceptions(int argc, char** argv, lehr::Group* group) {
     throw;
   } catch (const std::exception& e) {
     if (std::ferror(stdout) != 0) return finish(lehr::ExitCode::internal);
-    // What the system refuses is no fault of the program.
+    // Failures of the system or a missing plug-in are not defects of the program, so they are not called internal.
     const bool refused = dynamic_cast<const std::system_error*>(&e) || dynamic_cast<const lehr::NoPlugin*>(&e);
     lehr::tell("lehr: {}error: {}\n", refused ? "" : "internal ", e.what());
     return static_cast<int>(lehr::ExitCode::internal);
   }
 }
 
+/// Runs a command and turns every exception into a message and an exit code.
 int guarded(int argc, char** argv, lehr::Group* group) {
   try {
     return without_exceptions(argc, argv, group);
@@ -149,7 +155,7 @@ int main(int argc, char** argv) {
   const lehr::Quiet quiet(*group);
   const int code = guarded(argc, argv, group.get());
   if (code == 0) return code;
-  // What all have to complain of, the first says, and ends them.
+  // Process 0 prints the message and ends all others; they wait so that its message comes first.
   constexpr std::chrono::seconds kPatience(2);
   if (group->rank() > 0) std::this_thread::sleep_for(kPatience);
   quiet.speak();

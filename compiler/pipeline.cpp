@@ -1,4 +1,8 @@
-// The table of contents of the compiler: every stage, in order.
+// The compiler, stage by stage in order: start reading here.
+//
+// Each stage takes the result of the one before and returns a new value. After each stage a comment says which
+// invariant holds from there on. `emit` runs the same stages and stops at the intermediate representation (IR) that is
+// to be printed, by asking a Watch after each of them.
 #include "compiler/pipeline.h"
 
 #include <fmt/format.h>
@@ -26,49 +30,53 @@
 namespace lehr {
 namespace {
 
-/// The text form of the rung that was asked for, once it is there; no stage runs after it.
+/// The stop condition of `emit`: remembers the text of the IR that is to be printed once that IR exists, and then ends
+/// the pipeline. With an empty name it never stops.
 struct Watch {
-  std::string_view rung;
+  std::string_view rung;  // name of the IR to print
   const Source* source = nullptr;
-  std::optional<std::string> text = {};
+  std::optional<std::string> text = {};  // its text, once it has been reached
 
   template <class Print>
+  /// Returns true if the IR called `name` is the one to print, after storing its text.
   bool ends_at(std::string_view name, const Print& print) {
     if (name == rung) text = print();
     return name == rung;
   }
 };
 
+/// The stages from text to Model. Returns nothing after an error, or if `watch` ends the pipeline.
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics, Watch& watch) {
   const std::optional<ast::Ast> ast = parse(source, diagnostics);
   if (!ast || watch.ends_at("ast", [&] { return print(*ast, source); })) return std::nullopt;
-  // Beyond this point the text is one model of the grammar.
+  // From here on the text is one model of the grammar.
 
   std::optional<model::Model> model = resolve(*ast, diagnostics);
   if (!model || watch.ends_at("model", [&] { return print(*model); })) return std::nullopt;
-  // Beyond this point every name is resolved and every index has a plate.
+  // From here on every name is resolved and every index has a plate.
   return model;
 }
 
+/// The stages from Density to Schedule. Returns nothing after an error, or if `watch` ends the pipeline.
 std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& diagnostics, Watch& watch) {
   if (!expanded) return std::nullopt;
   if (watch.ends_at("density", [&] { return print(expanded->model, expanded->density, *watch.source); }))
     return std::nullopt;
-  // Beyond this point the log joint is a sum of terms, affine in the statistics of every element.
+  // From here on the log joint is a sum of terms, affine in the statistics of every element.
 
   expanded = join(std::move(*expanded), diagnostics);
   if (!expanded) return std::nullopt;
-  // Beyond this point variables that share a Normal factor are one vector.
+  // From here on variables that share a joint factor are one variable: a vector for Normal ones.
   model::Model& model = expanded->model;
 
   std::optional<conditionals::Conditionals> conditionals = derive(model, std::move(expanded->density), diagnostics);
   if (!conditionals) return std::nullopt;
   if (watch.ends_at("conditionals", [&] { return print(model, *conditionals, *watch.source); })) return std::nullopt;
-  // Beyond this point every block has a family and natural parameters.
+  // From here on every block has a family and natural parameters.
 
   schedule::Schedule schedule = plan(model, std::move(*conditionals));
   if (watch.ends_at("schedule", [&] { return print(model, schedule); })) return std::nullopt;
-  // Beyond this point it is known what is updated item by item, and what is summed over items once.
+  // From here on the order of updates is fixed: what is updated item by item, and what is summed over items once.
   return Analysed{std::move(model), std::move(schedule)};
 }
 
@@ -117,7 +125,7 @@ Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
   auto drawn = conditionals::with_draws(a.model, a.schedule.conditionals);
   if (const auto* why = std::get_if<std::string>(&drawn))
     return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
-  // What is drawn of barren elements has its distribution given their parents: they narrow nothing.
+  // Elements that no data depend on are drawn from their priors given their parents, so their masks are not needed.
   model::Model model = model::without_masks(a.model);
   return Analysed{model, plan(model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
 }
@@ -127,6 +135,7 @@ Result<Analysed> analyse_for_draws(const model::Model& resolved, const density::
   if (std::ranges::none_of(complete.model.variables, model::is_bound)) return with_draws(complete, tempering);
   Diagnostics diagnostics;
   Watch none;
+  // Points of local bounds have no density to be drawn from, so the density is expanded with auxiliary variables.
   const std::optional<Analysed> anew = analyse(expand_for_draws(resolved, options, diagnostics), diagnostics, none);
   if (anew) return with_draws(*anew, tempering);
   const auto why =

@@ -1,4 +1,7 @@
-// lehr build: the inference of a model as an object file or shared library, with headers for C and C++.
+// `lehr build`: compiles the inference of a model to an object file or shared library, with headers for C and C++.
+//
+// The stages are those of a fit, but sizes may stay open, as the calling program gives them at run time. Tables and
+// code are embedded by compiler/embedding; a shared library is linked by the system's C compiler.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spawn.h>
@@ -25,6 +28,7 @@ extern char** environ;
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct BuildOptions {
   std::string model, prefix, cpu = "native", target, method = "cavi", precision = "double", sanitizer = "none", depfile,
                              linker = "cc";
@@ -33,10 +37,12 @@ struct BuildOptions {
   bool shared = false, is_static = false, no_locals = false, item_temperatures = false, updates = false;
 };
 
+/// Returns an error of ExitCode::usage about this option.
 Error usage_error(const char* option, std::string text, std::vector<std::string> notes = {}) {
   return {ExitCode::usage, option, std::move(text), std::move(notes)};
 }
 
+/// Returns the target of code generation for --target, --cpu and --sanitize. Fails if LLVM cannot generate for it.
 Result<native::Options> native_options(const BuildOptions& o) {
   native::Options out;
   out.triple = o.target;
@@ -59,12 +65,14 @@ Result<native::Options> native_options(const BuildOptions& o) {
   return out;
 }
 
+/// Returns true if `guide joint` puts the variable into one factor with others.
 bool shares_a_factor(const model::Model& m, model::VariableId v) {
   return std::ranges::any_of(m.guide.joint, [&](const auto& x) { return std::ranges::find(x, v) != x.end(); });
 }
 
-/// Variables that may have missing values: of latent ones, and of those that others depend on, the values that are
-/// there are kept and the others inferred. An Error names one for which that cannot be.
+/// Returns which variables may have missing values (--missing). Observed variables without dependents simply lose the
+/// terms of missing elements. Latent variables, and observed ones on which others depend, are clamped to the values
+/// that are present, and the others are inferred. Fails with ExitCode::usage if a variable allows neither.
 Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names, const model::Model& m) {
   density::ExpandOptions out;
   out.may_be_missing.assign(m.variables.size(), false);
@@ -88,7 +96,8 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
   return out;
 }
 
-/// The shared library from an object, by the system's linker. No runtime library but libm.
+/// Links an object file to a shared library with the system's C compiler. The library needs only libm at run time.
+/// `named` is the path for messages.
 Result<bool> link(const std::string& linker, const std::string& object, const std::string& library,
                   const std::string& named) {
   const std::string words[] = {linker, "-shared", "-nostartfiles", "-Wl,-z,defs", "-o", library, object, "-lm"};
@@ -108,7 +117,8 @@ Result<bool> link(const std::string& linker, const std::string& object, const st
   return true;
 }
 
-/// The object is linked in a directory of its own: the linker follows links and writes in place.
+/// Links the code in a temporary directory and writes the library to `path`. The linker follows links and writes in
+/// place, so it must not write to the path of the user itself.
 Result<bool> write_shared(const BuildOptions& o, const std::string& code, const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
@@ -127,7 +137,7 @@ Result<bool> write_shared(const BuildOptions& o, const std::string& code, const 
   return out;
 }
 
-/// What make reads: blanks in names are escaped.
+/// Returns a rule for make with the outputs as targets and the model as prerequisite. Blanks in names are escaped.
 std::string dependencies(const std::vector<std::string>& outputs, const std::string& model) {
   const auto escaped = [](const std::string& path) {
     std::string out;
@@ -141,7 +151,7 @@ std::string dependencies(const std::vector<std::string>& outputs, const std::str
   return out + ": " + escaped(model) + "\n";
 }
 
-/// The headers and the code of one model; what is written, in order.
+/// Writes the code and both headers, and the dependency file if asked for. Returns the paths of code and headers.
 Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embedding& e, const std::string& code) {
   const std::filesystem::path prefix = o.prefix;
   std::error_code ignored;  // the writer says what is wrong
@@ -160,6 +170,7 @@ Result<std::vector<std::string>> write_all(const BuildOptions& o, const Embeddin
   return paths;
 }
 
+/// Builds a model as the options say, and prints the names of the files.
 ExitCode build(const BuildOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;

@@ -1,4 +1,8 @@
-// `lehr calibrate`: does a method find the posterior of data that the model made itself?
+// `lehr calibrate`: tests if a method finds the right posterior, on data simulated from the model itself.
+//
+// Without --geweke it is simulation-based calibration (Talts et al. 2018): over many simulations, the rank of the true
+// value among posterior draws must be uniform. With --geweke it is the joint distribution test of Geweke (2004), which
+// compares draws from the prior with a chain that alternates a Gibbs sweep and new data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +22,11 @@
 namespace lehr::commands {
 namespace {
 
-/// Of all numbers together: what chance alone would do in one calibration of a thousand.
+/// The probability that a correct method has any number marked in one calibration. It is divided by the number of tests
+/// (Bonferroni).
 constexpr double kSuspect = 0.001;
 
+/// Values of the command's options.
 struct CalibrateOptions {
   std::string model, out, method = "gibbs";
   std::vector<std::string> data;
@@ -30,13 +36,15 @@ struct CalibrateOptions {
   bool joint = false;
 };
 
-/// What a test says of one number.
+/// The test results of one scalar.
 struct Row {
   std::string name;
-  double first, second;  // p-values of ranks, or scores
+  double first, second;  // p-values of two tests of the ranks, or z-scores of location and spread
   double p;
 };
 
+/// Tests the ranks of each scalar for uniformity, by chi-square and by Kolmogorov-Smirnov. The combined p is twice the
+/// smaller one.
 std::vector<Row> rows_of(const Ranks& ranks) {
   std::vector<Row> out;
   for (std::size_t q = 0; q < ranks.names.size(); ++q) {
@@ -47,6 +55,7 @@ std::vector<Row> rows_of(const Ranks& ranks) {
   return out;
 }
 
+/// Returns the comparisons of Geweke's test, one for each scalar.
 std::vector<Row> rows_of(const JointTest& test) {
   std::vector<Row> out;
   for (const JointComparison& c : test.rows)
@@ -54,6 +63,7 @@ std::vector<Row> rows_of(const JointTest& test) {
   return out;
 }
 
+/// Returns the ranks as CSV: one row for each simulation, one column for each scalar.
 std::string ranks_csv(const Ranks& ranks) {
   fmt::memory_buffer out;
   const auto to = std::back_inserter(out);
@@ -69,12 +79,14 @@ std::string ranks_csv(const Ranks& ranks) {
   return fmt::to_string(out);
 }
 
+/// The results of a calibration, with the names of the columns `first` and `second`.
 struct Table {
   const char *first, *second;
   std::vector<Row> rows;
-  std::vector<std::string> skipped;
+  std::vector<std::string> skipped;  // variables that were not tested, with the reason
 };
 
+/// Returns the table as CSV, the content of calibration.csv.
 std::string csv(const Table& t) {
   std::string out = fmt::format("name,{},{},p\n", t.first, t.second);
   for (const Row& r : t.rows)
@@ -82,6 +94,7 @@ std::string csv(const Table& t) {
   return out;
 }
 
+/// Prints the table. Scalars with a suspicious p have a star.
 void print(const Table& t) {
   const double bar = kSuspect / static_cast<double>(std::max<std::size_t>(1, t.rows.size()));
   const auto suspect = std::ranges::count_if(t.rows, [&](const Row& r) { return !(r.p >= bar); });
@@ -95,6 +108,7 @@ void print(const Table& t) {
   fmt::print("\n{} of {} numbers are off: p below {:.3g} ({} in all)\n", suspect, t.rows.size(), bar, kSuspect);
 }
 
+/// Runs the simulations and tests. Writes ranks.csv if there is an output directory.
 Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, const FitSettings& fit) {
   if (o.joint) {
     const Result<JointTest> test = joint_calibration(problem, o.fit.seed, o.calibration);
@@ -109,6 +123,7 @@ Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, 
   return Table{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
 }
 
+/// Runs the command: reads model and data, runs the tests, prints and writes their results.
 ExitCode calibrate(const CalibrateOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
@@ -159,6 +174,7 @@ void add_calibrate(CLI::App& app, Action& action) {
     const auto add = [&](auto member) {
       add_number(*c, "--" + std::string(n.option), o->fit.*member, n.range, std::string(n.help));
     };
+    // Only these options of a fit apply to the posteriors of a calibration.
     constexpr std::string_view kTaken[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
     if (std::ranges::find(kTaken, n.option) != std::end(kTaken)) std::visit(add, n.to);
   }

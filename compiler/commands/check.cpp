@@ -1,4 +1,4 @@
-// lehr check MODEL: everything up to the conditionals; silent when well.
+// `lehr check`: analyses a model up to its schedule and prints errors and warnings; prints nothing if there are none.
 #include "compiler/commands/commands.h"
 #include "compiler/pipeline.h"
 

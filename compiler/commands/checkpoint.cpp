@@ -1,3 +1,8 @@
+// Format and checks of checkpoint files.
+//
+// A file is the magic text, then identity, command, journal and runs in the encoding of runtime/bytes.h, then a CRC-32
+// of all of that. The `fields` templates name the members that are written and read, in one place for both directions.
+// After reading, shapes and counts are checked, so that a damaged file that passes the CRC cannot make arrays disagree.
 #include "compiler/commands/checkpoint.h"
 
 #include <fmt/format.h>
@@ -19,22 +24,25 @@
 
 namespace lehr {
 
+/// Encodes or decodes an array; `Archive` is Writer or Reader.
 template <class Archive>
 void fields(Archive& a, NamedArray& x) {
   a(x.name, x.shape, x.values, x.integer);
 }
 
+/// Encodes or decodes what the draws predict for each observation.
 template <class Archive>
 void fields(Archive& a, PredictiveDraws& x) {
   a(x.draws, x.log_likelihood, x.replicated, x.problem);
 }
 
+/// Encodes or decodes a pair of coupled variables.
 template <class Archive>
 void fields(Archive& a, Coupled& x) {
   a(x.first, x.second, x.correlation, x.guide);
 }
 
-/// What going through the run once more does not give.
+/// Encodes or decodes the parts of a run that replaying its journal does not compute again.
 template <class Archive>
 void fields(Archive& a, TracedRun& run) {
   a(run.outcome.status, run.outcome.failure, run.posterior, run.items, run.symmetric, run.coupled, run.far,
@@ -50,14 +58,17 @@ void fields(Archive& a, TracedRun& run) {
 namespace commands {
 namespace {
 
+/// Returns the memory of the numbers as bytes.
 std::string_view bytes_of(const std::vector<double>& x) {
   return {reinterpret_cast<const char*>(x.data()), x.size() * sizeof(double)};
 }
 
+/// Returns the length and the CRC of the bytes as text.
 std::string digest(std::string_view bytes) {
   return fmt::format("{} bytes, CRC {:08x}", bytes.size(), checksum(bytes));
 }
 
+/// Returns a digest of names and values of all arrays.
 std::string digest_of(const std::vector<NamedArray>& arrays) {
   std::string all;
   for (const NamedArray& a : arrays)
@@ -65,7 +76,7 @@ std::string digest_of(const std::vector<NamedArray>& arrays) {
   return digest(all);
 }
 
-/// Temperatures that were read from a file.
+/// Returns a digest of the temperatures that --anneal read from a file; empty for other schedules.
 std::string listed(const Method& method) {
   return std::visit(
       [](const auto& m) -> std::string {
@@ -75,7 +86,7 @@ std::string listed(const Method& method) {
       method);
 }
 
-/// What chains begin near may be the draws of the fit.
+/// Returns a digest of the start given by --init: the factors of a file, or the saved fit near which chains start.
 std::string digest_of(const FitSettings& settings) {
   if (!settings.after) return digest_of(settings.init);
   std::string all = digest_of(settings.after->posterior);
@@ -84,12 +95,14 @@ std::string digest_of(const FitSettings& settings) {
   return digest(all);
 }
 
+/// Returns a digest of constants, sizes, and row offsets of nested plates.
 std::string digest_of_sizes(const BoundData& data) {
   std::string all;
   Writer{all}(data.constants, data.sizes, data.offsets);
   return digest(all);
 }
 
+/// Returns a digest of the values of all data; for out-of-core data that of their files (`elsewhere`).
 std::string digest_of(const BoundData& data) {
   std::string all = data.elsewhere;
   for (const std::vector<BoundArray>* arrays : {&data.givens, &data.observed}) {
@@ -99,10 +112,11 @@ std::string digest_of(const BoundData& data) {
   return digest(all);
 }
 
-/// Where one is, or will be; --resume names the same directory.
+/// Returns the path of the checkpoint file. --out and --resume name the same directory.
 std::string checkpoint_of(const FitArguments& o) { return (o.out.empty() ? o.resume : o.out) + "/checkpoint.bin"; }
 
-/// As many numbers as the shape has, over so many draws if there are any.
+/// Returns true if the array has as many numbers as its shape says, and its first axis has length `draws` if that is
+/// given.
 bool is_filled(const NamedArray& a, std::optional<std::size_t> draws) {
   double count = 1;
   for (const std::int64_t n : a.shape)
@@ -111,11 +125,13 @@ bool is_filled(const NamedArray& a, std::optional<std::size_t> draws) {
   return over_draws && count == static_cast<double>(a.values.size());
 }
 
+/// Throws std::out_of_range unless the condition, which holds for every checkpoint that a fit wrote, is true.
 void check(bool as_written) {
   if (!as_written) throw std::out_of_range("what no fit has written");
 }
 
-/// Throws std::out_of_range where a run of a checkpoint cannot be one.
+/// Checks that a run that was read could have been written: its status is a known one, and its arrays agree with their
+/// shapes. Throws std::out_of_range if not.
 void check_run(const TracedRun& run) {
   check(run.outcome.status >= Status::converged && run.outcome.status <= Status::interrupted);
   for (const std::vector<NamedArray>* arrays : {&run.posterior, &run.items})
@@ -130,6 +146,7 @@ void check_run(const TracedRun& run) {
       check(is_filled(a, chain->predictive.draws.size()));
 }
 
+/// Returns true if both lists have arrays of the same names and shapes, in the same order.
 bool same_shapes(const std::vector<NamedArray>& a, const std::vector<NamedArray>& b) {
   return std::ranges::equal(
       a, b, [](const NamedArray& x, const NamedArray& y) { return x.name == y.name && x.shape == y.shape; });
@@ -142,6 +159,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   out["model"] = digest(model_text);
   out["--method"] = o.method;
   for (const FitNumber& n : fit_numbers()) {
+    // The number of threads changes no bits, so a fit may be resumed with another one.
     if (n.option == "threads") continue;
     const auto text = [&](auto member) { return fmt::format("{}", o.fit.*member); };
     out["--" + std::string(n.option.substr(0, n.option.find(',')))] = std::visit(text, n.to);
@@ -232,6 +250,7 @@ std::string differences(const Identity& was, const Identity& is) {
   for (const auto& [what, now] : is) {
     const auto before = was.find(what);
     if (before != was.end() && before->second == now) continue;
+    // Digests say nothing to the user, so only values of options are quoted.
     const bool told = what.starts_with("--") && before != was.end();
     out.push_back(told ? fmt::format("{} was '{}' and is '{}'", what, before->second, now) : "another " + what);
   }
@@ -292,6 +311,7 @@ bool Checkpoints::is_due() {
 
 Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRun>& finished,
                                 const TracedRun& now) const {
+  // Reading the memory gathers it from all processes of a group, so processes without a file must do it too.
   std::string memory = engine.memory();
   if (options_.out.empty()) return true;
   std::vector<const TracedRun*> runs;

@@ -1,4 +1,4 @@
-// The command line as one could type it again.
+// Quotes a command line so that a shell reads the same words again.
 #include <algorithm>
 #include <string_view>
 
@@ -7,6 +7,7 @@
 namespace lehr::commands {
 namespace {
 
+/// Returns true for characters that a POSIX shell takes literally without quotes.
 bool is_plain(char c) {
   constexpr std::string_view kPlain = "_-./,:=+@%";
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kPlain.find(c) != kPlain.npos;

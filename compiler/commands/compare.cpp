@@ -1,4 +1,5 @@
-// `lehr compare`: two fits of one model, number by number; of more, a line each.
+// `lehr compare`: compares two saved fits of one model scalar by scalar, the largest differences first. Three or more
+// fits become a table with one line each. Components are matched by their numbers, not by similarity.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,21 +21,22 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct CompareOptions {
   std::vector<std::string> directories;
   std::int64_t rows = 20;
 };
 
-/// One number of both fits.
+/// Mean and standard deviation of one scalar in both fits.
 struct Pair {
   std::string name;
   double mean[2], sd[2];
 
-  /// How far apart the means are, in units of the larger sd.
+  /// Returns the difference of the means in units of the larger sd.
   double distance() const { return std::abs(mean[0] - mean[1]) / std::max(sd[0], sd[1]); }
 };
 
-/// What the numbers of a variable are called: by the labels of its axes, or else by their numbers from 0.
+/// Returns a name for each scalar of a variable, as "mu[a, 3]": by labels of the axes, or positions from 0.
 std::vector<std::string> names_of(const SavedFit& fit, const SavedVariable& v, const Moments& m) {
   std::vector<std::string> axes = v.axes;
   axes.insert(axes.end(), v.event.begin(), v.event.end());
@@ -53,11 +55,11 @@ std::vector<std::string> names_of(const SavedFit& fit, const SavedVariable& v, c
   return out;
 }
 
-/// Numbers that have the same name in both.
+/// Returns the scalars that have the same name in both fits.
 std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
   std::vector<Pair> out;
   for (const SavedVariable& v : a.variables) {
-    if (!v.members.empty()) continue;  // they have its numbers
+    if (!v.members.empty()) continue;  // its members have the same numbers
     const SavedVariable* other = b.find(v.name);
     const auto first = moments_of(a, v), second = other ? moments_of(b, *other) : std::nullopt;
     if (!first || !second) continue;
@@ -76,12 +78,13 @@ std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
   return out;
 }
 
-/// The method and its bound, or what it has instead.
+/// Returns the method with its ELBO, or with its log evidence if it has one.
 std::string describe_bound(const SavedFit& f) {
   if (std::isnan(f.log_evidence)) return fmt::format("{}, {:.6f}", f.method, f.elbo);
   return fmt::format("{}, log evidence {:.4f}, standard error {:.2g}", f.method, f.log_evidence, f.log_evidence_error);
 }
 
+/// Prints the comparison of two fits, at most `rows` scalars.
 ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows) {
   std::vector<Pair> pairs = pairs_of(a, b);
   if (pairs.empty())
@@ -89,6 +92,7 @@ ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows)
         Error{ExitCode::data, a.directory, fmt::format("nothing is in both this and '{}'", b.directory), {}});
   fmt::print("{}: {}\n{}: {}\n", a.directory, describe_bound(a), b.directory, describe_bound(b));
   std::ranges::stable_sort(pairs, [](const Pair& x, const Pair& y) { return x.distance() > y.distance(); });
+  // Ratios of standard deviations show if one fit is narrower throughout.
   std::vector<double> ratios;
   for (const Pair& p : pairs)
     if (p.sd[0] > 0 && p.sd[1] > 0) ratios.push_back(p.sd[0] / p.sd[1]);
@@ -106,6 +110,7 @@ ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows)
   return ExitCode::done;
 }
 
+/// Reads all fits and prints the comparison that suits their number.
 ExitCode compare(const CompareOptions& o) {
   std::vector<SavedFit> fits;
   for (const std::string& directory : o.directories) {

@@ -1,3 +1,4 @@
+// The table is built column by column, so that columns without content can be removed, and is then transposed.
 #include "compiler/commands/compare_table.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 namespace lehr {
 namespace {
 
+/// Returns the sizes of all plates: "doc 200, term 50".
 std::string sizes_of(const SavedFit& f) {
   Row out;
   for (const auto& [plate, size] : f.sizes)
@@ -19,6 +21,7 @@ std::string sizes_of(const SavedFit& f) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+/// Returns the number in this format; empty for NaN.
 std::string number(const char* format, double x) { return std::isnan(x) ? "" : fmt::format(fmt::runtime(format), x); }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Scripts that complete commands, options and the values of options that are one of a few; else names of files.
+// Completion scripts for bash, zsh and fish. They complete names of commands, options, and the values of options with a
+// fixed set of values; everything else completes as a file name.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,7 +10,7 @@
 namespace lehr::commands {
 namespace {
 
-/// In single quotes, for any of the shells.
+/// Returns the text in single quotes, as all three shells read it.
 std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text)
@@ -17,7 +18,7 @@ std::string in_quotes(std::string_view text) {
   return out + "'";
 }
 
-/// All names of the options with names.
+/// Returns the names of all options of a command, without positional arguments.
 std::vector<std::string> option_names(const CommandText& c) {
   std::vector<std::string> out;
   for (const OptionText& o : c.options)
@@ -25,8 +26,10 @@ std::vector<std::string> option_names(const CommandText& c) {
   return out;
 }
 
+/// Returns the words separated by blanks.
 std::string words(const std::vector<std::string>& all) { return fmt::format("{}", fmt::join(all, " ")); }
 
+/// Returns the script for bash: one `case` for values after an option, and one for the options of a command.
 std::string bash(const std::vector<CommandText>& commands) {
   std::string values, others;
   for (const CommandText& c : commands) {
@@ -54,6 +57,7 @@ std::string bash(const std::vector<CommandText>& commands) {
       in_quotes(words(names_of(commands)) + " --help --version"), values, others);
 }
 
+/// Returns the script for zsh, which describes each option to `_arguments`.
 std::string zsh(const std::vector<CommandText>& commands) {
   // A description in brackets, in which brackets and colons are escaped.
   const auto described = [](std::string_view text) {
@@ -84,6 +88,7 @@ std::string zsh(const std::vector<CommandText>& commands) {
       list, options);
 }
 
+/// Returns the script for fish: one `complete` line for each command and option.
 std::string fish(const std::vector<CommandText>& commands) {
   std::string out = "# Completion of lehr for fish, by `lehr completion fish`.\n";
   for (const CommandText& c : commands) {
@@ -101,6 +106,7 @@ std::string fish(const std::vector<CommandText>& commands) {
   return out;
 }
 
+/// A shell and the function that writes its script.
 struct Shell {
   const char* name;
   std::string (*write)(const std::vector<CommandText>& commands);

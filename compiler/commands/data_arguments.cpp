@@ -1,3 +1,4 @@
+// Definition of --data and --drop-missing, and the reading of their files.
 #include "compiler/commands/data_arguments.h"
 
 #include "compiler/model/drop_missing.h"

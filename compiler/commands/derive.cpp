@@ -1,4 +1,5 @@
-// lehr derive MODEL: the complete conditionals, the mean-field updates and the ELBO, as text, LaTeX, HTML or JSON.
+// `lehr derive`: prints the complete conditionals, the mean-field updates and the ELBO of a model as text, LaTeX, HTML
+// or JSON.
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"

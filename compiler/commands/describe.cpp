@@ -1,5 +1,6 @@
-// Layout: numbers on one line; vectors without axes as a column; everything else one row an element, one
-// column a component of the event.
+// Layout of a variable: a scalar is one line, a vector without axes a column; all others have one row for each element
+// and one column for each coordinate. Large or labelled simplexes become lists of their most probable elements, large
+// matrices show their diagonals only.
 #include "compiler/commands/describe.h"
 
 #include <algorithm>
@@ -19,22 +20,26 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kLargeSimplex = 20;  // longer ones are shown by their most probable elements
-constexpr std::size_t kColumns = 8;
-constexpr std::size_t kMatrix = 6;  // larger matrices are shown by their diagonal
+constexpr std::size_t kLargeSimplex = 20;  // simplexes with more elements are shown by their most probable ones
+constexpr std::size_t kColumns = 8;        // most columns of a table
+constexpr std::size_t kMatrix = 6;         // matrices with more rows are shown by their diagonals
 
+/// Returns the text of one scalar: its probability, its mean, or its mean with the sd in parentheses.
 std::string cell(const Moments& m, std::size_t at) {
   if (m.simplex && m.sd.empty()) return fmt::format("{:.4f}", m.mean[at]);
   if (m.sd.empty()) return fmt::format("{:.4g}", m.mean[at]);
   return fmt::format("{:.4g} ({:.2g})", m.mean[at], m.sd[at]);
 }
 
-/// The rows of a variable: their names, in the order to show them.
+/// The elements of a variable as rows of a table.
 struct Rows {
-  std::vector<std::size_t> order;
-  std::vector<std::string> names;  // by position, not by order
+  std::vector<std::size_t> order;  // positions, in the order to show them
+  std::vector<std::string> names;  // by position; only those that are shown are filled
 };
 
+/// Returns the first `limit` elements along these plates with their names. If weights of the elements are known, the
+/// heaviest come first and the names include the weights; else `totals`, the total concentrations of Dirichlets, serve
+/// as weights.
 Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, const std::vector<std::int64_t>& extents,
                const std::vector<double>& totals, std::size_t limit) {
   std::size_t n = 1;
@@ -64,6 +69,7 @@ Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, cons
   return rows;
 }
 
+/// Returns one line for each simplex with its most probable elements and their probabilities.
 std::string list_probable(const SavedFit& fit, const Moments& m, const Rows& rows, const std::string& plate,
                           const DescribeOptions& o) {
   const auto k = static_cast<std::size_t>(m.event[0]);
@@ -84,6 +90,7 @@ std::string list_probable(const SavedFit& fit, const Moments& m, const Rows& row
   return out + more(rows.order.size(), o.rows);
 }
 
+/// Returns each matrix as a table with a heading. At least three matrices are shown, however large they are.
 std::string show_matrices(const SavedFit& fit, const Moments& m, const Rows& rows, const std::string& plate,
                           const DescribeOptions& o) {
   const auto d = static_cast<std::size_t>(m.event[0]);
@@ -103,7 +110,7 @@ std::string show_matrices(const SavedFit& fit, const Moments& m, const Rows& row
   return out + more(rows.order.size(), shown);
 }
 
-/// The diagonals of matrices, as vectors.
+/// Returns the diagonals of matrices, as the moments of vectors.
 Moments diagonal(const Moments& m) {
   const auto d = static_cast<std::size_t>(m.event[0]);
   Moments out;
@@ -118,6 +125,7 @@ Moments diagonal(const Moments& m) {
   return out;
 }
 
+/// Returns a table with one row for each element and one column for each coordinate.
 std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, std::size_t columns,
                        const std::string& plate, const DescribeOptions& o) {
   std::vector<Row> lines;
@@ -136,7 +144,8 @@ std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, 
   return table(lines) + more(rows.order.size(), o.rows);
 }
 
-/// Of a category the numbers are those of positions.
+/// Returns the heading for a sampled variable. Moments of a sampled category are those of its positions, which the
+/// heading explains.
 std::string as_drawn(const SavedVariable& v) {
   const math::FamilyRow* row = math::find_factor_family(v.family);
   return row && row->support == math::Support::category
@@ -144,6 +153,7 @@ std::string as_drawn(const SavedVariable& v) {
              : "drawn";
 }
 
+/// Returns the start of the first line: name, axes, event and family, as "mu[k] over dim: Normal, ".
 std::string heading(const SavedVariable& v) {
   std::string out = v.name;
   if (!v.axes.empty()) out += fmt::format("[{}]", fmt::join(v.axes, ", "));
@@ -207,6 +217,7 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
     extents.pop_back();
     plates.pop_back();
   }
+  // A simplex without axes is itself the list of weights, so its elements stay in their own order.
   const bool own_weights = m->simplex && m->elements.empty();
   Rows rows = name_rows(fit, plates, extents, {}, own_weights ? 0 : o.rows);
   if (own_weights) {
@@ -242,6 +253,7 @@ std::string describe(const SavedFit& fit) {
   if (!sizes.empty()) out += fmt::format("sizes: {}\n", fmt::join(sizes, ", "));
   constexpr int kWidth = 64, kHeight = 8;
   std::vector<double> trace = fit.elbo_trace;
+  // The trace of a search has many candidate runs one after another, so the best ELBO so far is plotted.
   for (std::size_t k = 1; fit.searched && k < trace.size(); ++k)
     trace[k] = std::max(trace[k], trace[k - 1]);
   const auto [low, high] = std::minmax_element(trace.begin(), trace.end());

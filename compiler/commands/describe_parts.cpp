@@ -1,3 +1,4 @@
+// Aligned tables, and the description of sampled variables from their stored statistics.
 #include "compiler/commands/describe_parts.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace lehr {
 namespace {
 
-/// Characters of UTF-8 text.
+/// Returns the number of characters of a UTF-8 text.
 std::size_t width(const std::string& s) {
   return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }

@@ -1,4 +1,6 @@
-// `lehr diagnose`: can a variational fit be trusted?
+// `lehr diagnose`: estimates how far a variational fit is from the posterior, in three ways: Pareto k-hat of importance
+// ratios (Yao et al. 2018), standard deviations by linear response (Giordano et al. 2018), and posterior predictive
+// checks. The data are given again, and the fit is first restored on them as a Solution.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,6 +21,7 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct DiagnoseOptions {
   std::string directory, model, out;
   DataArguments data;
@@ -28,17 +31,19 @@ struct DiagnoseOptions {
   LinearResponseOptions response;
 };
 
-/// Of such a chain the marginals are saved, and not how its steps hang together.
+/// Returns true if a chain (hidden Markov or Gaussian) is a global factor. A saved fit has only the marginals of its
+/// elements and not their pairwise dependence, so its ELBO cannot be computed again.
 bool has_global_chain(const schedule::Schedule& s) {
   for (std::size_t k = 0; k < s.conditionals.blocks.size(); ++k)
     if (s.conditionals.blocks[k].chain && !s.stage_of[k]) return true;
   return false;
 }
 
-/// The data are those of the fit if they give its ELBO.
+/// Warns if the ELBO with these data differs from that of the fit, since the data are then probably not those of the
+/// fit. If the fit had not converged, a larger ELBO is expected, and only a smaller one is reported.
 void compare_elbo(const SavedFit& fit, double elbo) {
   const double more = (elbo - fit.elbo) / (1 + std::abs(fit.elbo));
-  const double most = fit.status == name_of(Status::converged) ? 1e-3 : INFINITY;  // there may be some left to gain
+  const double most = fit.status == name_of(Status::converged) ? 1e-3 : INFINITY;  // it may still have grown
   if (std::isfinite(more) && (more < -1e-3 || more > most))
     tell(
         "{}: warning: the ELBO of the fit with these data is {:.6f}, and it was {:.6f}: are they what it was made "
@@ -46,7 +51,8 @@ void compare_elbo(const SavedFit& fit, double elbo) {
         printable(fit.directory), elbo, fit.elbo);
 }
 
-/// Of a fit by `lehr update`, the prior is the posterior of the fit before.
+/// Replaces the prior of the model by the posterior of an earlier fit, if the fit was made by `lehr update`. Changes
+/// the model, its analysis and the data; does nothing for other fits.
 Result<bool> put_prior(const SavedFit& fit, model::Model& resolved, Analysed& complete, Dataset& data) {
   if (fit.prior.empty()) return true;
   const Result<SavedFit> prior = read_fit(fit.prior);
@@ -66,6 +72,7 @@ Result<bool> put_prior(const SavedFit& fit, model::Model& resolved, Analysed& co
   return true;
 }
 
+/// Runs all three diagnoses, writes diagnosis.json and prints the report.
 ExitCode diagnose(DiagnoseOptions o) {
   std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
@@ -88,6 +95,7 @@ ExitCode diagnose(DiagnoseOptions o) {
   } else {
     d.no_ratios = ratios.error().text;
   }
+  // Responses are small differences between two fits, so these must converge almost to rounding.
   o.response.ascent.tolerance = 1e-13;
   o.response.ascent.local_iterations = o.local.local_iterations;
   o.response.ascent.local_tolerance = o.local.local_tolerance;

@@ -1,3 +1,4 @@
+// The diagnosis as text in three parts, ratios, linear response and predictive checks, and as JSON.
 #include "compiler/commands/diagnosis_report.h"
 
 #include <fmt/format.h>
@@ -13,13 +14,14 @@
 namespace lehr::commands {
 namespace {
 
-/// A p-value nearer to 0 or 1 is marked.
+/// Posterior predictive p-values below this, or above 1 minus this, are marked.
 constexpr double kUnlikely = 0.025;
-/// Of more checks than this only the marked ones are printed.
+/// If there are more checks than this, only the marked ones are printed.
 constexpr std::size_t kManyChecks = 24;
-/// Factors have less of the standard deviation that the fit answers with: they are marked.
+/// A factor is marked if its sd is less than this fraction of the sd by linear response.
 constexpr double kNarrow = 0.9;
 
+/// Returns what a value of k-hat means for the fit, by the thresholds of Vehtari et al. (2024).
 std::string verdict(const ParetoDiagnosis& p) {
   if (p.equal) return "all ratios are equal: q is the posterior";
   if (p.k_hat < p.threshold)
@@ -32,6 +34,7 @@ std::string verdict(const ParetoDiagnosis& p) {
   return "above 1: q is far off in some direction; its sds are too small, and its means may be off, too";
 }
 
+/// Appends the result of the importance ratios.
 void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {
   auto to = std::back_inserter(out);
   if (!d.no_ratios.empty()) {
@@ -45,6 +48,7 @@ void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {
   fmt::format_to(to, "\n");
 }
 
+/// Appends the table of standard deviations by linear response.
 void add_response(const Diagnosed& d, fmt::memory_buffer& out) {
   auto to = std::back_inserter(out);
   if (!d.no_response.empty()) {
@@ -71,6 +75,7 @@ void add_response(const Diagnosed& d, fmt::memory_buffer& out) {
     fmt::format_to(to, "  {} pulled fits had not converged: their sds are too small\n", d.response.unsettled);
 }
 
+/// Appends the table of posterior predictive checks.
 void add_checks(const Diagnosed& d, fmt::memory_buffer& out) {
   auto to = std::back_inserter(out);
   if (!d.predictive.why.empty()) {

@@ -1,4 +1,5 @@
-// `lehr draws`: draws from a fit, in a file that other programs read.
+// `lehr draws`: writes draws from the posterior of a saved fit to a file for ArviZ and other programs. A variational
+// fit is sampled from its factors; the stored draws of a sampler are thinned.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,12 +20,14 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct DrawsOptions {
   std::string directory, out;
   std::int64_t draws = 1000;
   std::uint64_t seed = 1;
 };
 
+/// Draws from the factors of a variational fit, and reports on stderr which factors were not saved.
 Result<LabelledArrays> factor_draws(const SavedFit& fit, const DrawsOptions& o) {
   Result<FactorDraws> drawn = draw_factors(fit, o.draws, o.seed);
   if (!drawn) return drawn.error();
@@ -39,7 +42,7 @@ Result<LabelledArrays> factor_draws(const SavedFit& fit, const DrawsOptions& o) 
   return std::move(drawn->arrays);
 }
 
-/// Rows of the group `posterior`, chains and draws.
+/// Returns the number of draws in all chains of the group `posterior`.
 std::size_t count_draws(const LabelledArrays& arrays) {
   std::size_t n = 1;
   for (const Coordinate& c : find_group(arrays, "posterior")->coordinates)
@@ -47,6 +50,7 @@ std::size_t count_draws(const LabelledArrays& arrays) {
   return n;
 }
 
+/// Runs the command: draws or thins, and writes the file in the format of its extension.
 ExitCode draws(DrawsOptions o) {
   const bool named_here = o.out.empty();
   if (named_here) o.out = (std::filesystem::path(o.directory) / "drawn.nc").string();

@@ -1,4 +1,4 @@
-// lehr emit MODEL --as RUNG: any rung of the compiler as text.
+// `lehr emit --as NAME`: prints an intermediate representation of the compiler as text.
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"

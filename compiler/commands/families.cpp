@@ -1,4 +1,4 @@
-// lehr families: the distributions, from their rows.
+// `lehr families`: lists the distributions of the language from their table in compiler/math.
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"

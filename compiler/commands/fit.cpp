@@ -1,6 +1,9 @@
-// `lehr fit`: model + data -> posterior.npz, trace.csv, fit.json. Whatever ends a run (convergence, a number
-// that is not finite, an interrupt), what there is by then is written; the trace is on disk after every
-// sweep.
+// `lehr fit`: from a model and data to posterior.npz, trace.csv and fit.json.
+//
+// The order is: read inputs, compile, resume from a checkpoint if asked for, run every start, write files, print the
+// summary. Whatever ends a run (convergence, a limit, a number that is not finite, an interrupt), the results so far
+// are written. The trace is on disk after every sweep. With a group of processes, all make the same decisions from the
+// same bits, and only the first writes files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,13 +36,14 @@
 namespace lehr::commands {
 namespace {
 
+/// Returns the options as fit.json records them.
 FitRequest request_of(const FitArguments& o, const Source& source) {
   return {source.name,  source.text, o.command,       o.method,         o.fit.anneal,
           o.fit.temper, o.fit.seed,  o.test,          o.data.bindings,  o.data.drop_missing,
           o.prior,      o.keep,      o.fit.precision, o.fit.save_locals};
 }
 
-/// New data have items of their own.
+/// Removes factors of local variables from the start of an update: new data have different items.
 void drop_items(std::vector<NamedArray>& start, const Analysed& a) {
   std::erase_if(start, [&](const NamedArray& array) {
     const std::string name = array.name.substr(0, array.name.find('.'));
@@ -51,7 +55,7 @@ void drop_items(std::vector<NamedArray>& start, const Analysed& a) {
   });
 }
 
-/// What failed, in which sweep, and the first parameter that is not a number by then.
+/// Returns what failed and in which sweep, and the first parameter that is not finite.
 std::string describe_failure(const TracedRun& run) {
   const std::int64_t sweep = run.trace.empty() ? 1 : run.trace.back().iteration + 1;
   std::string text = fmt::format("numerical failure in sweep {}: {}", sweep, run.outcome.failure);
@@ -62,6 +66,8 @@ std::string describe_failure(const TracedRun& run) {
   return text;
 }
 
+/// Returns the error for a run that ended in a numerical failure. The advice for exact sampling differs: its chains did
+/// not meet.
 Error failure_of(const FitArguments& o, const TracedRun& run) {
   const auto* chain = std::get_if<GibbsReport>(&run.report);
   if (!chain || !chain->coupling) return numerical_error(o, describe_failure(run));
@@ -74,7 +80,7 @@ Error failure_of(const FitArguments& o, const TracedRun& run) {
            option("method") + " gibbs: its draws are exact in the limit of many sweeps"}};
 }
 
-/// What scores the data of --test; null without.
+/// Returns the object that scores the data of --test, or null without this option.
 Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& source, const Inputs& inputs) {
   if (o.test.empty()) return std::unique_ptr<HeldOut>();
   const Result<Dataset> dataset = read_data({o.test, o.data.drop_missing}, inputs.resolved);
@@ -93,6 +99,8 @@ Result<std::unique_ptr<HeldOut>> make_test(const FitArguments& o, const Source& 
   return out;
 }
 
+/// Performs all restarts, keeps the posterior of the best run only, and stops early after an interrupt. Failures deep
+/// in the engine arrive as exceptions and become Errors here.
 Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
   catch_interrupts();
   Runs runs;
@@ -102,6 +110,7 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
     runs.all.push_back(std::move(*run));
     if (r > 0) {
       const TracedRun &now = runs.all[r], &best = runs.all[runs.best];
+      // Posteriors are large, so that of the loser is freed at once.
       const bool won = now.started && (!best.started || better(now, best));
       runs.all[won ? runs.best : r].posterior.clear();
       runs.all[won ? runs.best : r].items.clear();
@@ -123,7 +132,7 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
                {"without " + option("resume") + " it begins again"}};
 }
 
-/// What is read, and how much memory that takes.
+/// Reports on stderr how many items are read from files, and the most memory that the fit needs.
 void tell_of_stream(const FitArguments& o, const Fitting& fitting) {
   const Engine& engine = fitting.instance().engine();
   const std::size_t threads = o.fit.threads > 0 ? static_cast<std::size_t>(o.fit.threads) : processors();
@@ -131,13 +140,14 @@ void tell_of_stream(const FitArguments& o, const Fitting& fitting) {
        o.fit.batch_size, as_bytes(peak_memory(engine, o.fit.batch_size, threads)));
 }
 
-/// The user ended the fit before it was done.
+/// Returns true if the user ended the fit before it was done.
 bool cut_short(const Recording& recording, const Runs& runs) {
   return recording.stopped && (runs.all.back().outcome.status == Status::interrupted ||
                                runs.all.size() < static_cast<std::size_t>(recording.options.fit.restarts));
 }
 
-/// What the ELBO is, and which standard deviations it makes too small.
+/// Returns remarks on the result: how its ELBO differs from the exact one, and which standard deviations are too small
+/// because of local bounds.
 std::vector<std::string> remarks_on(const Fitting& fitting) {
   std::vector<std::string> out = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   if (const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed()); !narrow.empty())
@@ -146,6 +156,8 @@ std::vector<std::string> remarks_on(const Fitting& fitting) {
   return out;
 }
 
+/// Prints the warnings and the final message, and deletes the checkpoint of a fit that is done. `goes_on`: a fit that
+/// was interrupted can be resumed.
 ExitCode conclude(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
                   const std::vector<Caution>& cautions, const Runs& runs, bool goes_on) {
   const FitArguments& o = recording.options;
@@ -174,7 +186,8 @@ ExitCode conclude(const Recording& recording, const model::Model& m, const std::
   return ExitCode::done;
 }
 
-/// The factors of a file or of a fit; a chain begins near those of a fit.
+/// Reads the start that --init names into `settings`: factors from a file or a saved fit. A Gibbs chain instead starts
+/// near the saved fit as a whole.
 Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSettings& settings) {
   settings.init_source = o.init;
   std::error_code failure;
@@ -199,7 +212,7 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
   return true;
 }
 
-/// Those of the data and of the start too, which were shown when they were found.
+/// Returns all warnings of the fit for fit.json. Those about the data and the start were printed earlier.
 std::vector<Caution> all_cautions(const Fitting& fitting, const TracedRun& best, const std::vector<Caution>& at_end) {
   std::vector<Caution> out;
   for (const std::string& remark : fitting.data().remarks)
@@ -209,7 +222,8 @@ std::vector<Caution> all_cautions(const Fitting& fitting, const TracedRun& best,
   return out;
 }
 
-/// A launcher has started many of these, and each would do all of the work and write the same files.
+/// Returns an error if an MPI launcher has started this program several times. Without the group of `lehr-mpi`, each
+/// process would do all of the work and write the same files.
 std::optional<Error> would_be_copies() {
   const std::optional<Launch> started = launch();
   if (!started) return std::nullopt;
@@ -221,7 +235,8 @@ std::optional<Error> would_be_copies() {
                 fmt::format("if each of them has a fit of its own: env -u {} lehr fit ...", started->variable)}};
 }
 
-/// Only coordinate ascent is shared out, and by itself each process is what the first is.
+/// Returns an error if the options ask for something that processes cannot share. Only coordinate ascent is
+/// distributed.
 std::optional<Error> not_for_group(const FitArguments& o) {
   const auto refused = [](const std::string& text) { return Error{ExitCode::usage, "lehr-mpi", text, {}}; };
   if (o.method != "cavi")
@@ -231,7 +246,8 @@ std::optional<Error> not_for_group(const FitArguments& o) {
   return std::nullopt;
 }
 
-/// All processes of a group must come to the same decisions.
+/// Returns an error if processes of the group have different data, options or programs. All must make the same
+/// decisions from the same bits.
 std::optional<Error> unequal(Group& group, const Identity& identity) {
   std::string own;
   Writer{own}(identity);
@@ -248,7 +264,8 @@ std::optional<Error> unequal(Group& group, const Identity& identity) {
                {"the same build of lehr, the same files and the same kind of processor are needed on all machines"}};
 }
 
-/// Held-out scores stand in rows of the trace.
+/// Returns an error if held-out scores are due in sweeps without an ELBO. Both are columns of the same row of the
+/// trace.
 std::optional<Error> between_elbos(const FitArguments& o) {
   if (o.method != "cavi" || o.fit.elbo_every <= 1 || o.test_every % o.fit.elbo_every == 0) return std::nullopt;
   return Error{ExitCode::usage,
@@ -258,7 +275,7 @@ std::optional<Error> between_elbos(const FitArguments& o) {
                {}};
 }
 
-/// What is said beside the method.
+/// Copies options that do not depend on the method into `settings`.
 void settle(FitSettings& settings, const FitArguments& o, Group* group) {
   settings.predictive = o.predictive / o.fit.restarts;
   settings.group = group;
@@ -267,6 +284,8 @@ void settle(FitSettings& settings, const FitArguments& o, Group* group) {
   settings.backend = o.interpret ? Backend::interpreter : o.profile ? Backend::timed : Backend::native;
 }
 
+/// Returns an error if checkpoints are asked for and factors of items are in spill files, which checkpoints do not
+/// include.
 std::optional<Error> without_checkpoints(const FitArguments& o, const Fitting& fitting) {
   if (!fitting.instance().engine().spills() || (o.checkpoint_every == 0 && o.resume.empty())) return std::nullopt;
   return Error{ExitCode::usage,
@@ -276,7 +295,7 @@ std::optional<Error> without_checkpoints(const FitArguments& o, const Fitting& f
                {}};
 }
 
-/// By rank.
+/// Returns the messages and bytes that each process sent and received, by rank.
 nlohmann::json to_json(const std::vector<Traffic>& traffic) {
   nlohmann::json out = nlohmann::json::array();
   for (const Traffic& t : traffic)
@@ -291,7 +310,7 @@ nlohmann::json to_json(const std::vector<Traffic>& traffic) {
 
 ExitCode fit(FitArguments o, Group* group) {
   if (std::optional<Error> e = group ? not_for_group(o) : would_be_copies()) return complain(*e);
-  // The first writes, for all.
+  // Only the first process writes files.
   if (group && group->rank() > 0) o.out.clear();
   if (group && o.fit.threads == 0)
     o.fit.threads = static_cast<std::int64_t>(std::max<std::size_t>(1, processors() / group->neighbours()));
@@ -308,6 +327,7 @@ ExitCode fit(FitArguments o, Group* group) {
   options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.init).has_value();
   if (is_kind) options.start = o.init;
+  // The default search is left out for a given start, for the slow interpreter, and for out-of-core data.
   if (options.search.empty() && (!o.init.empty() || o.interpret || o.stream)) options.search = "none";
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
@@ -349,6 +369,7 @@ ExitCode fit(FitArguments o, Group* group) {
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
   nlohmann::json summary =
       fit_summary(request_of(o, *source), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
+  // trace.csv has the last run by now.
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }

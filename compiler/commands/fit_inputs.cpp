@@ -1,3 +1,6 @@
+// Reads the inputs of a fit in an order that reports cheap errors first: model, checkpoint, output directory, settings,
+// data. The model is analysed twice if values are missing, so warnings are collected in two lists, of which one is
+// printed.
 #include "compiler/commands/fit_inputs.h"
 
 #include <fmt/format.h>
@@ -20,7 +23,8 @@
 namespace lehr::commands {
 namespace {
 
-/// Makes the directory and sees whether files can be made in it, without touching those that are there.
+/// Makes the output directory if needed and tests if files can be made in it, without touching existing files. Fails
+/// with ExitCode::usage.
 Result<bool> prepare_directory(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
@@ -40,6 +44,7 @@ Result<bool> prepare_directory(const std::string& path) {
 
 std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& source, const SavedFit* prior,
                                            Group* group) {
+  // `first` has the messages of the analysis for complete data, `second` those of an analysis that replaces it.
   Diagnostics first;
   std::optional<model::Model> resolved = read(source, first);
   Diagnostics second = first;
@@ -73,6 +78,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
     complete = analyse(*resolved, {}, second);
     if (!complete) return report(second, source);
   }
+  // Data for a latent variable without a missing value are probably meant to be observed.
   std::vector<std::string> unused;
   for (const model::Variable& v : complete->model.variables) {
     const auto it = dataset->find(v.name);

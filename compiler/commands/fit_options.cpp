@@ -1,4 +1,5 @@
-// Option definitions of `lehr fit`.
+// Definitions of the options of `lehr fit`: names, help texts, ranges, and which exclude or need each other. Numeric
+// options come from one table (compiler/options), which the library uses too.
 #include "compiler/commands/fit_options.h"
 
 #include <fmt/format.h>
@@ -14,13 +15,13 @@
 namespace lehr::commands {
 namespace {
 
-/// As they are spelled, but for slashes at the end.
+/// Returns true if both paths are spelled alike, apart from slashes at the end. The directories need not exist.
 bool is_same_path(const std::string& a, const std::string& b) {
   const auto normal = [](const std::string& p) { return (std::filesystem::path(p) / "").lexically_normal(); };
   return normal(a) == normal(b);
 }
 
-/// Where runs start, how many of them there are, and their temperatures.
+/// Adds the options on starts, searches and temperatures.
 void add_starts(CLI::App& c, FitArguments& o) {
   c.add_option("--search", o.fit.search,
                "Try many starts, some of them annealed, and keep the best ELBO; full tries more than quick. Default: "

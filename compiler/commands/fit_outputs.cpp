@@ -1,3 +1,4 @@
+// Writes the chains of a sampler. fit.json is written last, by the caller, with digests of these files.
 #include "compiler/commands/fit_outputs.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@
 namespace lehr::commands {
 namespace {
 
-/// What draws.nc has of the observations.
+/// Returns for how many draws draws.nc has log likelihoods and replicated observations: "every draw", "one draw in 10"
+/// or "none".
 std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
   const auto draws = static_cast<std::int64_t>(chain.log_joint.size());
   if (!fitting.predictive().why.empty()) return "none: " + fitting.predictive().why;
@@ -45,6 +47,7 @@ Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& 
   const ChainSummary drawn = summarise(chains);
   if (Result<bool> r = files.add(summary, "summary.csv", format_csv(drawn)); !r) return r.error();
   summary.merge_patch(to_json(drawn));
+  // A sampler has no factors, so moments over all chains are saved as the posterior.
   runs.all[runs.best].posterior = drawn.moments;
   if (const auto& e = drawn.evidence; e && !o.quiet)
     fmt::print("log evidence {:.4f}, standard error {:.2g}, from {} temperatures\n", e->log_evidence, e->error,

@@ -1,3 +1,9 @@
+// The loop of one run, as callbacks from a method after each sweep.
+//
+// Record and replay: each callback passes the row of the trace (which has times and held-out scores, that a second run
+// would not repeat) through the journal. While a resumed fit replays, the journal returns the recorded row, and the
+// ELBO must have the recorded bits; otherwise OtherRun ends the fit. Interrupts set a flag that the callback reads, so
+// a run always stops between sweeps.
 #include "compiler/commands/fit_run.h"
 
 #include <fmt/format.h>
@@ -14,14 +20,16 @@
 namespace lehr::commands {
 namespace {
 
+// Set to 1 by the first SIGINT or SIGTERM.
 volatile std::sig_atomic_t signalled = 0;
 
+/// The signal handler. It restores the default action, so that a second signal ends the program.
 void on_interrupt(int signal) {
   signalled = 1;
   std::signal(signal, SIG_DFL);
 }
 
-/// The objective of the temperature where there is one, and the held-out score.
+/// Returns the names of optional columns of trace.csv: the tempered objective, and the held-out score.
 std::vector<std::string> extra_columns(const FitArguments& o) {
   std::vector<std::string> out;
   if (o.has_objective()) out.push_back("objective");
@@ -29,6 +37,7 @@ std::vector<std::string> extra_columns(const FitArguments& o) {
   return out;
 }
 
+/// Appends a row to the trace, with the optional columns.
 Result<bool> append(Trace& trace, const FitArguments& o, const TraceRow& row) {
   std::vector<double> extra;
   if (o.has_objective()) extra.push_back(row.objective);
@@ -36,14 +45,14 @@ Result<bool> append(Trace& trace, const FitArguments& o, const TraceRow& row) {
   return trace.append(row.iteration, row.seconds, row.elbo, row.temperature, extra);
 }
 
-/// Nats an observation.
+/// Returns the log predictive density of the test data in nats per observation.
 Result<double> held_out(HeldOut& test, const Instance& instance) {
   const Result<Score> score = test.score(instance.posterior(false));
   if (!score) return score.error();
   return score->total / static_cast<double>(score->observations);
 }
 
-/// A run without a sweep: others may do better.
+/// Returns a run without sweeps for a start that failed numerically. The fit continues, since other starts may succeed.
 TracedRun failed_start(const FitArguments& o, std::uint64_t restart, const std::string& why) {
   TracedRun run;
   run.restart = restart;
@@ -56,38 +65,41 @@ TracedRun failed_start(const FitArguments& o, std::uint64_t restart, const std::
   return run;
 }
 
+/// Returns true if both numbers have the same bits, so that NaNs can be equal.
 template <class T>
 bool same_bits(T a, T b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-/// Notes down the sweeps of a run.
+/// Records the sweeps of one run: trace, progress, checkpoints, interrupts.
 class Sweeps {
  public:
   Sweeps(const Fitting& fitting, Recording& x, const std::vector<TracedRun>& finished, TracedRun& run, Trace trace,
          Progress& progress)
       : fitting_(fitting), x_(x), finished_(finished), run_(run), trace_(std::move(trace)), progress_(progress) {}
 
-  /// False: the run is to stop.
+  /// Records one sweep. Returns false if the run must stop.
   bool add(const SweepReport& r) {
     const bool again = x_.checkpoints.journal().replays();
     if (!std::isnan(r.elbo)) note(r, again);
     const bool due = x_.checkpoints.is_due();
     if (again) return true;
-    // What a method does after it was told to stop is not what goes on.
+    // Sweeps that a method makes after it was told to stop are not part of the run that will be resumed.
     if (x_.stopped) return false;
     const bool stop = signalled != 0 || !well_;
     x_.stopped = x_.group ? x_.group->any(stop) : stop;
     if ((x_.stopped || due) && !fitting_.instance().engine().spills()) write_checkpoint();
     return !x_.stopped;
   }
-  /// All sweeps are noted down, or why not.
+  /// Writes the rest of the trace. Returns an Error if something could not be written or scored.
   Result<bool> finish() {
     if (well_) well_ = trace_.write();
     return well_;
   }
 
  private:
+  /// Adds the row of a sweep to the trace, recorded or replayed. Throws OtherRun if a replayed sweep does not have the
+  /// recorded bits. `again`: the row is replayed.
   void note(const SweepReport& r, bool again) {
     const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
     if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
@@ -95,17 +107,19 @@ class Sweeps {
     run_.trace.push_back(row);
     if (well_) well_ = append(trace_, x_.options, row);
     progress_.update({row.iteration, row.seconds, row.elbo, row.temperature});
+    // Time that the interrupted fit has used counts as used by this one.
     if (again)
       x_.begin = Clock::now() - std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(row.seconds));
   }
 
-  /// A fit does not end because its checkpoint cannot be written.
+  /// Writes a checkpoint. A failure is remembered and does not end the fit.
   void write_checkpoint() {
     x_.unwritten.reset();
     if (Result<bool> r = x_.checkpoints.write(fitting_.instance().engine(), finished_, run_); !r)
       x_.unwritten = r.error();
   }
 
+  /// Returns the row of a sweep, with a held-out score if one is due.
   TraceRow measured(const SweepReport& r) {
     TraceRow row{r.iteration, seconds_since(x_.begin), r.elbo, r.temperature, r.objective};
     if (!x_.test || x_.options.test_every == 0 || r.iteration % x_.options.test_every != 0) return row;
@@ -121,7 +135,7 @@ class Sweeps {
   TracedRun& run_;
   Trace trace_;
   Progress& progress_;
-  Result<bool> well_ = true;
+  Result<bool> well_ = true;  // the first failure of the trace or of a score
 };
 
 }  // namespace
@@ -129,7 +143,7 @@ class Sweeps {
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
 void catch_interrupts() {
-  std::signal(SIGPIPE, SIG_IGN);  // a fit goes on without its audience
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe behind stdout does not end the fit
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
 }
@@ -156,10 +170,10 @@ void show(const FitArguments& o, const std::vector<Caution>& cautions) {
 std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
   if (o.method != "cavi" || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
     return std::nullopt;
-  // Sweeps at other temperatures, and those of other starts, lead elsewhere.
+  // Only sweeps at temperature 1 from the same start belong to the sequence that is extrapolated.
   const std::int64_t every = std::max<std::int64_t>(1, o.fit.elbo_every);
   std::vector<double> elbos;
-  std::int64_t next = best.outcome.iterations;  // an ELBO after the usual number of sweeps
+  std::int64_t next = best.outcome.iterations;  // iteration that the next row must have: every `every` sweeps
   for (auto row = best.trace.rbegin(); row != best.trace.rend() && row->temperature == 1; ++row) {
     if (std::ssize(elbos) >= o.fit.max_iterations || (every > 1 && row->iteration != next)) break;
     elbos.push_back(row->elbo);

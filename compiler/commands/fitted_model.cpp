@@ -1,3 +1,4 @@
+// Opens saved fits for commands that apply them to new data.
 #include "compiler/commands/fitted_model.h"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ void warn_of_failure(const SavedFit& fit) {
 
 Error told_by(const SavedFit& fit, Error e, const std::vector<std::string>& given) {
   const std::string source = fit.directory.empty() ? "the fit" : "the fit in " + fit.directory;
-  // Not where the option is proposed with a value, or is that of a plate with a longer name.
+  // The option must be named as where a size came from, not as a proposal ("--sizes doc=3") and not as part of a longer
+  // name.
   const auto is_source = [](const std::string& text, std::size_t end) {
     const auto next = end < text.size() ? static_cast<unsigned char>(text[end]) : '\0';
     return next != '=' && next != '_' && !std::isalnum(next);

@@ -1,4 +1,4 @@
-// lehr format MODEL... [--check]: rewrites model files in the one formatting, each atomically.
+// `lehr format`: rewrites model files in the standard formatting, each atomically; with --check it only lists them.
 #include <algorithm>
 
 #include "compiler/ast/format.h"
@@ -10,6 +10,8 @@
 namespace lehr::commands {
 namespace {
 
+/// Formats one file, or with `check` only reports if it would change. Returns ExitCode::model for such a file or for a
+/// syntax error.
 ExitCode format_one(const std::string& path, bool check) {
   const std::optional<Source> source = read_model(path);
   if (!source) return ExitCode::usage;

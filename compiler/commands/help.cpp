@@ -1,4 +1,4 @@
-// `lehr help`: the options of a command, the manual page; `lehr completion`: a script for a shell.
+// `lehr help` shows the options of a command or the manual page; `lehr completion` prints a script for a shell.
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"
@@ -20,7 +20,7 @@ void add_help(CLI::App& app, Action& action) {
   c->callback([o, &app, &action] {
     action = [o, &app] {
       if (o->manual) fmt::print("{}", manual_page(app, LEHR_VERSION));
-      // The command `help` has been parsed, and is what `app` would show.
+      // app.help() would show the page of `help` itself, as that is the command that was parsed.
       else if (o->command.empty())
         fmt::print("{}", app.get_formatter()->make_help(&app, "lehr", CLI::AppFormatMode::Normal));
       else fmt::print("{}", app.get_subcommand(o->command)->help("lehr", CLI::AppFormatMode::All));

@@ -1,3 +1,4 @@
+// Formatting of help pages: one entry for each option, names at the left and the wrapped text in a column of its own.
 #include "compiler/commands/help_page.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,9 @@
 namespace lehr::commands {
 namespace {
 
+// Columns of a page, and of the names at its left.
 constexpr std::size_t kWidth = 100, kNames = 28;
+// The groups in the order in which pages show them.
 constexpr const char* kGroups[] = {kDataOptions,     kMethodOptions,   kStartOptions,  kTemperatureOptions,
                                    kStoppingOptions, kResourceOptions, kOutputOptions, kDeveloperOptions};
 
@@ -18,11 +21,12 @@ std::string spelled(const CLI::Option& o) {
   std::string out = o.get_positional() ? o.get_name(true) : o.get_name(false, true);
   if (o.get_positional() || o.get_items_expected_max() == 0) return out;
   std::string value = o.get_type_name();
-  // "TEXT:{a,b}" lists the values that there are.
+  // CLI11 spells a set of values as "TEXT:{a,b}".
   if (const std::size_t colon = value.find(":{"); colon != std::string::npos) value = value.substr(colon + 1);
   return fmt::format("{} {}", out, value);
 }
 
+/// Returns the help text of an option with its default, and the options that it needs or excludes.
 std::string described(const CLI::Option& o) {
   std::string out = o.get_description();
   std::vector<std::string> extra;
@@ -53,9 +57,10 @@ void wrap(std::string& page, std::size_t at, std::string_view text) {
   page += '\n';
 }
 
+/// Appends the entry of one option to the page.
 void add_entry(std::string& page, const CLI::Option& o) {
   std::string name = "  " + spelled(o);
-  // Long lists of values go to the text.
+  // A long list of values moves from the names to the text.
   std::string text = described(o);
   if (const std::size_t brace = name.find(" {"); brace != std::string::npos && name.size() > 2 * kNames) {
     const std::string list = name.substr(brace + 2, name.size() - brace - 3);
@@ -68,7 +73,7 @@ void add_entry(std::string& page, const CLI::Option& o) {
   wrap(page, kNames, text);
 }
 
-/// The groups of a command: those above in their order, the others behind them.
+/// Returns the groups of a command in the order of kGroups, then all others.
 std::vector<std::string> groups_of(const CLI::App& app) {
   std::vector<std::string> out(std::begin(kGroups), std::end(kGroups));
   for (const std::string& g : app.get_groups())
@@ -87,7 +92,7 @@ std::string HelpPage::make_help(const CLI::App* app, std::string name, CLI::AppF
     return !o->get_group().empty() && (all || o->get_positional() || std::ranges::any_of(common_, named));
   };
   std::string page = app->get_description() + "\n\n" + make_usage(app, name);
-  // The usage of CLI11 begins and ends with line ends.
+  // CLI11 puts empty lines around the usage.
   while (page.ends_with("\n\n"))
     page.pop_back();
   std::string arguments;

@@ -1,3 +1,4 @@
+// Reads commands and options from their CLI11 definitions, and suggests names for mistyped words.
 #include "compiler/commands/interface.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 namespace lehr::commands {
 namespace {
 
+/// Returns the description of an option.
 OptionText text_of(const CLI::Option& option) {
   OptionText out;
   for (const std::string& name : option.get_snames())
@@ -19,7 +21,7 @@ OptionText text_of(const CLI::Option& option) {
   if (out.positional) out.names.push_back(option.get_name(true));
   out.help = option.get_description();
   if (option.get_items_expected_max() == 0) return out;
-  // "TEXT:{a,b}": the values of a member of a set stand in braces.
+  // CLI11 spells the type of an option with a set of values as "TEXT:{a,b}".
   out.value = option.get_type_name();
   const std::size_t open = out.value.find('{');
   if (open == std::string::npos || out.value.back() != '}') return out;
@@ -28,6 +30,7 @@ OptionText text_of(const CLI::Option& option) {
   return out;
 }
 
+/// Returns the description of a command with its options.
 CommandText text_of(const CLI::App& command) {
   CommandText out{command.get_name(), command.get_description(), command.get_footer(), {}};
   for (const CLI::Option* option : command.get_options())

@@ -1,4 +1,4 @@
-// The manual page, in the macros of man(7).
+// The manual page of all commands in the macros of man(7), for `lehr help --man`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 namespace lehr::commands {
 namespace {
 
-/// Text as roff takes it: nothing in it is a request.
+/// Returns a text as roff prints it literally: requests at the start of a line, backslashes and hyphens are escaped.
 std::string roff(std::string_view text) {
   std::string out;
   bool begins_line = true;
@@ -21,8 +21,10 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+/// Returns a block whose lines are printed unchanged.
 std::string verbatim(const std::string& text) { return text.empty() ? "" : ".PP\n.nf\n" + roff(text) + "\n.fi\n"; }
 
+/// Returns the entry of an option: names, placeholder of the value, help.
 std::string option_entry(const OptionText& o) {
   std::string value = o.value.empty() || o.positional ? "" : fmt::format(" \\fI{}\\fR", roff(o.value));
   return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(fmt::format("{}", fmt::join(o.names, ", "))), value, roff(o.help));

@@ -1,4 +1,4 @@
-// What the commands share: reading a model file, reporting what is wrong with it, writing a file that was asked for.
+// Functions that most commands share: reading a model file, reporting errors in it, and writing an output file.
 #include <algorithm>
 #include <filesystem>
 
@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kExtension = ".lehr";
 
-/// What may have been meant by a file that is not there.
+/// Returns suggestions for a model file that does not exist: a name with the extension added, a similar name in the
+/// directory, or an example model of `lehr new`.
 std::vector<std::string> cures(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;

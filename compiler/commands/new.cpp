@@ -1,5 +1,5 @@
-// `lehr new`: a model to begin with, toy data, and the commands that come next. These stand in the model's own head,
-// and are printed from there.
+// `lehr new`: writes an example model with toy data and prints the commands to run next. The commands are in comments
+// at the head of the model file and are printed from there, so that text and file agree.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,14 +13,19 @@
 namespace lehr::commands {
 namespace {
 
+// What a comment line of a model begins with, and one with a command to run.
 constexpr std::string_view kComment = "// ", kCommand = "//   lehr ";
 
+/// Returns the kind of model a file belongs to: its name before the first point.
 std::string_view kind_of(const StarterFile& file) { return file.name.substr(0, file.name.find('.')); }
 
+/// Returns true for the model file of a kind, false for its data.
 bool is_model(const StarterFile& file) { return file.name.ends_with(".lehr"); }
 
+/// Returns the text before the first line end.
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
+/// Returns all kinds of models.
 std::vector<std::string> kinds() {
   std::vector<std::string> out;
   for (const StarterFile& file : starter_files())
@@ -28,7 +33,7 @@ std::vector<std::string> kinds() {
   return out;
 }
 
-/// Each kind with the first line of its model.
+/// Returns one line for each kind with the first line of its model as description.
 std::string list_of_kinds() {
   std::string out;
   for (const StarterFile& file : starter_files())
@@ -36,6 +41,7 @@ std::string list_of_kinds() {
   return out;
 }
 
+/// Returns the commands in the leading comments of a model, one a line.
 std::string next_commands(std::string_view model) {
   std::string out;
   for (; model.starts_with("//"); model.remove_prefix(std::min(first_line(model).size() + 1, model.size())))
@@ -43,6 +49,8 @@ std::string next_commands(std::string_view model) {
   return out;
 }
 
+/// Writes all files of a kind into the directory and prints the next commands. Fails with ExitCode::usage if one of the
+/// files exists.
 ExitCode write_starter(const std::string& kind, const std::string& directory) {
   std::vector<StarterFile> files;
   std::vector<std::string_view> names;

@@ -1,4 +1,6 @@
-// `lehr plan`: what a fit of these sizes needs, from the generated code alone: memory, operations, bytes to add up.
+// `lehr plan`: estimates what a fit of given sizes needs, without data: memory, operations of a sweep, and bytes that
+// processes exchange. The model is lowered for these sizes, and its tables of buffers and steps are evaluated; nothing
+// is compiled or allocated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +17,14 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct PlanOptions {
   std::string model;
   SettingTexts settings;
 };
 
+/// Returns the sizes of all plates from --sizes and --set. Fails with ExitCode::usage if a size is missing. The size of
+/// a nested plate is the length of each row.
 Result<BoundData> sizes_of(const model::Model& m, const Settings& settings) {
   Result<BoundData> data = bind_sizes(m, settings);
   for (std::size_t k = 0; data && k < m.plates.size(); ++k) {
@@ -35,7 +40,7 @@ Result<BoundData> sizes_of(const model::Model& m, const Settings& settings) {
   return data;
 }
 
-/// Numbers, and operations, as a function of the sizes.
+/// Computes memory and work from the tables of the generated program.
 class Plan {
  public:
   Plan(const Analysed& analysed, const BoundData& data)
@@ -43,6 +48,8 @@ class Plan {
         lowered_(generate(analysed, data, {.new_items = true})),
         tables_(tables_of(model_, analysed.schedule, lowered_)) {}
 
+  /// Returns the bytes of memory by purpose ("data", "factors of items", "work", ...). Besides the buffers there are
+  /// the data as read, the factors to be saved, and a second copy of all for the check of rounding errors.
   std::map<std::string, double> bytes() const {
     std::map<std::string, double> out;
     for (std::size_t k = 0; k < tables_.buffers.size(); ++k) {
@@ -53,12 +60,14 @@ class Plan {
     out["data as read"] = out["data"];
     if (const double found = of_items_found(); found > 0) out["items.npz"] = found;
     if (!has_real_data(model_)) return out;
-    double all = 0;  // once more, told from references
+    double all = 0;  // a second instance, whose data are distances from a reference
     for (const auto& [what, bytes] : out)
       all += bytes;
     out["rounding check"] = all;
     return out;
   }
+  /// Returns an extent of an axis as a number. Negative extents are indices of sizes that the program looks up: index
+  /// -(e + 1).
   double extent(machine::Extent e) const {
     if (e >= 0) return static_cast<double>(e);
     const auto slot = static_cast<std::size_t>(-(e + 1));
@@ -66,6 +75,7 @@ class Plan {
     if (row.rule == machine::SizeRule::one_more) return extent(row.base) + 1;
     return static_cast<double>(std::max<std::int64_t>(0, lowered_.size_values[slot]));
   }
+  /// Returns the bytes of the statistics of all item stages, which processes exchange in a sweep.
   double sums() const {
     double out = 0;
     for (const machine::StepRow& s : tables_.steps) {
@@ -75,12 +85,14 @@ class Plan {
     }
     return out;
   }
+  /// Returns the operations of a sweep inside the item stages.
   double with_items() const {
     double out = 0;
     for (const machine::StepRow& s : tables_.steps)
       out += s.stage ? extent(s.items) * static_cast<double>(s.operations) : 0;
     return out;
   }
+  /// Returns the operations of a sweep outside of the item stages.
   double outside() const {
     double out = 0;
     for (const machine::StepRow& s : tables_.steps)
@@ -89,8 +101,8 @@ class Plan {
   }
 
  private:
-  /// Of what a fit writes of its items: the parameters of their factors, as an array, in a table and as the bytes of a
-  /// file.
+  /// Returns the bytes for saving factors of items: the parameters as an array, in a table, and as bytes of a file. It
+  /// is 0 if they are too many to be saved (kMostSavedNumbers).
   double of_items_found() const {
     constexpr double kCopies = 3;
     double out = 0;
@@ -100,12 +112,14 @@ class Plan {
     }
     return out > 8 * static_cast<double>(kMostSavedNumbers) ? 0 : kCopies * out;
   }
+  /// Returns the bytes of a buffer of doubles.
   double bytes_of(const machine::BufferRow& b) const {
     double out = 8;
     for (std::int64_t k = 0; k < b.axes; ++k)
       out *= extent(tables_.axes[static_cast<std::size_t>(b.first_axis + k)]);
     return out;
   }
+  /// Returns the purpose of a buffer, by its role.
   static std::string what_is(const machine::BufferRow& b) {
     switch (b.role) {
       case machine::Role::data:
@@ -128,6 +142,7 @@ class Plan {
   Tables tables_;
 };
 
+/// Prints the plan.
 void print(const model::Model& m, const Plan& plan) {
   double all = 0;
   fmt::print("{}\nmemory of a process, bytes\n", m.name);
@@ -141,6 +156,7 @@ void print(const model::Model& m, const Plan& plan) {
   fmt::print("  {:<18}{:>10.3g} bytes a process, up the tree and back\n", "statistics", plan.sums());
 }
 
+/// Runs the command: analyses the model, lowers it for the sizes, and prints the plan.
 ExitCode plan(const PlanOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;

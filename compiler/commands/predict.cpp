@@ -1,4 +1,5 @@
-// `lehr predict`: what a variational fit says of new data, and of what is missing in them.
+// `lehr predict`: predicts new items and missing values of data from a saved variational fit. Data are read whole, or
+// with --stream batch by batch (predict_parts.h). The output is a CSV table or a file of arrays.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,8 +21,9 @@
 namespace lehr::commands {
 namespace {
 
-constexpr std::string_view kTable = ".csv";
+constexpr std::string_view kTable = ".csv";  // extension of a table; all others are formats of arrays
 
+/// Values of the command's options.
 struct PredictOptions {
   std::string directory, model, out;
   std::vector<std::string> data, sizes;
@@ -29,7 +31,7 @@ struct PredictOptions {
   PredictionOptions prediction;
 };
 
-/// PLATE=N, and PLATE=+N for so many more.
+/// Parses --sizes: PLATE=N is a size, PLATE=+N that many more elements than in the fit.
 Result<PlateSizes> read_sizes(const std::vector<std::string>& texts) {
   std::vector<std::string> sizes, more;
   for (const std::string& text : texts) {
@@ -43,6 +45,7 @@ Result<PlateSizes> read_sizes(const std::vector<std::string>& texts) {
   return PlateSizes{given->sizes, added->sizes};
 }
 
+/// Predicts with all data in memory and writes the result to `path`, as arrays in `format`, or as a table without one.
 Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, const std::string& path,
                                 const std::optional<ArrayFormat>& format) {
   Result<Dataset> dataset = read_bindings(o.data);
@@ -61,6 +64,7 @@ Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, c
   return out;
 }
 
+/// Returns the names of the plates in --sizes.
 std::vector<std::string> plates_of(const std::vector<std::string>& sizes) {
   std::vector<std::string> out;
   for (const std::string& text : sizes)
@@ -68,7 +72,8 @@ std::vector<std::string> plates_of(const std::vector<std::string>& sizes) {
   return out;
 }
 
-/// The format of arrays that the path ends in; none for a table.
+/// Returns the array format for the extension of `path`, or nothing for a table. Fails with ExitCode::usage for unknown
+/// extensions, and for arrays with --stream, which writes rows as they are predicted.
 Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool stream) {
   if (path.ends_with(kTable)) return std::optional<ArrayFormat>();
   const Result<ArrayFormat> format = array_format(option("out"), path);
@@ -85,7 +90,8 @@ Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool strea
   return std::optional(*format);
 }
 
-/// Nothing that coordinate ascent found from a start is called exact.
+/// Returns how the predictions were found, for the message: number of draws, and how local variables were inferred.
+/// Results of coordinate ascent from several starts are never called exact.
 std::string how_found(const Predicted& p, const PredictionOptions& o) {
   const std::string items = description(p.items);
   const std::string drawn = p.drawn ? fmt::format(", {} draws with seed {}", o.draws, o.seed) : "";
@@ -93,6 +99,7 @@ std::string how_found(const Predicted& p, const PredictionOptions& o) {
   return p.drawn ? drawn : ", all of it exact";
 }
 
+/// Runs the command: opens the fit, predicts, writes the file and prints a summary.
 ExitCode predict(const PredictOptions& o) {
   const std::string path = o.out.empty() ? (std::filesystem::path(o.directory) / "predicted.csv").string() : o.out;
   const Result<std::optional<ArrayFormat>> format = format_of(path, o.stream);

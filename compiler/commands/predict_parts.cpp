@@ -1,3 +1,6 @@
+// Prediction of out-of-core data in batches. Each variable has a section of the output file, to which every batch
+// appends its rows, so that the table has the row order of a prediction in memory. The section file joins the sections
+// at the end.
 #include "compiler/commands/predict_parts.h"
 
 #include <algorithm>
@@ -13,11 +16,13 @@
 namespace lehr::commands {
 namespace {
 
+// Most items in one batch.
 constexpr Threshold<std::int64_t> kMostItems("predict_parts.most_items", 2048);
-/// About as many as there may be draws at a time, where each number of the data is one that is drawn.
+/// About the most numbers that the draws of one batch may have, if each scalar of the data is drawn.
 constexpr double kMostNumbers = 1 << 24;
 
-/// A multiple of kItemsTogether where it can be, so that an item has the bits that it has in memory.
+/// Returns the number of items in a batch. It is a multiple of kItemsTogether if possible, so that an item is
+/// vectorised with the same neighbours as in memory and has the same bits.
 std::int64_t items_at_once(const StreamedData& data, std::int64_t draws) {
   const double fit = kMostNumbers / std::max(1.0, data.numbers_per_item() * static_cast<double>(draws));
   const auto most = std::clamp<std::int64_t>(static_cast<std::int64_t>(fit), 1, kMostItems);
@@ -58,6 +63,7 @@ Result<Predicted> predict_in_parts(const FittedModel& f, const std::vector<std::
     out.items = k == 0 ? p->items_found : together(out.items, p->items_found);
     for (std::size_t i = 0; i < p->variables.size(); ++i) {
       const PredictedVariable& v = p->variables[i];
+      // Variables that do not depend on items are predicted alike with each batch, and written once.
       const bool once = !is_on(p->model, p->model[v.variable].axes, *p->items);
       if (k == 0) out.variables.emplace_back(p->model[v.variable].name, 0);
       else if (once) continue;

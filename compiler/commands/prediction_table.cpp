@@ -1,4 +1,5 @@
-// Columns of indices are those of all variables together, in order of appearance.
+// Rows of predictions as CSV. The index columns are those of all variables together, in order of appearance; a variable
+// leaves those empty that it does not have.
 #include "compiler/commands/prediction_table.h"
 
 #include <fmt/format.h>
@@ -16,15 +17,18 @@ namespace {
 
 using namespace model;
 
+// Names that index columns must not have.
 const std::set<std::string> kOtherColumns = {"variable", "value", "probability", "most_probable", "path", "mean",
                                              "mcse",     "sd",    "q5",          "q50",           "q95"};
 
-/// An index of a variable: the column that it is in, and the plate that has its labels.
+/// An index of a variable: the name of its column, and the plate that has its labels.
 struct Axis {
   std::string column;
   PlateId plate;
 };
 
+/// Returns the indices of a variable, first those of its plates, then those of its event. Names that are in use get a
+/// number: "doc_2".
 std::vector<Axis> axes_of(const Model& m, VariableId id) {
   const Variable& v = m[id];
   std::vector<Axis> out;
@@ -44,20 +48,23 @@ std::vector<Axis> axes_of(const Model& m, VariableId id) {
   return out;
 }
 
+/// Returns a number with 17 digits, so that it reads back as the same double; empty for NaN.
 std::string number(double x) { return std::isnan(x) ? "" : fmt::format("{:.17g}", x); }
 
+/// Returns the label of an element, or its position counted from `first` if the plate has no labels.
 std::string label(const BoundData& data, PlateId plate, std::int64_t position, std::int64_t first) {
   const std::vector<std::string>& labels = data.labels[plate.index()];
   const auto k = static_cast<std::size_t>(position);
   return k < labels.size() ? csv_field(labels[k]) : fmt::format("{}", position - first);
 }
 
-/// Whether the value is the element's on the most probable path; empty where there is none.
+/// Returns "1" if `value` is that of element `i` on the most probable path, else "0"; empty without a path.
 std::string on_path(const PredictedVariable& v, std::size_t i, std::size_t value) {
   if (v.path.empty()) return "";
   return v.path[i] == static_cast<std::int64_t>(value) ? "1" : "0";
 }
 
+/// Makes the rows of a prediction.
 class Table {
  public:
   explicit Table(const Prediction& p) : p_(p), forward_(p.model, p.data) {
@@ -66,6 +73,7 @@ class Table {
         if (std::ranges::find(columns_, axis.column) == columns_.end()) columns_.push_back(axis.column);
   }
 
+  /// Returns the header line.
   std::string header() const {
     std::string out = "variable";
     for (const std::string& c : columns_)
@@ -76,6 +84,7 @@ class Table {
     return out + ",mcse\n";
   }
 
+  /// Returns all rows of a variable.
   std::string rows(const PredictedVariable& v) {
     for (std::size_t i = 0; i < v.elements.size(); ++i)
       add_rows(v, i);
@@ -85,7 +94,8 @@ class Table {
  private:
   const Model& model() const { return p_.model; }
 
-  /// The columns of indices, each after a comma; empty where the variable has none of that name.
+  /// Returns the index columns of scalar `j` of an element, each after a comma. `at` has the positions of the element
+  /// along its plates. Elements of nested plates count from the start of their row, items of a batch among all items.
   std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const At& at, std::size_t j) const {
     const std::vector<BoundId>& bounds = model()[model()[v.variable].statement].bounds;
     std::vector<std::string> fields(columns_.size());
@@ -112,6 +122,7 @@ class Table {
     return out;
   }
 
+  /// Adds the rows of the i-th element of a variable.
   void add_rows(const PredictedVariable& v, std::size_t i) {
     const std::vector<Axis> axes = axes_of(model(), v.variable);
     const At at = forward_.at({v.variable, v.elements[i]});
@@ -123,6 +134,7 @@ class Table {
     }
   }
 
+  /// Adds the numeric columns of a row: scalar or category value `j` of the i-th element.
   void add_numbers(const PredictedVariable& v, std::size_t i, std::size_t j) {
     const std::size_t at = i * v.width + j;
     if (v.probabilities) {

@@ -1,3 +1,4 @@
+// Formats the profile of a fit. Both forms have the same columns; what is counted depends on `Profile`.
 #include "compiler/commands/profile.h"
 
 #include <fmt/format.h>
@@ -9,14 +10,15 @@
 namespace lehr::commands {
 namespace {
 
+/// Returns the quantity by which steps are compared: seconds, or operations.
 double amount(const StepTime& s, Profile of) {
   return of == Profile::time ? s.seconds : static_cast<double>(s.work.operations);
 }
 
-/// 0 where there is nothing to be divided.
+/// Returns of / by, or 0 if `by` is 0.
 double part(double of, double by) { return by > 0 ? of / by : 0; }
 
-/// Of all steps, in their order.
+/// Returns the fraction of the total that each step took, in their order.
 std::vector<double> shares(const std::vector<StepTime>& steps, Profile of) {
   double total = 0;
   for (const StepTime& s : steps)
@@ -27,11 +29,13 @@ std::vector<double> shares(const std::vector<StepTime>& steps, Profile of) {
   return out;
 }
 
+/// Returns the headings of the measured columns.
 std::string heading(Profile of) {
   if (of == Profile::time) return fmt::format("{:>10}  {:>12}", "seconds", "us a turn");
   return fmt::format("{:>14}  {:>12}  {:>14}", "operations", "functions", "bytes");
 }
 
+/// Returns the measured columns of a step.
 std::string columns(const StepTime& s, Profile of) {
   if (of == Profile::time)
     return fmt::format("{:>10.4f}  {:>12.1f}", s.seconds, 1e6 * part(s.seconds, static_cast<double>(s.turns)));

@@ -1,4 +1,5 @@
-// `lehr report`: a fit as one HTML file.
+// `lehr report`: writes a saved fit as one HTML page with plots. The model and the data are read again if they are
+// still available; otherwise the report says what is missing and why, and a warning goes to stderr.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -21,6 +22,7 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct ReportOptions {
   std::string directory, out, model;
   DataArguments data;
@@ -28,7 +30,8 @@ struct ReportOptions {
   std::size_t top = 12;
 };
 
-/// `pixel=4x4`.
+/// Parses "pixel=4x4" into a plate and a shape. Fails with ExitCode::usage if the plate is not in the fit or its size
+/// is not rows x columns.
 Result<std::pair<std::string, report::ImageShape>> read_image(const std::string& given, const SavedFit& fit) {
   const std::size_t equals = given.find('='), by = given.find('x', equals == given.npos ? 0 : equals);
   const auto number = [&](std::size_t begin, std::size_t end) {
@@ -56,7 +59,7 @@ Result<std::pair<std::string, report::ImageShape>> read_image(const std::string&
   return std::pair(plate, shape);
 }
 
-/// Null where there is none, or it was made before the fit.
+/// Returns diagnosis.json of the directory, or null if there is none or it is older than the fit.
 nlohmann::json read_diagnosis(const std::filesystem::path& directory) {
   std::error_code missing;
   const auto made = std::filesystem::last_write_time(directory / "diagnosis.json", missing);
@@ -66,7 +69,7 @@ nlohmann::json read_diagnosis(const std::filesystem::path& directory) {
   return out.is_object() ? out : nlohmann::json();
 }
 
-/// What a fit was made from.
+/// Returns the data options of the fit, as fit.json recorded them.
 DataArguments data_of(const nlohmann::json& summary) {
   DataArguments out;
   const nlohmann::json recorded = summary.value("data", nlohmann::json::array());
@@ -76,11 +79,13 @@ DataArguments data_of(const nlohmann::json& summary) {
   return out;
 }
 
+/// Returns an error as one sentence.
 std::string said(const Error& error) {
   const Error e = spelled(error, "--");
   return e.where + ": " + e.text;
 }
 
+/// Reads the data again and binds them to the model, into `to.data`. If that fails, `to.no_data` says why.
 void show_data(const model::Model& resolved, const Analysed& complete, const DataArguments& from,
                report::Contents& to) {
   if (from.bindings.empty()) {
@@ -102,14 +107,15 @@ void show_data(const model::Model& resolved, const Analysed& complete, const Dat
   if (!to.data) to.no_data = "The data are not shown: " + to.no_data;
 }
 
-/// Whether it has the variables of the fit: a model that was changed since is another one.
+/// Returns true if the model has the name and the latent variables of the fit. Otherwise the model file has changed
+/// since.
 bool is_of(const model::Model& m, const SavedFit& fit) {
   return m.name == fit.model && std::ranges::all_of(m.variables, [&](const model::Variable& v) {
            return v.observed || fit.find(v.name) != nullptr;
          });
 }
 
-/// The model, its derivation and the data, as far as they are still there.
+/// Adds the model, its derivation and the data to the report, as far as they are still available.
 void add_model(const ReportOptions& o, report::Contents& to) {
   const bool kept = o.model.empty() && !to.fit.model_text.empty();
   const std::string path = o.model.empty() ? to.fit.model_file : o.model;
@@ -134,6 +140,7 @@ void add_model(const ReportOptions& o, report::Contents& to) {
   to.model = std::move(resolved);
 }
 
+/// Runs the command: reads the fit, collects the contents, and writes the page.
 ExitCode report_on(const ReportOptions& o) {
   Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());

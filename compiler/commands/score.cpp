@@ -1,4 +1,5 @@
-// `lehr score`: held-out log predictive density of data under a saved fit.
+// `lehr score`: the log predictive density of held-out data under a saved fit, in nats. Local variables of new items
+// are inferred from a part of each item, and the rest is scored (document completion), unless they can be summed out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct ScoreOptions {
   std::string directory, model;
   DataArguments data;
@@ -32,14 +34,15 @@ struct ScoreOptions {
   HeldOutOptions held_out;
 };
 
-/// What was found, and how.
+/// A score, and how it was computed.
 struct Found {
   Score score;
-  bool completes = false;
-  double fraction = 0;
-  std::vector<NamedArray> split = {};  // see HeldOut::split; of data in memory
+  bool completes = false;              // true: a part of each item informs its local variables, the rest is scored
+  double fraction = 0;                 // fraction of each item's observations that is scored
+  std::vector<NamedArray> split = {};  // the scored observations, see HeldOut::split; only for data in memory
 };
 
+/// Returns the content of score.json.
 nlohmann::json summary(const ScoreOptions& o, const Found& found) {
   const Score& score = found.score;
   const auto count = static_cast<std::int64_t>(score.observations);
@@ -59,6 +62,7 @@ nlohmann::json summary(const ScoreOptions& o, const Found& found) {
   return out;
 }
 
+/// Scores one dataset under the fit.
 Result<Found> score_of(const FittedModel& f, const Dataset& data, const Settings& settings, const HeldOutOptions& o) {
   HeldOutOptions of_fit = o;
   of_fit.on_start = LongWork("starts of the items");
@@ -71,6 +75,7 @@ Result<Found> score_of(const FittedModel& f, const Dataset& data, const Settings
   return Found{std::move(*score), (*held_out)->completes(), (*held_out)->fraction(), (*held_out)->split()};
 }
 
+/// Scores data that are in memory as a whole.
 Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
   Result<Dataset> data = read_data(o.data, f.resolved);
   if (!data) return data.error();
@@ -78,9 +83,10 @@ Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
   return score_of(f, *data, fitted_settings(f.complete, f.fit), o.held_out);
 }
 
+// Items in one batch of out-of-core data.
 constexpr Threshold<std::int64_t> kItemsAtOnce("score.items_at_once", 2048);
 
-/// Part by part, as the items tell nothing of each other.
+/// Scores out-of-core data batch by batch and adds up the results. Items are independent given the global factors.
 Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
   Dataset constants;
   add_constants(f.resolved, f.fit, constants);
@@ -100,6 +106,7 @@ Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
     out.completes = found->completes;
     out.fraction = found->fraction;
     out.score.total += found->score.total;
+    // Errors of batches are independent, so their squares add.
     out.score.error = std::hypot(out.score.error, found->score.error);
     out.score.observations += found->score.observations;
     out.score.items = k == 0 ? found->score.items : together(out.score.items, found->score.items);
@@ -108,6 +115,7 @@ Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
   return out;
 }
 
+/// Runs the command: opens the fit, scores, writes score.json and prints the score.
 ExitCode score(ScoreOptions o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;

@@ -1,4 +1,4 @@
-// NAME=VALUE options and their small parsers.
+// Parses options of the form NAME=VALUE.
 #include "compiler/commands/settings.h"
 
 #include <fmt/format.h>
@@ -14,12 +14,14 @@
 namespace lehr::commands {
 namespace {
 
+/// Splits NAME=VALUE. Returns nothing if either part is empty or the sign is missing.
 std::optional<std::pair<std::string, std::string>> name_and_value(const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) return std::nullopt;
   return std::make_pair(text.substr(0, at), text.substr(at + 1));
 }
 
+/// Returns the error for a text that is not NAME=VALUE, with an example.
 Error malformed(const char* option, const std::string& text, const char* example) {
   return {ExitCode::usage,
           option,
@@ -27,6 +29,7 @@ Error malformed(const char* option, const std::string& text, const char* example
           {fmt::format("for example {} {}", option, example)}};
 }
 
+/// Returns the error for a name that is given twice.
 Error twice(const char* option, const std::string& name) {
   return {ExitCode::usage, option, fmt::format("'{}' is given twice", name), {}};
 }

@@ -1,3 +1,8 @@
+// Saves and restores the state of a distributed fit between sweeps.
+//
+// Buffers whose first axis is not the items are saved; the factors of items stay with the shard that works on them.
+// Every file has a digest of model, data, options and the number of updates so far, so that files of different sweeps
+// cannot be mixed.
 #include "compiler/commands/shard.h"
 
 #include <fmt/format.h>
@@ -18,12 +23,14 @@
 namespace lehr::commands {
 namespace {
 
+// Names of the arrays with the digest, and with the progress: step of the sweep, number of updates.
 constexpr const char* kDigest = "lehr.digest";
-constexpr const char* kAt = "lehr.at";  // step, turn
+constexpr const char* kAt = "lehr.at";
 
+/// Returns the characters of a text as numbers, so that an array can hold it.
 std::vector<double> numbers_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-/// What is outside of the items: everything else is with them.
+/// Returns the buffers of the state that do not belong to single items.
 std::vector<std::int64_t> buffers_outside(const Engine& e) {
   const StepRow& stage = *machine::batch_stage(e.model());
   std::vector<std::int64_t> out;
@@ -36,6 +43,8 @@ std::vector<std::int64_t> buffers_outside(const Engine& e) {
   return out;
 }
 
+/// Copies saved buffers and progress into the fit. Fails with ExitCode::data if an array is missing or has another
+/// size.
 Result<bool> put_state(Standing& now, const std::vector<NamedArray>& arrays, const std::string& path) {
   const Error wrong{ExitCode::data, path, "not what `lehr update-globals` writes for this model", {}};
   for (const std::int64_t b : buffers_outside(now.engine())) {
@@ -51,7 +60,9 @@ Result<bool> put_state(Standing& now, const std::vector<NamedArray>& arrays, con
   return true;
 }
 
-Result<Standing> stand(const ShardArguments& o, const Source& source, BoundModel bound) {
+/// Compiles the model with its data and restores the state of --globals. Without state.npz, as directly after `lehr
+/// fit`, the statistics are computed from the saved factors.
+Result<Standing> stand(const ShardArguments& o, const Source& source, Bound bound) {
   Standing now;
   Result<SavedFit> fit = read_fit(o.globals);
   if (!fit) return fit.error();

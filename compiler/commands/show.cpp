@@ -1,4 +1,4 @@
-// `lehr show`: what a fit found, from its directory alone.
+// `lehr show`: prints the posterior of a saved fit from its directory alone, as text, CSV or JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,14 +16,16 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct ShowOptions {
   std::string directory, variable, format = "text";
   std::size_t top = 10;
 };
 
-/// Rows of a variable that was asked for, and of one among all.
+/// Elements shown of a variable that the user named, and of each one if all are shown.
 constexpr std::size_t kManyRows = 200, kFewRows = 10;
 
+/// Prints the fit with all variables, or only the variable `only` if it is not null.
 void show_text(const SavedFit& fit, const SavedVariable* only, std::size_t top) {
   if (only) {
     fmt::print("{}", printable_lines(describe(fit, *only, {top, kManyRows})));
@@ -34,6 +36,8 @@ void show_text(const SavedFit& fit, const SavedVariable* only, std::size_t top) 
     if (v.members.empty()) fmt::print("\n{}", printable_lines(describe(fit, v, {top, kFewRows})));
 }
 
+/// Prints all numbers as CSV or JSON, of all variables or only one. Members of joint variables are left out unless
+/// named, since the joint variable has their numbers.
 ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::string& format) {
   std::vector<const SavedVariable*> chosen;
   for (const SavedVariable& v : fit.variables)
@@ -45,6 +49,7 @@ ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::s
   return ExitCode::done;
 }
 
+/// Runs the command.
 ExitCode show(const ShowOptions& o) {
   const Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());

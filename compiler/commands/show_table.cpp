@@ -1,3 +1,5 @@
+// CSV and JSON have the same rows and names. Both derive their index columns from the axes of each variable; an axis
+// over a nested plate becomes a column for each level.
 #include "compiler/commands/show_table.h"
 
 #include <fmt/format.h>
@@ -17,9 +19,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+// Names of the value columns, in their order.
 const std::vector<std::string> kValues{"mean", "sd", "q5", "q50", "q95"};
 
-/// The values of a number, in that order.
+/// Returns the values of scalar `i` in the order of kValues.
 std::vector<double> values_of(const PosteriorNumbers& v, std::size_t i) {
   std::vector<double> out{v.mean[i], v.sd[i]};
   for (const std::vector<double>& q : v.quantiles)
@@ -27,13 +30,13 @@ std::vector<double> values_of(const PosteriorNumbers& v, std::size_t i) {
   return out;
 }
 
-/// A column of names or numbers: of an axis, or of a plate that the axis is nested in.
+/// An index column: of an axis, or of a plate in which the axis is nested.
 struct AxisColumn {
-  std::string name, plate;
-  std::size_t axis = 0;
+  std::string name, plate;  // name of the column, and the plate that has its labels
+  std::size_t axis = 0;     // axis of the variable
 };
 
-/// Under names that are all different.
+/// Returns the index columns of a variable. Names that are in use get a number: "doc_2".
 std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const PosteriorNumbers& v) {
   std::set<std::string> taken(kValues.begin(), kValues.end());
   taken.insert("variable");
@@ -49,7 +52,7 @@ std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const PosteriorNumb
   return out;
 }
 
-/// The element of a column's plate at a position of the axes.
+/// Returns the number of the element of a column's plate, for the scalar at positions `at` along the axes.
 std::size_t number_at(const SavedFit& fit, const PosteriorNumbers& v, const AxisColumn& column,
                       const std::vector<std::size_t>& at) {
   for (const auto& [plate, number] : path_of(fit, v.axes[column.axis], at[column.axis]))
@@ -57,9 +60,10 @@ std::size_t number_at(const SavedFit& fit, const PosteriorNumbers& v, const Axis
   return at[column.axis];
 }
 
-/// A name or label as a cell: nothing in it moves the cursor of a terminal.
+/// Returns a name or label as a CSV cell, with control characters escaped so that a terminal is safe.
 std::string text_cell(const std::string& text) { return csv_field(printable(text, text.size())); }
 
+/// Returns a number as a cell; empty for NaN.
 std::string number_cell(double x) { return std::isnan(x) ? "" : fmt::format("{}", x); }
 
 }  // namespace

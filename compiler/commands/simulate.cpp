@@ -1,4 +1,5 @@
-// `lehr simulate`: one draw of everything a model has, in a file that `lehr fit` reads.
+// `lehr simulate`: draws all variables of a model, given its sizes and constants, and writes them to a file that `lehr
+// fit` can read. Latent variables that the data name are fixed to the given values.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +16,7 @@
 namespace lehr::commands {
 namespace {
 
+/// Values of the command's options.
 struct SimulateOptions {
   std::string model, out;
   std::vector<std::string> data;
@@ -22,7 +24,7 @@ struct SimulateOptions {
   std::uint64_t seed = 1;
 };
 
-/// The options that a fit of the result needs as well: sizes that no array shows, constants.
+/// Returns the options that a fit of the simulated data needs as well: constants, and sizes that no array shows.
 std::string repeated(const SettingTexts& t) {
   std::string out;
   for (const std::string& s : t.set)
@@ -34,6 +36,7 @@ std::string repeated(const SettingTexts& t) {
   return out;
 }
 
+/// Runs the command: draws, writes the file, and prints the command that fits it.
 ExitCode simulate(const SimulateOptions& o) {
   const Result<ArrayFormat> written = array_format(option("out"), o.out);
   if (!written) return complain(written.error());

@@ -1,4 +1,9 @@
-// `lehr stats`: what a sweep learns of some of the items, for whoever adds it up: sums over them in a file.
+// `lehr stats`: the first half of a distributed sweep. Updates the local variables of one shard of the items and writes
+// the expected sufficient statistics of the shard to a file.
+//
+// Items are cut into the same chunks on every machine, and a shard is a range of chunks. Sums of chunks are stored as
+// branches of the sum tree, not as one sum: `lehr update-globals` then adds them in the order of a fit on one machine,
+// and gets its bits. For 8 chunks, shard 1/2 writes branch [0, 4) and shard 2/2 branch [4, 8).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +20,13 @@ namespace {
 
 using machine::Shareable;
 
+/// Values of the command's options.
 struct StatsArguments : ShardArguments {
-  std::string out, after, shard = "1/1";
-  std::size_t part = 0, parts = 1;
+  std::string out, after, shard = "1/1";  // output file; file of the last sweep; K/N as typed
+  std::size_t part = 0, parts = 1;        // K - 1 and N of --shard
 };
 
-/// K/N with 1 <= K <= N.
+/// Parses K/N of --shard into `part` and `parts`. Returns false unless 1 <= K <= N.
 bool parse_shard(StatsArguments& o) {
   const char* const end = o.shard.data() + o.shard.size();
   const auto [slash, bad] = std::from_chars(o.shard.data(), end, o.part);
@@ -29,7 +35,7 @@ bool parse_shard(StatsArguments& o) {
   return worse == std::errc() && past == end && o.part >= 1 && o.part-- <= o.parts;
 }
 
-/// The factors of the shard's items, buffer by buffer.
+/// Calls `body` with the name and the memory of each buffer of the shard's items, as a list of contiguous rows.
 template <class Body>
 void each_row(const Standing& now, const Shareable& items, const Cut& cut, ShareRange mine, const Body& body) {
   for (std::int64_t b = 0; b < now.engine().model().buffer_count; ++b) {
@@ -42,11 +48,13 @@ void each_row(const Standing& now, const Shareable& items, const Cut& cut, Share
   }
 }
 
+/// Returns the numbers that identify a shard in a file: part, number of parts, and number of the update.
 std::vector<double> place_of(const StatsArguments& o, std::int64_t turn) {
   return {static_cast<double>(o.part), static_cast<double>(o.parts), static_cast<double>(turn)};
 }
 
-/// The items go on from where they were.
+/// Restores the local factors of the shard from the file of the previous sweep (--after). Without it they start at
+/// their priors. Fails with ExitCode::data if the file is of another shard or sweep.
 Result<bool> put_items(const StatsArguments& o, const Standing& now, const Shareable& items, const Cut& cut,
                        ShareRange mine) {
   if (o.after.empty()) return true;
@@ -70,6 +78,8 @@ Result<bool> put_items(const StatsArguments& o, const Standing& now, const Share
   return true;
 }
 
+/// Returns the sums of the shard as arrays: for each branch of the tree its range of chunks, and for each statistic its
+/// values by branch.
 std::vector<NamedArray> sums_of(const Standing& now, const Shareable& items, const SumTree& tree) {
   const auto parts = std::ssize(tree.parts());
   std::vector<NamedArray> out{{"lehr.shares", {}, {static_cast<double>(tree.root().end)}, true},
@@ -90,6 +100,7 @@ std::vector<NamedArray> sums_of(const Standing& now, const Shareable& items, con
   return out;
 }
 
+/// Sweeps over the shard and writes its file. Returns the number of chunks in the shard, which can be 0.
 Result<std::size_t> make(const StatsArguments& o, Standing& now) {
   const machine::Machine m = machine_of(now.engine(), o);
   const StepRow* stage = nullptr;
@@ -120,6 +131,7 @@ Result<std::size_t> make(const StatsArguments& o, Standing& now) {
   return mine.end - mine.begin;
 }
 
+/// Runs the command.
 ExitCode stats(StatsArguments o) {
   if (!parse_shard(o))
     return complain({ExitCode::usage, "--shard", fmt::format("'{}' is not K/N with K from 1 to N", o.shard), {}});

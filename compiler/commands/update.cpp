@@ -1,4 +1,5 @@
-// `lehr update`: a fit of new data whose prior is the posterior of an earlier one.
+// `lehr update`: fits new data with the posterior of a saved fit as the prior. It is `lehr fit` with this prior and its
+// settings, started at the old posterior.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,8 @@
-// `lehr update-globals`: the statistics of all shards, added up, and from them the next factors outside the items.
+// `lehr update-globals`: the second half of a distributed sweep. Adds up the statistics of all shards and updates the
+// global factors; the result is a directory like that of `lehr fit` after one more sweep, with state.npz for the next.
+//
+// The sums of the shards are put into the sum tree at their branches, so that the order of all additions, and with it
+// the bits, are those of a fit on one machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,19 +22,22 @@ namespace {
 
 using machine::Shareable;
 
+/// Values of the command's options.
 struct UpdateArguments : ShardArguments {
-  std::vector<std::string> shards;
+  std::vector<std::string> shards;  // --stats: files of the shards
 };
 
+// The expected kind of file, for messages.
 constexpr const char* kWhat = "what `lehr stats` writes";
 
-/// Which files there are, by share, and by the shards as they were named, of which some may have no items.
+/// Which file provided which part of the sums, to find files that overlap or are missing.
 struct Files {
-  std::vector<std::string> by_share;
-  std::map<std::vector<double>, std::string> by_place;
+  std::vector<std::string> by_share;                    // file of each chunk; empty: none yet
+  std::map<std::vector<double>, std::string> by_place;  // file of each shard; a shard can be without items
 };
 
-/// Puts the sums of a file among those of the tree.
+/// Reads the sums of one file and puts them into the tree. Fails with ExitCode::data if the file is of another sweep,
+/// or overlaps with a file that was read before.
 Result<bool> add_file(const std::string& path, const Standing& now, const Shareable& items, SumTree& tree,
                       Files& from) {
   const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kWhat);
@@ -61,7 +68,8 @@ Result<bool> add_file(const std::string& path, const Standing& now, const Sharea
   return true;
 }
 
-/// Statistics of all items in place.
+/// Reads the files of all shards and stores the sums of all items in the machine. Fails with ExitCode::data if sums of
+/// some chunks are missing.
 Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareable& items) {
   Workers& workers = now.engine().workers();
   const std::size_t shares = workers.cut(now.engine().machine(), items).count();
@@ -81,6 +89,7 @@ Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareab
   return true;
 }
 
+/// Writes the directory of the fit after this update. `whole`: the sweep is complete and has an ELBO.
 Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& elbo, bool whole) {
   TracedRun run;
   run.outcome.status = Status::max_iter;
@@ -106,6 +115,7 @@ Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& el
   return FitFiles(o.fit.out).finish(run.posterior, {}, summary);
 }
 
+/// Runs the command.
 ExitCode update_globals(const UpdateArguments& o) {
   std::variant<Standing, ExitCode> read = read_standing(o);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
@@ -116,7 +126,7 @@ ExitCode update_globals(const UpdateArguments& o) {
   if (status == 0) {
     if (Result<bool> r = add_up(o, now, machine::items_of(*m.model, *stage)); !r) return complain(r.error());
   }
-  // Where items are visited once more in the sweep, the next statistics come before what reads them.
+  // If a later step of the sweep visits items again, its statistics must be computed before the sweep can go on.
   const std::span<const StepRow> steps = now.engine().steps();
   const bool whole = std::ranges::none_of(steps.subspan(static_cast<std::size_t>(now.step)),
                                           [](const StepRow& s) { return s.stage && s.operations > 0; });

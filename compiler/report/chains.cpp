@@ -1,4 +1,5 @@
-// What lies along an ordered axis, step by step.
+// Plots of values along an ordered axis: stacked probabilities, bands with means, and the histogram. Long sequences are
+// drawn as averages over neighbouring steps, so that a page stays small.
 #include <algorithm>
 #include <cmath>
 
@@ -12,16 +13,19 @@
 namespace lehr::report {
 namespace {
 
-constexpr std::size_t kMostSteps = 800;  // longer sequences are averaged over as many neighbours as it takes
-constexpr std::size_t kBars = 40;
+constexpr std::size_t kMostSteps = 800;  // points drawn of a sequence; longer ones are averages of neighbours
+constexpr std::size_t kBars = 40;        // bars of a histogram
 
-/// One sequence: where it lies among the steps of all of them.
+/// The steps of one sequence among those of all.
 struct Span {
   std::size_t begin = 0, end = 0;
   std::size_t length() const { return end - begin; }
+  /// Returns how many neighbouring steps are averaged to one point of the plot.
   std::size_t each() const { return (length() + kMostSteps - 1) / kMostSteps; }  // steps that share a place
 };
 
+/// Returns the sequences that these offsets describe, without empty ones. If the offsets do not cover all steps, it is
+/// one sequence.
 std::vector<Span> spans(const std::vector<std::int64_t>& rows, std::size_t steps) {
   std::vector<Span> out;
   for (std::size_t k = 0; k + 1 < rows.size(); ++k)
@@ -31,7 +35,7 @@ std::vector<Span> spans(const std::vector<std::int64_t>& rows, std::size_t steps
   return out;
 }
 
-/// The values at `offset + step * stride`, averaged where steps share a place.
+/// Returns the points of a sequence: the values at `offset + step * stride`, averaged over `each()` steps.
 Points along(const std::vector<double>& values, const Span& s, std::size_t stride, std::size_t offset) {
   Points out;
   for (std::size_t t = s.begin; t < s.end; t += s.each()) {
@@ -44,6 +48,7 @@ Points along(const std::vector<double>& values, const Span& s, std::size_t strid
   return out;
 }
 
+/// Returns the y coordinates.
 std::vector<double> second(const Points& points) {
   std::vector<double> out;
   for (const auto& [x, y] : points)
@@ -51,14 +56,18 @@ std::vector<double> second(const Points& points) {
   return out;
 }
 
+/// Returns the outline of a band: along the lower curve and back along the upper one.
 Points outline(const Points& low, const Points& high) {
   Points out = low;
   out.insert(out.end(), high.rbegin(), high.rend());
   return out;
 }
 
+/// Returns the range of the horizontal axis of a sequence.
 Scale steps_of(const Span& s) { return {0, std::max(1.0, static_cast<double>(s.length() - 1))}; }
 
+/// Returns sentences on how many sequences are shown and how many steps a point averages; empty if nothing was left
+/// out.
 std::string shown_of(std::size_t shown, std::size_t all, const Span& s) {
   std::string out;
   if (shown < all) out += fmt::format(" {} of {} sequences are shown.", shown, all);
@@ -66,7 +75,7 @@ std::string shown_of(std::size_t shown, std::size_t all, const Span& s) {
   return out;
 }
 
-/// Of a sequence among several; of a single one nothing need be said.
+/// Returns the name of a sequence; empty if it is the only one.
 std::string name_of(const SavedFit& fit, const Sequences& sequences, std::size_t k, std::size_t all) {
   return all == 1 ? "" : lehr::element(fit, sequences.plate, k);
 }
@@ -85,6 +94,7 @@ Markup state_ribbons(const SavedFit& fit, const Numbers& n, const Sequences& seq
     Points below;
     for (std::size_t k = 0; k < states; ++k) {
       const Points own = along(n.mean, all[s], states, k);
+      // Each state's area lies on the sum of the states before it.
       Points above = own;
       if (below.empty()) below = Points(own);
       for (std::size_t t = 0; t < own.size(); ++t) {

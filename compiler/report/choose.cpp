@@ -1,3 +1,6 @@
+// The rules that choose a plot. They are tried in order, and the first that applies wins: images that the user asked
+// for, bands along an ordered plate, lists and heat maps for simplexes, heat maps for matrices, interval plots for few
+// numbers, and a summary with a histogram for many.
 #include "compiler/report/choose.h"
 
 #include <algorithm>
@@ -12,19 +15,23 @@
 namespace lehr::report {
 namespace {
 
-constexpr std::size_t kLargeSimplex = 20;  // longer ones are ranked, and so are those with labels that are longer than
+// Simplexes with more elements become ranked lists; with labels, those with more than kLabelledSimplex.
+constexpr std::size_t kLargeSimplex = 20;
 constexpr std::size_t kLabelledSimplex = 10;
+// The most intervals, plots of a kind, lists and sequences that one variable gets.
 constexpr std::size_t kMostIntervals = 64, kMostPictures = 12, kMostLists = 40, kMostSequences = 9;
+// The most elements that are plotted as one band.
 constexpr std::size_t kMostSteps = 20000;
 
-/// The variable among those of the model, or null.
+/// Returns the variable of this name in the model, or null; null also without a model.
 const model::Variable* find_variable(const Surroundings& s, const std::string& name) {
   if (!s.model) return nullptr;
   const auto found = std::ranges::find(s.model->variables, name, &model::Variable::name);
   return found == s.model->variables.end() ? nullptr : &*found;
 }
 
-/// The ordered plate that the elements of the variable lie along, the last of its axes.
+/// Returns the ordered plate along which a variable's elements lie (a chain in time), or null. It must be the only axis
+/// besides those of the event.
 const model::Plate* ordered_plate(const Surroundings& s, const Numbers& n) {
   const model::Variable* v = find_variable(s, n.variable->name);
   if (!v || v->axes.empty() || n.shape.size() != n.event + 1) return nullptr;
@@ -32,12 +39,14 @@ const model::Plate* ordered_plate(const Surroundings& s, const Numbers& n) {
   return p.ordered ? &p : nullptr;
 }
 
+/// Returns where the sequences of a nested plate begin; one sequence for other plates, or without data.
 Sequences sequences(const Surroundings& s, const model::Plate& plate) {
   if (!s.data || !plate.parent) return {};
   return {s.data->offsets[plate.set.index()], (*s.model)[*plate.parent].name};
 }
 
-/// Whether the expression is the variable, with numbers added to it or taken off.
+/// Returns true if the expression is the variable `name` plus or minus other terms, as `level[t] + offset` is for
+/// `level`.
 bool adds_to(const model::Model& m, model::ExprId id, const std::string& name) {
   if (const auto* ref = std::get_if<model::VariableRef>(&m[id].node)) return m[ref->variable].name == name;
   const auto* binary = std::get_if<model::Binary>(&m[id].node);
@@ -46,7 +55,8 @@ bool adds_to(const model::Model& m, model::ExprId id, const std::string& name) {
   return ((sum || difference) && adds_to(m, binary->left, name)) || (sum && adds_to(m, binary->right, name));
 }
 
-/// Whether values of `x` lie about those of the variable: it stands in their mean as it is.
+/// Returns true if the mean of the observed variable `x` is `name` plus other terms. The data are then on the scale of
+/// the variable and can be drawn over its posterior.
 bool lies_about(const model::Model& m, const model::Variable& x, const std::string& name) {
   const model::Distribution& d = m[x.statement].main;
   return std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
@@ -54,7 +64,7 @@ bool lies_about(const model::Model& m, const model::Variable& x, const std::stri
   });
 }
 
-/// Observed numbers on the same axes, element by element, that are measured in the same unit.
+/// Returns observed values with the same axes as the variable and on its scale; empty if there are none.
 std::vector<double> seen_beside(const Surroundings& s, const Numbers& n) {
   const model::Variable* v = find_variable(s, n.variable->name);
   if (!s.data || !v) return {};
@@ -67,7 +77,8 @@ std::vector<double> seen_beside(const Surroundings& s, const Numbers& n) {
   return {};
 }
 
-/// How many elements there are of each value on average: the sums of the probabilities.
+/// Returns a plot of the expected number of elements with each value of a category: its probabilities summed over all
+/// elements.
 Markup shares(const SavedFit& fit, const Numbers& n) {
   const std::size_t width = n.last();
   std::vector<double> sums(width, 0.0);
@@ -80,7 +91,7 @@ Markup shares(const SavedFit& fit, const Numbers& n) {
   return intervals(rows, fmt::format("Expected number of elements of each value, of {}.", n.size() / width));
 }
 
-/// Of too many numbers to show: how they are distributed.
+/// Returns quantiles and a histogram, for variables with too many scalars to show.
 Markup summarised(const Numbers& n) {
   std::vector<double> sorted = n.mean;
   std::ranges::sort(sorted);
@@ -96,6 +107,8 @@ Markup summarised(const Numbers& n) {
          beside(histogram(n.mean, "posterior mean of " + n.variable->name));
 }
 
+/// Returns the plot of probabilities: totals by value for many categories, ranked lists for large simplexes, intervals
+/// for one simplex, heat maps for the others.
 Markup of_simplex(const SavedFit& fit, const Numbers& n, const PictureOptions& o) {
   const std::size_t width = n.last(), rank = n.shape.size();
   const bool labelled = find_label(fit, n.axes.back(), 0) != nullptr;

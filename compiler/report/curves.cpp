@@ -1,3 +1,5 @@
+// Curves by sweep, and the comparison of candidate runs. The ELBO axis shows the upper part of the values at
+// temperature 1, as first sweeps and hot ones are far below. Long traces are drawn with every n-th sweep.
 #include "compiler/report/curves.h"
 
 #include <algorithm>
@@ -19,10 +21,11 @@ namespace {
 
 using nlohmann::json;
 
+// Stands for a number that an interval plot leaves out.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kMostSweeps = 3000;  // of more, every n-th is drawn
+constexpr std::size_t kMostSweeps = 3000;  // of longer traces every n-th sweep is drawn
 
-/// The upper part of what was reached at temperature 1: first sweeps and hot ones lie far below.
+/// Returns a range for the ELBO that spans its upper nine tenths at temperature 1, with a quarter of their range below.
 Scale upper_part(const Trace& t) {
   std::vector<double> cold;
   for (std::size_t k = 0; k < t.elbo.size(); ++k)
@@ -34,11 +37,14 @@ Scale upper_part(const Trace& t) {
   return around(ends);
 }
 
+/// The title and caption of a curve.
 struct Curve {
   std::string what, caption;
-  bool hot = false;  // sweeps at other temperatures than 1 stand out
+  bool hot = false;  // true: sweeps at other temperatures than 1 have a second colour
 };
 
+/// Returns the plot of `values` by sweep. The curve is cut into runs of hot and of other sweeps, which have different
+/// colours; neighbouring runs share a point so that no gap is seen.
 Markup drawn(const Trace& t, const std::vector<double>& values, const Scale& y, const Curve& c) {
   Plot plot(around(t.iteration, 0.01), y);
   const std::size_t every = values.size() / kMostSweeps + 1;
@@ -101,7 +107,8 @@ Markup curves(const SavedFit& fit, const Trace& t) {
 
 namespace {
 
-/// In their order, those that went on or were kept and the best of the others; what is said of the rest.
+/// Reduces `rows` to at most twelve candidates, in their order: those that were continued or chosen, then the best of
+/// the others. Returns a sentence about those that were removed.
 std::string keep_best(std::vector<Interval>& rows) {
   constexpr std::size_t kMostArms = 12;
   if (rows.size() <= kMostArms) return "";

@@ -1,3 +1,4 @@
+// The table of data: moments in one pass over each array by Welford's algorithm.
 #include "compiler/report/data_summary.h"
 
 #include <algorithm>
@@ -11,13 +12,16 @@
 namespace lehr::report {
 namespace {
 
+/// Summary of the numbers in an array.
 struct Seen {
-  std::size_t present = 0, missing = 0;
-  double mean = 0, square = 0;
+  std::size_t present = 0, missing = 0;  // counts
+  double mean = 0, square = 0;           // mean, and sum of squared deviations from it
   double low = std::numeric_limits<double>::infinity(), high = -low;
+  /// Returns the sample standard deviation; NaN for less than two numbers.
   double sd() const { return present > 1 ? std::sqrt(square / static_cast<double>(present - 1)) : std::nan(""); }
 };
 
+/// Summarises an array; NaN is a missing value.
 Seen look_at(const std::vector<double>& values) {
   Seen out;
   for (const double x : values) {
@@ -35,10 +39,13 @@ Seen look_at(const std::vector<double>& values) {
   return out;
 }
 
+/// Collects the rows of the table.
 class Rows {
  public:
   Rows(const model::Model& m, const BoundData& data) : m_(m), data_(data) {}
 
+  /// Adds the row of an array. `values` is the plate of which the numbers are elements, for categories; their distinct
+  /// values are counted instead of averaged. Empty arrays get no row.
   void add(const std::string& name, const char* role, std::vector<model::PlateId> axes,
            const std::vector<model::PlateId>& event, std::optional<model::PlateId> values, const BoundArray& array) {
     if (array.values.empty()) return;
@@ -63,6 +70,7 @@ class Rows {
   Markup markup() const { return table_.rows.empty() ? Markup() : report::markup(table_); }
 
  private:
+  /// Returns the axes with their sizes: "doc 200 × term 50".
   std::string extents(const std::vector<model::PlateId>& axes) const {
     std::string out;
     for (const model::PlateId p : axes)

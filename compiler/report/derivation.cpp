@@ -1,3 +1,5 @@
+// A derivation in MathML. Short equations stand on one line; longer ones have one summand a line, each with its line
+// numbers of the model.
 #include "compiler/report/derivation.h"
 
 #include <fmt/format.h>
@@ -13,24 +15,30 @@ using namespace conditionals;
 
 constexpr std::size_t kRow = 60;  // characters of text on a line, a rough measure of the printed width
 
+/// Returns the name as a MathML identifier.
 std::string identifier(std::string_view name) { return fmt::format("<mi>{}</mi>", name); }
+/// Returns the sign as a MathML operator.
 std::string operation(std::string_view sign) { return fmt::format("<mo>{}</mo>", sign); }
 
+/// Wraps MathML for use inside a sentence.
 Markup math(const std::string& inside) { return element("math", Markup::made(inside)); }
+/// Wraps MathML in the larger style of displayed formulas.
 Markup display(const std::string& inside) {
   return element("math", {{"display", "inline"}, {"displaystyle", "true"}}, Markup::made(inside));
 }
 
+/// Returns "line 4" or "lines 4, 7"; an empty element without lines, to keep the columns.
 Markup lines_of(const std::vector<int>& lines) {
   if (lines.empty()) return words("small", "");
   return words("small", fmt::format("{} {}", lines.size() == 1 ? "line" : "lines", fmt::join(lines, ", ")));
 }
 
+/// Returns one line of an equation with the model lines it comes from. `more`: it continues the line before.
 Markup line(const std::string& inside, const std::vector<int>& lines, bool more) {
   return element("div", {{"class", more ? "more" : ""}}, display(inside)) + lines_of(lines);
 }
 
-/// The summands, the first behind `left`, one a line.
+/// Returns the summands one a line, the first of them after `left`. A leading minus of a summand becomes its sign.
 Markup summands(const std::string& left, const std::vector<DerivedPart>& parts) {
   Markup out;
   for (const DerivedPart& p : parts) {
@@ -42,6 +50,7 @@ Markup summands(const std::string& left, const std::vector<DerivedPart>& parts) 
   return out;
 }
 
+/// Returns the number of characters of all summands as plain text.
 std::size_t length(const std::vector<DerivedPart>& parts) {
   std::size_t out = 0;
   for (const DerivedPart& p : parts)
@@ -49,6 +58,7 @@ std::size_t length(const std::vector<DerivedPart>& parts) {
   return out;
 }
 
+/// Returns an equation on one line, or on several if it is long.
 Markup equation(const Equation& q) {
   std::string left = mathml(q.left) + operation("=");
   if (q.inverse) left = "<mtext>inverse </mtext>" + left;
@@ -67,6 +77,7 @@ Markup equation(const Equation& q) {
   return element("div", {{"class", "eq"}}, body);
 }
 
+/// Returns all equations.
 Markup equations(const std::vector<Equation>& all) {
   Markup out;
   for (const Equation& q : all)
@@ -74,12 +85,15 @@ Markup equations(const std::vector<Equation>& all) {
   return out;
 }
 
+/// Returns the elements separated by commas.
 std::string named(const Formulas& elements) { return listed(elements, mathml, "<mo>,</mo>"); }
 
+/// Returns the formula name(of), as q(mu).
 std::string density(std::string_view name, const std::string& of) {
   return identifier(name) + operation("(") + of + operation(")");
 }
 
+/// Returns the derivation of one block: its complete conditional, how it is updated, and its variational update.
 Markup block(const DerivedBlock& b) {
   const std::string v = named(b.elements);
   Markup out = element("h3", math(v));

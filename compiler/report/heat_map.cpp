@@ -1,3 +1,5 @@
+// Matrices in colours. Small ones are tables of shaded numbers, larger ones SVG tiles with names only in the caption.
+// The opacity of a cell is its absolute value relative to the largest, or to 1 for probabilities.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,12 +13,14 @@
 namespace lehr::report {
 namespace {
 
+// The most columns and cells of a table; larger matrices become tiles.
 constexpr std::size_t kTableColumns = 12, kTableCells = 240;
-constexpr double kShade = 0.85;   // of the largest
-constexpr double kDeep = 0.62;    // cells above have light figures
-constexpr double kHeight = 22;    // of tiles at most, in letters
-constexpr double kFaint = 0.004;  // tiles below are not drawn
+constexpr double kShade = 0.85;   // opacity of the largest value in a table
+constexpr double kDeep = 0.62;    // cells with larger relative values have light text
+constexpr double kHeight = 22;    // greatest height of tiles, in units of the font size
+constexpr double kFaint = 0.004;  // tiles with smaller relative values are not drawn
 
+/// Returns the largest absolute value that is finite; 1 if there is none above 0.
 double largest(const std::vector<double>& values) {
   double out = 0;
   for (const double x : values)
@@ -24,6 +28,7 @@ double largest(const std::vector<double>& values) {
   return out > 0 ? out : 1;
 }
 
+/// Returns the matrix as a table of shaded numbers.
 Markup table(const Heat& h) {
   const double most = h.probabilities ? 1 : largest(h.values);
   const std::size_t columns = h.columns.size();
@@ -52,7 +57,7 @@ Markup table(const Heat& h) {
       element("table", {{"class", "heat"}}, caption + element("thead", element("tr", head)) + element("tbody", body)));
 }
 
-/// Rows for columns: pages are wide where they are not long.
+/// Returns the transpose without standard deviations. Tall matrices are shown so, since pages have more room across.
 Heat on_its_side(const Heat& h) {
   Heat out{h.title, h.columns, h.rows, {}, {}, h.probabilities};
   for (std::size_t c = 0; c < h.columns.size(); ++c)
@@ -61,7 +66,7 @@ Heat on_its_side(const Heat& h) {
   return out;
 }
 
-/// From the first to the last where there are too many to name each.
+/// Returns "first to last", where there are too many names for labels.
 std::string ends(const std::vector<std::string>& names) {
   return names.size() < 2 ? "" : fmt::format("{} to {}", names.front(), names.back());
 }

@@ -1,3 +1,4 @@
+// Posterior means as images. Pixels are drawn as heat map tiles, each image scaled to its own largest value.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,13 +9,13 @@
 namespace lehr::report {
 
 Markup images(const SavedFit& fit, const Numbers& n, std::size_t axis, ImageShape shape, std::size_t most) {
-  // The pixels go last: the others keep their order.
+  // Without the axis of the pixels, the other axes name the images in their usual order.
   Numbers others = n;
   others.axes.erase(others.axes.begin() + static_cast<std::ptrdiff_t>(axis));
   others.shape.erase(others.shape.begin() + static_cast<std::ptrdiff_t>(axis));
   others.total.clear();
   const Rows rows = rows_of(fit, others, 0);
-  std::size_t stride = 1;  // of a pixel
+  std::size_t stride = 1;  // distance of two pixels in the array
   for (std::size_t k = axis + 1; k < n.shape.size(); ++k)
     stride *= static_cast<std::size_t>(n.shape[k]);
   const std::size_t pixels = shape.rows * shape.columns;

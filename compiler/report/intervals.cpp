@@ -1,4 +1,5 @@
-// Dots with bars in the rows of a table, above a common axis.
+// Interval plots as a table: a name, an SVG strip with bar and dot, and the numbers. All strips share one axis at the
+// bottom.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,12 +14,13 @@
 namespace lehr::report {
 namespace {
 
+// Stands for a number that is not drawn.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kFarApart = 300;  // positive numbers whose ratio is larger stand on a logarithmic axis
-constexpr std::size_t kTicks = 4;
-constexpr std::size_t kLongTick = 5;  // characters; half of those that are longer are left out where there is no room
+constexpr double kFarApart = 300;     // positive numbers with a larger ratio get a logarithmic axis
+constexpr std::size_t kTicks = 4;     // about as many tick labels
+constexpr std::size_t kLongTick = 5;  // characters; every second longer label is hidden on narrow screens
 
-/// The axis of all rows.
+/// The common axis of all rows: linear, or logarithmic to base 10.
 class Axis {
  public:
   Axis(const std::vector<Interval>& rows, bool may_be_logarithmic) {
@@ -34,7 +36,9 @@ class Axis {
     scale_ = around(all);
   }
 
+  /// Returns the position of a number as a percentage of the width.
   double percent(double x) const { return 100 * scale_.place(log_ ? std::log10(x) : x); }
+  /// Returns true if 0 is inside a linear axis, where a line is drawn.
   bool has_zero() const { return !log_ && scale_.low < 0 && scale_.high > 0; }
 
   Markup markup() const {
@@ -54,6 +58,7 @@ class Axis {
   bool log_ = false;
 };
 
+/// Returns the SVG of a row: the line at 0, the bar of the interval, the dot of the mean.
 Markup strip(const Interval& r, const Axis& axis) {
   Markup drawn;
   const auto path = [&](const char* style, const std::string& d) {
@@ -66,6 +71,7 @@ Markup strip(const Interval& r, const Axis& axis) {
   return element("svg", {{"viewBox", "0 0 100 20"}, {"preserveAspectRatio", "none"}, {"aria-hidden", "true"}}, drawn);
 }
 
+/// Returns a row of the table; exact numbers are in its data-* attributes.
 Markup row(const Interval& r, const Axis& axis) {
   if (r.group) return element("tr", {{"class", "group"}}, words("th", r.name, {{"colspan", "3"}}));
   Markup is = text(r.said.empty() ? brief(r.mean) : r.said);
@@ -82,6 +88,7 @@ Markup row(const Interval& r, const Axis& axis) {
                  words("th", r.name) + element("td", strip(r, axis)) + element("td", {{"class", "is"}}, is));
 }
 
+/// Returns the k-th number, or NaN if there are none.
 double value(const std::vector<double>& of, std::size_t k) { return of.empty() ? kNone : of[k]; }
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Escaping of text and construction of elements. Everything from users' files passes through
+// `escaped(printable_lines(...))`, so it can neither form tags nor contain control characters.
 #include "compiler/report/markup.h"
 
 #include <cmath>
@@ -10,8 +12,10 @@
 namespace lehr::report {
 namespace {
 
+// Number of colours in the style sheet.
 constexpr std::size_t kColours = 8;
 
+/// Returns the text with the four special characters of HTML replaced by entities.
 std::string escaped(std::string_view s) {
   std::string out;
   for (const char c : s) {

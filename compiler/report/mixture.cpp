@@ -1,5 +1,9 @@
-// Means and covariances come from evaluating the statement itself, its parameters at their posterior means and its
-// category at each value: whatever parameterisation a model has, and whatever else is in it.
+// Finds mixtures in a model and computes their components.
+//
+// A mixture is found by its form: `x[n] ~ Normal(mu[z[n]], tau[z[n]])` has parameters that are looked up by one latent
+// category `z`, and nothing else of item n. The statement is then evaluated with all parameters at their posterior
+// means and `z` at each value in turn. So any parameterisation works, and any other terms of the statement are
+// included.
 #include "compiler/report/mixture.h"
 
 #include <algorithm>
@@ -16,13 +20,15 @@ namespace {
 
 using namespace model;
 
+/// Returns the indices of a reference to a variable or to given data; null for other expressions.
 const std::vector<Index>* indices_of(const Expr& e) {
   if (const auto* v = std::get_if<VariableRef>(&e.node)) return &v->indices;
   if (const auto* g = std::get_if<GivenRef>(&e.node)) return &g->indices;
   return nullptr;
 }
 
-/// The one latent category by which indices of the statement's parameters are looked up.
+/// Returns the one latent category that selects parameters among these expressions. Returns nothing if there is none,
+/// or more than one.
 std::optional<VariableId> selector(const Model& m, const std::vector<ExprId>& nodes) {
   std::optional<VariableId> out;
   for (const ExprId node : nodes) {
@@ -38,7 +44,8 @@ std::optional<VariableId> selector(const Model& m, const std::vector<ExprId>& no
   return out;
 }
 
-/// Whether an item has nothing but its category among the parameters: none of its own bounds stands elsewhere.
+/// Returns true if all items have the same components: the parameters use no index variable of the item except in the
+/// category.
 bool is_alike_for_all(const Model& m, const Statement& s, std::size_t item_axes, VariableId category,
                       const std::vector<ExprId>& nodes) {
   const auto first = s.bounds.begin(), last = first + static_cast<std::ptrdiff_t>(item_axes);
@@ -53,7 +60,7 @@ bool is_alike_for_all(const Model& m, const Statement& s, std::size_t item_axes,
   });
 }
 
-/// Posterior means in the place of all latent variables that were written.
+/// Sets all continuous latent variables that were saved to their posterior means.
 void place_means(const SavedFit& fit, Forward& to) {
   const Model& m = to.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
@@ -66,6 +73,7 @@ void place_means(const SavedFit& fit, Forward& to) {
   }
 }
 
+/// Reads mixtures from one model with data and a fit.
 class Reader {
  public:
   Reader(const Model& m, const BoundData& data, const SavedFit& fit)
@@ -73,6 +81,8 @@ class Reader {
     place_means(fit, forward_);
   }
 
+  /// Returns the mixture whose observed variable is `id`, or nothing if it is not one with Gaussian components. The
+  /// coordinates are the event of the variable, or one plate after those of the category.
   std::optional<Mixture> read(VariableId id) {
     const Variable& x = m_[id];
     const Statement& s = m_[x.statement];
@@ -105,7 +115,7 @@ class Reader {
   }
 
  private:
-  /// What its own distribution says, where it is one for all items; empty otherwise.
+  /// Returns the mean of the category's distribution, if it is the same for all items; else empty.
   std::vector<double> weights_of(VariableId category) const {
     const Statement& s = m_[m_[category].statement];
     const std::vector<ExprId> nodes = nodes_under(m_, roots_of(s));
@@ -117,7 +127,8 @@ class Reader {
     return out;
   }
 
-  /// Of the first item; `along`: how many elements its coordinates are.
+  /// Returns component k with mean and covariance for the first item. `along`: number of elements that are the
+  /// coordinates of one observation, 1 for vectors and scalars.
   Component component(const Statement& s, VariableId category, std::size_t k, std::size_t along) {
     std::ranges::fill(forward_.values(category), static_cast<double>(k));
     Component out;

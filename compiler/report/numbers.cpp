@@ -1,3 +1,5 @@
+// Reads posterior summaries from a saved fit. Quantiles are expensive to compute, so variables with many scalars have
+// only means and standard deviations, unless stored draws give them.
 #include "compiler/report/numbers.h"
 
 #include <algorithm>
@@ -14,8 +16,9 @@
 namespace lehr::report {
 namespace {
 
-constexpr std::size_t kMostQuantiles = 5000;  // of more numbers there are means alone
+constexpr std::size_t kMostQuantiles = 5000;  // larger variables get no quantiles
 
+/// Returns the product of the extents.
 std::size_t product(const std::vector<std::int64_t>& extents) {
   std::size_t out = 1;
   for (const std::int64_t e : extents)
@@ -23,7 +26,8 @@ std::size_t product(const std::vector<std::int64_t>& extents) {
   return out;
 }
 
-/// The last `n` of the plates, as arrays have their axes.
+/// Returns the last n plates, filled with empty names at the front. Arrays have no separate axis for the parent of a
+/// nested plate.
 std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
   while (plates.size() > n)
     plates.erase(plates.begin());
@@ -31,6 +35,7 @@ std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
   return plates;
 }
 
+/// Returns means and standard deviations, computed from the parameters of the factor.
 std::optional<Numbers> of_moments(const SavedFit& fit, const SavedVariable& v) {
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) return std::nullopt;
@@ -47,11 +52,12 @@ std::optional<Numbers> of_moments(const SavedFit& fit, const SavedVariable& v) {
   return out;
 }
 
-/// Empty where no number has one.
+/// Returns the values, or an empty vector if all are NaN.
 std::vector<double> some(std::vector<double> values) {
   return std::ranges::all_of(values, [](double x) { return x != x; }) ? std::vector<double>() : std::move(values);
 }
 
+/// Returns means, standard deviations and quantiles, from the factor or from stored draws.
 std::optional<Numbers> of_table(const SavedFit& fit, const SavedVariable& v,
                                 const std::optional<LabelledArrays>& draws) {
   const auto source = [&]() -> Result<LabelledArrays> {
@@ -94,6 +100,7 @@ std::pair<std::vector<Numbers>, std::vector<std::string>> posterior_numbers(cons
       continue;
     }
     n->variable = &v;
+    // A member of a joint factor that is a precision matrix has the support of precisions.
     n->support =
         v.joint.empty() || !row->joint_precision || n->event == static_cast<std::size_t>(event_rank(row->support))
             ? row->support

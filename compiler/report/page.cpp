@@ -1,3 +1,4 @@
+// HTML of the page frame and of tables. The style sheet is compiled in (style.h, made from report.css).
 #include "compiler/report/page.h"
 
 #include "compiler/report/style.h"

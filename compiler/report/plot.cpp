@@ -1,3 +1,4 @@
+// SVG paths of a plot. The view box is a fixed square that the browser stretches to the size of the plot.
 #include "compiler/report/plot.h"
 
 #include <algorithm>
@@ -7,15 +8,17 @@
 namespace lehr::report {
 namespace {
 
-constexpr double kBox = 1000;  // of the view box
+constexpr double kBox = 1000;  // side of the view box
+// About as many ticks on each axis.
 constexpr std::size_t kTicksAcross = 5, kTicksUp = 5;
 
-/// As a percentage from the left, or from the top.
+/// Returns the position of `x` along an axis as a percentage, from the left or from the top.
 double percent(const Scale& scale, double x, bool vertical) {
   const double at = 100 * scale.place(x);
   return vertical ? 100 - at : at;
 }
 
+/// Returns both lists of attributes, one after the other.
 Attributes with(Attributes first, const Attributes& more) {
   first.insert(first.end(), more.begin(), more.end());
   return first;
@@ -24,6 +27,7 @@ Attributes with(Attributes first, const Attributes& more) {
 }  // namespace
 
 std::string Plot::place(double x, double y) const {
+  // Points far outside are moved closer, so that coordinates stay short.
   const auto inside = [](double at) { return std::clamp(at, -10 * kBox, 10 * kBox); };
   return fmt::format("{:.1f} {:.1f}", inside(kBox * x_.place(x)), inside(kBox * (1 - y_.place(y))));
 }
@@ -64,7 +68,7 @@ Markup Plot::axis(const Scale& scale, std::size_t most, bool vertical) const {
     out += report::words("span", texts[k], {{"style", style}});
     if (texts[k].size() > longest.size()) longest = texts[k];
   }
-  // The longest one, unseen, makes the column as wide as it must be.
+  // An invisible copy of the longest label gives the column its width.
   return report::words("i", longest, {{"class", "size"}, {"aria-hidden", "true"}}) + out;
 }
 

@@ -1,4 +1,4 @@
-// Lists of the most probable elements, each with a bar behind it.
+// Ranked lists: the most probable elements of each simplex with bars relative to the first.
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +11,7 @@
 namespace lehr::report {
 namespace {
 
+/// Returns a bar of this fraction of the width.
 Markup bar(double share) { return element("i", {{"style", fmt::format("width:{:.1f}%", 100 * share)}}); }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Assembles the report from its sections. A section without content is left out of the page and of the list of links.
 #include "compiler/report/report.h"
 
 #include <cmath>
@@ -16,10 +17,12 @@
 namespace lehr::report {
 namespace {
 
-constexpr std::size_t kNamedSizes = 12;
+constexpr std::size_t kNamedSizes = 12;  // most constants that are listed
 
+/// Returns a remark that something is not shown.
 Markup missing(const std::string& what) { return words("p", what, {{"class", "quiet"}}); }
 
+/// Returns the head of the page: the model, how the fit ended, and a list of facts.
 Markup head(const Contents& c) {
   const SavedFit& fit = c.fit;
   std::vector<std::string> sizes, constants;
@@ -43,7 +46,7 @@ Markup head(const Contents& c) {
                 {"Lehr", text(fit.version)}});
 }
 
-/// `mu[k] over dim`.
+/// Returns the name of a variable with its axes and event: `mu[k] over dim`.
 std::string heading(const SavedVariable& v) {
   std::string out = v.name;
   if (!v.axes.empty()) out += fmt::format("[{}]", fmt::join(v.axes, ", "));
@@ -51,6 +54,7 @@ std::string heading(const SavedVariable& v) {
   return out;
 }
 
+/// Returns one interval plot of all variables that are scalars.
 Markup single_numbers(const std::vector<Numbers>& all) {
   const auto first = [](const std::vector<double>& of) { return of.empty() ? std::nan("") : of[0]; };
   std::vector<Interval> rows;
@@ -62,6 +66,7 @@ Markup single_numbers(const std::vector<Numbers>& all) {
              : words("h3", "Single numbers") + intervals(rows, "Posterior means with central 90 % intervals.", true);
 }
 
+/// Returns a plot for each variable, and a remark on the variables whose factors were not saved.
 Markup posterior(const Contents& c, const PictureOptions& o) {
   const auto [all, without] = posterior_numbers(c.fit);
   const Surroundings around{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};
@@ -78,6 +83,7 @@ Markup posterior(const Contents& c, const PictureOptions& o) {
   return out;
 }
 
+/// Returns a scatter plot for each mixture in the model, if model and data are available.
 Markup groups(const Contents& c) {
   if (!c.model || !c.data) return {};
   Markup out;
@@ -88,6 +94,7 @@ Markup groups(const Contents& c) {
   return out;
 }
 
+/// Returns the command line of the fit.
 Markup repeat(const Contents& c) {
   return element("pre", words("code", c.fit.command)) +
          missing(fmt::format("The directory of the fit is {}: posterior.npz has every number, fit.json how it was "

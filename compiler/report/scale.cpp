@@ -1,3 +1,4 @@
+// Ranges and ticks of axes.
 #include "compiler/report/scale.h"
 
 #include <algorithm>
@@ -17,11 +18,14 @@ Scale around(std::span<const double> numbers, double margin) {
   }
   if (low > high) return {};
   const double range = high - low, size = std::max(std::abs(low), std::abs(high));
+  // Numbers that differ only by rounding get a range around them.
   if (range <= 1e-12 * size || range == 0) return {low - std::max(0.5 * size, 1e-3), high + std::max(0.5 * size, 1e-3)};
   return {low - margin * range, high + margin * range};
 }
 
 std::vector<double> ticks(const Scale& scale, std::size_t most) {
+  // The step is 1, 2 or 5 times a power of ten: the smallest of at least 0.75 times the distance that `most` ticks
+  // would have.
   const double rough = (scale.high - scale.low) / static_cast<double>(most);
   const double ten = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * ten;

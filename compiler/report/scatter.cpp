@@ -1,3 +1,5 @@
+// Data under a mixture: a panel for each pair of the coordinates that separate the components best. Dots have the
+// colour of the component with the highest density there; ellipses enclose two standard deviations.
 #include "compiler/report/scatter.h"
 
 #include <algorithm>
@@ -18,12 +20,15 @@
 namespace lehr::report {
 namespace {
 
+// Limits: points drawn, coordinates in panels, points of an ellipse, bars of a histogram, points of a density.
 constexpr std::size_t kMostPoints = 2000, kMostDimensions = 4, kArc = 48, kBars = 40, kAlong = 200;
-constexpr double kSds = 2;
+constexpr double kSds = 2;  // standard deviations inside an ellipse
 
 using Matrix = Eigen::Map<const Eigen::MatrixXd>;
 using Vector = Eigen::Map<const Eigen::VectorXd>;
 
+/// Returns the components with a weight of at least kLeastWeight, the heaviest first. Components whose weight differs
+/// between items are included.
 std::vector<Component> heavy(const Mixture& m) {
   std::vector<Component> out;
   std::ranges::copy_if(m.components, std::back_inserter(out),
@@ -33,7 +38,8 @@ std::vector<Component> heavy(const Mixture& m) {
   return out;
 }
 
-/// The component whose density is highest at each point; one more than there are where numbers are missing.
+/// Returns for each point the component with the highest weighted density, as an index into `components`;
+/// components.size() for points with missing coordinates.
 std::vector<std::size_t> nearest(const Mixture& m, const std::vector<Component>& components) {
   const auto d = static_cast<Eigen::Index>(m.extent);
   std::vector<Eigen::LLT<Eigen::MatrixXd>> factors;
@@ -57,7 +63,8 @@ std::vector<std::size_t> nearest(const Mixture& m, const std::vector<Component>&
   return out;
 }
 
-/// The coordinates whose means differ most in units of their spread within components, in their own order.
+/// Returns up to four coordinates in which the means differ most, in ascending order. The measure is the variance of
+/// the means over the sum of the variances within components, as in analysis of variance.
 std::vector<std::size_t> telling(const Mixture& m, const std::vector<Component>& components) {
   std::vector<double> ratio;
   for (std::size_t j = 0; j < m.extent; ++j) {
@@ -78,7 +85,8 @@ std::vector<std::size_t> telling(const Mixture& m, const std::vector<Component>&
   return out;
 }
 
-/// mean + 2 L (cos, sin), with L L' the covariance of the two coordinates.
+/// Returns the ellipse of two standard deviations in coordinates i and j: mean + 2 L (cos, sin), with L the Cholesky
+/// factor of their covariance.
 Points ellipse(const Component& c, std::size_t d, std::size_t i, std::size_t j) {
   const double a = std::sqrt(c.covariance[i * d + i]), b = c.covariance[i * d + j] / a;
   const double rest = std::sqrt(std::max(0.0, c.covariance[j * d + j] - b * b));
@@ -91,10 +99,12 @@ Points ellipse(const Component& c, std::size_t d, std::size_t i, std::size_t j) 
   return out;
 }
 
+/// Returns the name of a component.
 std::string name_of(const SavedFit& fit, const Mixture& m, const Component& c) {
   return lehr::element(fit, m.plate, c.index);
 }
 
+/// Draws the panels of one mixture.
 class Panels {
  public:
   Panels(const SavedFit& fit, const Mixture& m)
@@ -115,17 +125,21 @@ class Panels {
   }
 
  private:
+  /// Returns the name of a coordinate.
   std::string dimension(std::size_t j) const {
     return m_.dimensions.empty() ? m_.observed : lehr::element(fit_, m_.dimensions, j);
   }
+  /// Returns n if every n-th point is drawn.
   std::size_t every() const { return m_.points.size() / m_.extent / kMostPoints + 1; }
 
+  /// Returns mean and covariance of a component as data-* attributes.
   Attributes raw(const Component& c) const {
     return {{"data-component", fmt::format("{}", c.index)},
             {"data-mean", exact(c.mean)},
             {"data-covariance", exact(c.covariance)}};
   }
 
+  /// Returns the legend: colour, name and weight of each component.
   Markup key() const {
     Markup out;
     for (std::size_t k = 0; k < components_.size(); ++k) {
@@ -138,6 +152,7 @@ class Panels {
     return element("div", {{"class", "key"}}, out);
   }
 
+  /// Returns the scatter plot of coordinates i and j.
   Markup panel(std::size_t i, std::size_t j) const {
     std::vector<double> x, y;
     std::vector<Points> dots(components_.size() + 1), ellipses;
@@ -170,6 +185,8 @@ class Panels {
                   "");
   }
 
+  /// Returns the histogram of scalar data with the density of each component, both normalised to area 1 (times the
+  /// weight).
   Markup densities() const {
     const Scale x = around(m_.points, 0.05);
     const double width = (x.high - x.low) / kBars;
@@ -203,6 +220,7 @@ class Panels {
     return figure(plot.markup({m_.observed + " and its components", m_.observed, "density", true}), "");
   }
 
+  /// Returns what the panels show and what was left out.
   std::string caption() const {
     std::string out = m_.extent == 1
                           ? "The data and the density of each component at the posterior means of its parameters"

@@ -1,3 +1,5 @@
+// The section on trust: warnings recorded by the fit, statistics of chains, and the results of `lehr diagnose`. All
+// numbers come from JSON files that users may have edited, so they are read with json_fields.h.
 #include "compiler/report/trust.h"
 
 #include <algorithm>
@@ -16,10 +18,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kNarrow = 0.9, kUnlikely = 0.025;  // as `lehr diagnose` marks them
-constexpr std::size_t kMostRows = 30;
+// Thresholds of `lehr diagnose`: ratio of standard deviations, and tail probability.
+constexpr double kNarrow = 0.9, kUnlikely = 0.025;
+constexpr std::size_t kMostRows = 30;  // most rows of a table
 
-/// What stands between backticks is code.
+/// Returns a text with the parts between backticks as code.
 Markup prose(std::string_view said) {
   Markup out;
   for (bool code = false;; code = !code) {
@@ -31,6 +34,7 @@ Markup prose(std::string_view said) {
   }
 }
 
+/// Returns a warning with its notes.
 Markup warning(std::string_view said, const std::vector<std::string>& notes) {
   Markup out = words("b", "Warning: ") + prose(said);
   for (const std::string& note : notes)
@@ -38,6 +42,8 @@ Markup warning(std::string_view said, const std::vector<std::string>& notes) {
   return element("div", {{"class", "warning"}}, out);
 }
 
+/// Returns all warnings of the fit. Fits of versions that did not record their warnings get those that follow from the
+/// status.
 Markup warnings(const SavedFit& fit, const json& summary) {
   Markup out;
   if (fit.status == "max_iter" && !is_sampled(fit) && !summary.contains("warnings")) {
@@ -68,7 +74,7 @@ Markup warnings(const SavedFit& fit, const json& summary) {
   return out;
 }
 
-/// The variables of a sampler: the worst of the numbers of each.
+/// Returns a table of sampled variables with the worst R-hat and effective sample sizes of each.
 Markup chains(const SavedFit& fit) {
   Table t{{"variable", "numbers", "largest R-hat", "least bulk ESS", "least tail ESS"}, {}};
   for (const SavedVariable& v : fit.variables) {
@@ -81,6 +87,7 @@ Markup chains(const SavedFit& fit) {
   return t.rows.empty() ? Markup() : words("h3", "Chains") + markup(t);
 }
 
+/// Returns what Pareto k-hat says of the fit.
 Markup ratios(const json& diagnosis) {
   const json pareto = field(diagnosis, "pareto");
   if (const std::string why = text_at(pareto, "why_not"); !why.empty())
@@ -96,7 +103,7 @@ Markup ratios(const json& diagnosis) {
                  text("Pareto k-hat ") + number(k) + text(fmt::format(" (good below {:.2f})", threshold)) + text(said));
 }
 
-/// The name of an element: `mu[0, 3]`.
+/// Returns the name of an element at a row-major position: `mu[0, 3]`.
 std::string subscripts(const std::string& name, const std::vector<double>& shape, std::size_t position) {
   std::vector<std::int64_t> extents;
   for (const double e : shape)
@@ -105,6 +112,7 @@ std::string subscripts(const std::string& name, const std::vector<double>& shape
   return all.empty() ? name : name + "[" + all + "]";
 }
 
+/// Returns a table of the scalars whose standard deviation is too small according to linear response.
 Markup responses(const json& diagnosis) {
   Table t{{"too narrow", "mean", "sd of q", "sd by linear response", "ratio"}, {}};
   std::size_t all = 0;
@@ -127,6 +135,7 @@ Markup responses(const json& diagnosis) {
   return markup(t);
 }
 
+/// Returns a table of the posterior predictive checks with unlikely results.
 Markup checks(const json& diagnosis) {
   Table t{{"data that the model hardly makes", "observed", "replicated", "sd", "p"}, {}};
   const json all = list_at(diagnosis, "predictive_checks");
