@@ -18,7 +18,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kFarApart = 300;     // positive numbers with a larger ratio get a logarithmic axis
 constexpr std::size_t kTicks = 4;     // about as many tick labels
-constexpr std::size_t kLongTick = 5;  // characters; every second longer label is hidden on narrow screens
+constexpr std::size_t kLongTick = 5;  // if a label has more characters, every second one is hidden on narrow screens
 
 /// The common axis of all rows: linear, or logarithmic to base 10.
 class Axis {

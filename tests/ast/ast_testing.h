@@ -1,4 +1,5 @@
-// What the tests of the front end share: files, and trees without positions.
+// Helpers of the tests of parser and formatter: model files, and syntax trees printed without positions so that
+// differently formatted texts can be compared.
 #pragma once
 #include <algorithm>
 #include <filesystem>
@@ -12,12 +13,13 @@
 
 namespace lehr {
 
+/// Returns the content of a file, with its path as name.
 inline Source read_source(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {path.generic_string(), std::string(std::istreambuf_iterator<char>(in), {})};
 }
 
-/// The files `*.lehr` of a folder, sorted.
+/// Returns all model files (*.lehr) of a directory, sorted by name.
 inline std::vector<Source> read_sources(const std::filesystem::path& folder) {
   std::vector<Source> out;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -27,7 +29,7 @@ inline std::vector<Source> read_sources(const std::filesystem::path& folder) {
   return out;
 }
 
-/// The printed tree without its positions, or the errors.
+/// Returns the printed syntax tree without positions, or the errors.
 inline std::string tree(const Source& source) {
   Diagnostics diagnostics;
   const std::optional<ast::Ast> ast = parse(source, diagnostics);
@@ -40,7 +42,7 @@ inline std::string tree(const Source& source) {
   return out;
 }
 
-/// The tree of a model with one `let` of an expression.
+/// Returns the tree of a model whose only declaration is `let v = EXPRESSION;`.
 inline std::string expression_tree(const std::string& expression) {
   return tree({"m.lehr", "model m { let v = " + expression + "; }"});
 }

@@ -1,5 +1,5 @@
-// A model, built, linked and loaded into this process: its functions by name, and its structures filled from bound
-// data.
+// Builds a model like `lehr build --shared`, loads the library into this process, and fills the structures that its
+// functions take from bound data.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,30 +10,38 @@
 
 namespace lehr::test {
 
-/// The fields of the header's structures: numbers and pointers, eight bytes each.
+/// The memory of a structure of the generated header: each field is a number or a pointer of eight bytes.
 using Fields = std::vector<std::int64_t>;
 
+/// A built and loaded model. It owns the library's file and the data that are passed to it.
 class Library {
  public:
+  /// Builds and loads the model. `p`, the model with its data, must outlive the object. `save_locals`: with the
+  /// parameters of all items; `options`: target of code generation.
   Library(const Prepared& p, bool save_locals, const native::Options& options = {});
+  /// Unloads the library and removes its file.
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
+  /// The description of the built object.
   const Embedding& embedding() const { return embedding_; }
+  /// Returns true if the library has the function `name`, given without the model's name.
   bool has(const std::string& name) const;
-  /// A function without the model's name.
+  /// Returns the function `name`, given without the model's name, as a function of type F.
   template <class F>
   F* function(const std::string& name) const {
     return reinterpret_cast<F*>(symbol(name));
   }
 
-  /// The sizes of the data that the library was built with, room for `copies` of them.
+  /// Returns the structure of sizes for the data that the library was built with, repeated `copies` times along the
+  /// items.
   Fields sizes(std::int64_t copies = 1) const;
-  /// The data, `copies` times end to end along the items; they live as long as the library.
+  /// Returns the structure of data, repeated `copies` times along the items. The arrays live as long as the library.
   Fields data(std::int64_t copies = 1);
 
  private:
+  /// Returns the address of a function of the library. The test fails if there is none.
   void* symbol(const std::string& name) const;
 
   const Prepared& p_;

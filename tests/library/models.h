@@ -1,4 +1,4 @@
-// Models and data of the tests of the library.
+// Models, data and helpers that the tests of the C++ library share.
 #pragma once
 #include <catch2/catch.hpp>
 
@@ -11,6 +11,7 @@
 
 namespace lehr::test {
 
+/// A model of coin throws with a Beta prior, whose posterior is known exactly.
 inline const char* const kCoin = R"(
 model coin {
   plate throw;
@@ -18,6 +19,7 @@ model coin {
   observe x[throw] ~ Bernoulli(p);
 })";
 
+/// A mixture of three Normal distributions with equal known variance.
 inline const char* const kMixture = R"(
 model mixture {
   const K = 3;
@@ -29,7 +31,7 @@ model mixture {
   observe x[n] ~ Normal(mean = mu[z[n]], precision = 1);
 })";
 
-/// Thirds around -6, 0 and 6.
+/// Returns n points, a third each around -6, 0 and 6, always the same.
 inline std::vector<double> points(std::size_t n) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise;
@@ -39,6 +41,7 @@ inline std::vector<double> points(std::size_t n) {
   return out;
 }
 
+/// Compiles a model. The test fails with the compiler's messages if that fails.
 inline Program well(const char* text, CompileOptions options = {}) {
   Compilation c = compile(text, std::move(options));
   INFO(c.text);
@@ -46,6 +49,7 @@ inline Program well(const char* text, CompileOptions options = {}) {
   return *c.program;
 }
 
+/// Returns the value of a result. The test fails with the error's text if there is none.
 template <class T>
 T well(Result<T> result) {
   INFO((result ? "" : render(result.error())));
@@ -53,7 +57,7 @@ T well(Result<T> result) {
   return std::move(*result);
 }
 
-/// All numbers of a posterior, in order.
+/// Returns all numbers of a posterior in the order of its arrays.
 inline std::vector<double> numbers(const Fit& fit) {
   std::vector<double> out;
   for (const PosteriorArray& a : fit.posterior())

@@ -1,4 +1,4 @@
-// Models and data from text, for the tests of the Model rung.
+// Makes models and data from short texts, for the tests of name resolution and of binding data.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,19 +10,22 @@
 
 namespace lehr {
 
-/// A resolved model and all diagnostics of the way, rendered.
+/// The result of resolving a model text.
 struct Resolved {
-  std::optional<model::Model> model;
-  std::string diagnostics;
+  std::optional<model::Model> model;  // the model; empty after an error
+  std::string diagnostics;            // all errors and warnings as text
 };
 
+/// Parses and resolves a model text.
 Resolved resolve_text(const std::string& text);
-/// `model m { BODY }`, which must resolve without any diagnostic.
+/// Returns the model `model m { BODY }`. The test fails if there is any error or warning.
 model::Model model_of(const std::string& body);
 
-/// A rectangular array; its source is "NAME.npy".
+/// Returns a rectangular array, row-major, whose source in messages is "NAME.npy".
 DataArray array_of(const std::string& name, std::vector<std::int64_t> shape, std::vector<double> values);
+/// Returns an array whose rows have different lengths.
 DataArray ragged_of(const std::string& name, const std::vector<std::vector<double>>& rows);
+/// Returns a dataset with these arrays under their names.
 Dataset dataset_of(const std::vector<DataArray>& arrays);
 
 }  // namespace lehr

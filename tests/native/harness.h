@@ -1,5 +1,5 @@
-// Runs one function of a program both ways, on equal copies of the same memory, and compares everything it
-// wrote.
+// Runs one function of a program in the interpreter and as native code, on equal copies of memory, and compares
+// everything that they wrote.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,10 +18,10 @@
 
 namespace lehr::test {
 
-/// Memory for the buffers of a program: 64-byte aligned, zero at first.
+/// Memory for the buffers of a program, aligned to 64 bytes and zero at first.
 class Memory {
  public:
-  /// `lengths`: elements of each buffer, in the program's order.
+  /// Allocates the buffers; `lengths` has the number of elements of each, in the program's order.
   explicit Memory(const std::vector<std::size_t>& lengths) : lengths_(lengths) {
     for (std::size_t length : lengths) {
       const std::size_t bytes = (8 * length + 127) / 64 * 64;
@@ -30,16 +30,23 @@ class Memory {
       table_.push_back(owned_.back().get());
     }
   }
+  /// Copies all buffers.
   Memory(const Memory& other) : Memory(other.lengths_) {
     for (std::size_t b = 0; b < lengths_.size(); ++b)
       std::memcpy(table_[b], other.table_[b], 8 * lengths_[b]);
   }
 
+  /// The table of buffer addresses that generated functions take.
   lehr_buffer const* table() const { return table_.data(); }
+  /// The elements of a buffer of doubles.
   double* reals(loops::BufferId b) { return static_cast<double*>(table_[b.index()]); }
+  /// The elements of a buffer of floats.
   float* singles(loops::BufferId b) { return static_cast<float*>(table_[b.index()]); }
+  /// The elements of a buffer of integers.
   std::int64_t* integers(loops::BufferId b) { return static_cast<std::int64_t*>(table_[b.index()]); }
+  /// The elements of a buffer of integers, read-only.
   const std::int64_t* integers(loops::BufferId b) const { return static_cast<const std::int64_t*>(table_[b.index()]); }
+  /// The number of elements of a buffer.
   std::size_t length(loops::BufferId b) const { return lengths_[b.index()]; }
 
  private:
@@ -48,14 +55,16 @@ class Memory {
   std::vector<lehr_buffer> table_;
 };
 
+/// Returns true if the numbers differ by at most `tolerance`, relative to 1 plus the larger one; infinities and NaNs
+/// must agree.
 inline bool close(double a, double b, double tolerance) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (std::isinf(a) || std::isinf(b)) return a == b;
   return std::abs(a - b) <= tolerance * (1 + std::max(std::abs(a), std::abs(b)));
 }
 
-/// Calls function 0 both ways on copies of `memory` and returns the native result; sums may differ by
-/// `tolerance`.
+/// Runs function 0 of the program both ways on copies of `memory`. The test fails if status or buffers differ by more
+/// than `tolerance`. Returns the memory after the native run.
 inline Memory run_both(const loops::Program& program, const Memory& memory, const std::vector<std::int64_t>& sizes = {},
                        const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {},
                        double tolerance = 1e-11, const native::Options& options = {}) {

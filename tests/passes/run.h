@@ -1,4 +1,6 @@
-// Runs a program as it is and as a pass leaves it, in the interpreter: all that is kept must have the same bits.
+// Runs a program before and after a pass in the interpreter, and compares the buffers that outlive the call bit by bit.
+// Parallel regions run iteration by iteration in reverse order, with scratch full of NaN, so that a hidden dependence
+// between iterations shows.
 #pragma once
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -13,18 +15,22 @@
 
 namespace lehr::test {
 
+/// The content of each buffer, by buffer id. Integers are stored by their bits; arrays local to a function are empty.
 using Buffers = std::vector<std::vector<double>>;  // by buffer; integers by their bits; empty: an array of a function
 
+/// The result of running a program.
 struct Ran {
-  std::int32_t status = 0;
-  Buffers buffers;
+  std::int32_t status = 0;  // 0, or the code of the check that failed
+  Buffers buffers;          // content of all buffers at the end
 };
 
+/// Returns the value of a size: a constant, or an element of `sizes`.
 inline std::int64_t extent_of(const loops::Size& s, const std::vector<std::int64_t>& sizes) {
   return s.constant >= 0 ? s.constant : sizes[static_cast<std::size_t>(s.slot)];
 }
 
-/// The phases of the first function, turn by turn from the last one on, each with scratch that nobody has filled.
+/// Runs the parallel regions ("phases") of the first function, one iteration at a time from the last to the first.
+/// Scratch is filled with NaN before each iteration, sums with 0 once. Returns the first status that is not 0.
 inline std::int32_t run_phases(const loops::Program& p, Buffers& buffers, std::vector<lehr_buffer>& table,
                                const std::vector<std::int64_t>& sizes) {
   for (const loops::Phase& phase : p.functions[0].phases) {
@@ -49,6 +55,7 @@ inline std::int32_t run_phases(const loops::Program& p, Buffers& buffers, std::v
   return 0;
 }
 
+/// Runs the first function of a program, after its parallel regions. The test fails if the program is malformed.
 inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::int64_t>& sizes,
                const std::vector<std::int64_t>& integers = {}, const std::vector<double>& reals = {}) {
   const std::vector<std::string> problems = loops::verify(p);
@@ -66,11 +73,12 @@ inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::
   return out;
 }
 
+/// Returns true if both arrays have the same bits, so that NaNs can be equal.
 inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), 8 * a.size()) == 0);
 }
 
-/// Whether some function reads or writes it.
+/// Returns true if some function of the program reads or writes the buffer.
 inline bool is_mentioned(const loops::Program& p, loops::BufferId b) {
   for (const loops::Function& f : p.functions)
     for (const loops::Stmt& s : f.body) {
@@ -80,8 +88,8 @@ inline bool is_mentioned(const loops::Program& p, loops::BufferId b) {
   return false;
 }
 
-/// What both leave behind, but for scratch and for expectations that `after` has no more; after a failure the status
-/// alone.
+/// Fails the test unless both programs end with the same status and the same buffers. Scratch is not compared, nor
+/// expectations that `after` no longer uses; after a failed check only the status is.
 inline void check_same(const loops::Program& before, const loops::Program& after, const Buffers& buffers,
                        const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& integers = {},
                        const std::vector<double>& reals = {}) {

@@ -1,4 +1,4 @@
-// The models of models/, each with the data that its own head comment names.
+// The example models of models/ and tests/posterior/models, each with the data that the comment at its head names.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -8,17 +8,19 @@
 
 namespace lehr::test {
 
+/// An analysed model and its data.
 struct Prepared {
-  Analysed front;
-  BoundData data;
+  Analysed front;  // the model and its schedule, analysed for the values that are missing
+  BoundData data;  // the data in the order of the model
 };
 
-/// Fails the test when there is no such model or data.
+/// Reads a model and its data. The test fails if either is missing or has errors.
 std::unique_ptr<Prepared> prepare(const std::filesystem::path& path);
 
+/// Returns the paths of all example models.
 std::vector<std::filesystem::path> models();
 
-/// The largest difference of two sets of arrays, relative to the largest number of each array of the second.
+/// Returns the largest difference between two lists of arrays, relative to the largest number of each array of `b`.
 double difference(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b);
 
 }  // namespace lehr::test
