@@ -146,7 +146,7 @@ bool cut_short(const Recording& recording, const Runs& runs) {
                                runs.all.size() < static_cast<std::size_t>(recording.options.fit.restarts));
 }
 
-/// Returns remarks on the result: how its ELBO differs from the exact one, and which standard deviations are too small
+/// Returns notes on the result: how its ELBO differs from the exact one, and which standard deviations are too small
 /// because of local bounds.
 std::vector<std::string> remarks_on(const Fitting& fitting) {
   std::vector<std::string> out = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
@@ -327,7 +327,6 @@ ExitCode fit(FitArguments o, Group* group) {
   options.method = std::ranges::find(method_names(), o.method, &MethodName::name)->method;
   const bool is_kind = start_kind(o.init).has_value();
   if (is_kind) options.start = o.init;
-  // The default search is left out for a given start, for the slow interpreter, and for out-of-core data.
   if (options.search.empty() && (!o.init.empty() || o.interpret || o.stream)) options.search = "none";
   Result<FitSettings> settings = settings_of(options);
   if (!settings) return complain(settings.error());
@@ -369,7 +368,6 @@ ExitCode fit(FitArguments o, Group* group) {
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
   nlohmann::json summary =
       fit_summary(request_of(o, *source), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
-  // trace.csv has the last run by now.
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kNamedSizes = 12;  // most constants that are listed
 
-/// Returns a remark that something is not shown.
+/// Returns a note that something is not shown.
 Markup missing(const std::string& what) { return words("p", what, {{"class", "quiet"}}); }
 
 /// Returns the head of the page: the model, how the fit ended, and a list of facts.
@@ -66,7 +66,7 @@ Markup single_numbers(const std::vector<Numbers>& all) {
              : words("h3", "Single numbers") + intervals(rows, "Posterior means with central 90 % intervals.", true);
 }
 
-/// Returns a plot for each variable, and a remark on the variables whose factors were not saved.
+/// Returns a plot for each variable, and a note on the variables whose factors were not saved.
 Markup posterior(const Contents& c, const PictureOptions& o) {
   const auto [all, without] = posterior_numbers(c.fit);
   const Surroundings around{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};

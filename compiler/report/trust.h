@@ -11,7 +11,7 @@ namespace lehr::report {
 /// Returns in a phrase how the fit ended: "converged after 30 sweeps". `summary` is fit.json.
 std::string verdict(const SavedFit& fit, const nlohmann::json& summary);
 
-/// Returns the warnings of the fit, remarks on how the ELBO differs from the exact one, R-hat and effective sample
+/// Returns the warnings of the fit, notes on how the ELBO differs from the exact one, R-hat and effective sample
 /// sizes of sampled variables, and the diagnosis of a variational fit. `summary` is fit.json; `diagnosis` is
 /// diagnosis.json, or null if there is none for this fit.
 Markup trust(const SavedFit& fit, const nlohmann::json& summary, const nlohmann::json& diagnosis);

@@ -1,5 +1,5 @@
-// Adaptive steps against the recursion of Ranganath, Wang, Blei & Xing (2013) on natural gradients written
-// out by hand.
+// Adaptive step sizes against the recursion of Ranganath, Wang, Blei & Xing (2013), applied to natural gradients that
+// are written out by hand.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ DataArray array(const char* name, std::span<const double> values) {
 /// Naturals (precision * mean, -precision / 2) of both components.
 using Naturals = std::array<double, 4>;
 
-/// What a batch asks for, at the means and precisions that `now` stands for.
+/// Returns the natural parameters that a batch asks for, at the means and precisions of the naturals `now`.
 Naturals target(const Naturals& now, std::span<const std::int64_t> batch) {
   Naturals out = {0, -0.05, 0, -0.05};
   const double scale = static_cast<double>(kPoints.size()) / static_cast<double>(batch.size());

@@ -1,5 +1,5 @@
-// Every model of models/: steps from minibatches whose items are inferred afresh at every visit, with the
-// factors of all items in memory and with those of a minibatch alone.
+// Every example model: stochastic steps whose items are inferred from scratch at each visit. A step of size 1 from all
+// items must equal a sweep, and keeping only the factors of the minibatch in memory must not change a bit.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Ended {
   Outcome outcome;
 };
 
-/// Factors of all items in memory, and of those of a minibatch.
+/// The same model twice: with the factors of all items in memory, and with only those of a minibatch.
 struct Both {
   std::unique_ptr<test::Prepared> model;
   Instance whole, window;
@@ -64,7 +64,7 @@ Parameters sweep_once(Instance& instance, StartKind kind) {
 }  // namespace
 
 TEST_CASE("every model: a step of size 1 from all items is a sweep; a window of factors changes no bit") {
-  // A window of fewer items than lie in lanes adds them up one by one, which is another order.
+  // A window with fewer items than a vector has lanes adds them up one by one, in a different order.
   const bool in_lanes = GENERATE(false, true);
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string() << (in_lanes ? "" : ", none in lanes")) {
@@ -100,7 +100,7 @@ TEST_CASE("a pass over items visits each of them once, in another order than the
         pass.insert(pass.end(), batch.begin(), batch.end());
       }
     }
-    if (items > 300) CHECK(passes[0] != passes[1]);  // fewer are one batch
+    if (items > 300) CHECK(passes[0] != passes[1]);  // fewer items make a single batch, which is always the same
     for (std::vector<std::int64_t>& pass : passes) {
       std::ranges::sort(pass);
       std::vector<std::int64_t> all(pass.size());

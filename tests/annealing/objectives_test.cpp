@@ -1,4 +1,5 @@
-// Every model of models/: what a temperature makes the objective never falls while the temperature stays.
+// Every example model: the objective at a fixed temperature, and the one with a latent temperature, must never fall
+// from sweep to sweep.
 #include <catch2/catch.hpp>
 
 #include <cmath>

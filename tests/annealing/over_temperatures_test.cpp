@@ -1,3 +1,5 @@
+// Interpolation of log normalisers over many temperatures from evaluations at few of them. Smooth functions must agree
+// to 1e-11; functions with a kink must be evaluated at every temperature.
 #include "compiler/evaluate/over_temperatures.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +28,7 @@ TEST_CASE("normalisers at many temperatures come from few") {
       evaluations += at.size();
       OverTemperatures out(2);
       for (double t : at) {
-        // a Gaussian's, and the power of an entry of a Dirichlet with a concentration of 0.02
+        // the normaliser of a Gaussian, and that of an entry of a Dirichlet with concentration 0.02
         out[0].push_back(1e5 * (0.5 * (1 - 1 / t) * std::log(2 * std::acos(-1.0)) + 0.5 * std::log(t)));
         out[1].push_back(std::lgamma(0.02 + 1 / t) - std::lgamma(0.02) - std::lgamma(60 + 1 / t) + std::lgamma(60));
       }

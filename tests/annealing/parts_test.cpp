@@ -1,4 +1,5 @@
-// Incremental passes over the items in parts: coordinate ascent in another order of updates.
+// Incremental batches: coordinate ascent that updates the global variables after each part of the items (Neal & Hinton
+// 1998). The ELBO must rise to the fixed points of ordinary sweeps.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -13,7 +14,7 @@ using namespace lehr;
 
 constexpr std::int64_t kParts = 3;
 
-/// With `kParts` parts where the model can be divided.
+/// An example model whose items are divided into `kParts` parts, if they can be.
 struct Divided {
   std::unique_ptr<test::Prepared> prepared;
   std::unique_ptr<Instance> instance;
@@ -40,7 +41,7 @@ struct Divided {
   }
 };
 
-/// An incremental pass from what a sweep left, by other means: the sums of each part from a batch of its items, added
+/// One incremental pass computed independently: the sums of each part come from a batch of its items, are added
 /// up here, and the blocks one by one.
 void pass_by_hand(const Engine& e, std::vector<std::vector<std::vector<double>>>& sums) {
   const StepRow& stage = *machine::batch_stage(e.model());
@@ -105,7 +106,7 @@ TEST_CASE("every model: passes in parts raise the ELBO, to the fixed points of s
 }
 
 TEST_CASE("a pass in parts is what it is by hand") {
-  // Models without a second turn of the items.
+  // Only models that visit the items once in a sweep can be compared with the pass by hand.
   const std::string name = GENERATE("gmm", "gmm_normal_wishart", "lda", "ppca_ard", "mixture_of_hmms");
   INFO(name);
   const Divided d("models/" + name + ".lehr");
@@ -144,7 +145,7 @@ TEST_CASE("sums of parts are forgotten with the factors that they were made of")
   }
   d.pass(true);
   CHECK(test::difference(d.engine().global_parameters(), swept) < 1e-12);
-  // Sums that someone else has replaced.
+  // The statistics are replaced from outside, so that the sums of the parts no longer belong to them.
   d.start(3);
   for (int k = 0; k < 3; ++k)
     d.pass(true);

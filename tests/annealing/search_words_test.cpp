@@ -1,4 +1,4 @@
-// What a search says of itself on the terminal.
+// The sentence that a search prints about its result.
 #include <catch2/catch.hpp>
 
 #include "compiler/fitting/method.h"

@@ -1,10 +1,10 @@
-// Preloaded, makes calls of a program fail. Of each kind of call the environment says what happens:
+// A library for LD_PRELOAD that makes calls of a program fail. The environment says which:
 //   LEHR_FAULT=KIND:N       the N-th call of the kind fails, counted from the beginning of main
-//   LEHR_FAULT=KIND:N+      so do all that follow
-//   LEHR_FAULT=short        reads and writes of files move fewer bytes than they are asked to, and are interrupted
-//   LEHR_FAULT=clock        the time of day jumps by hours to and fro, and by years now and then
-//   LEHR_FAULT_COUNT=FILE   at the end of main, how many calls of LEHR_FAULT's kind there were
-// Kinds: memory (ENOMEM), disk (ENOSPC: writes and new files), access (EACCES, of what is read EIO: the same, and files
+//   LEHR_FAULT=KIND:N+      and so do all later ones
+//   LEHR_FAULT=short        reads and writes of files move fewer bytes than asked for, and are interrupted
+//   LEHR_FAULT=clock        the time of day jumps by hours in both directions, and sometimes by years
+//   LEHR_FAULT_COUNT=FILE   at the end of main, writes the number of calls of LEHR_FAULT's kind to FILE
+// Kinds: memory (ENOMEM), disk (ENOSPC: writes and new files), access (EACCES, or EIO for reads: as disk, and files
 // that are opened and read), rename (EACCES), thread and process (EAGAIN), map (ENOMEM).
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -48,18 +48,18 @@ F* next(const char* name) {
   return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
 }
 
-/// Whether this call of a kind fails.
+/// Counts a call of a kind and returns true if it must fail.
 bool fails(Kind of) {
   if (of != kind || !begun) return false;
   const long n = ++calls;
   return n == first || (all_after && n > first && first > 0);
 }
 
-/// Whether this call does less than it is asked to: every second one.
+/// Returns true for every second call, which must do less than it was asked to.
 bool is_short() { return kind == Kind::short_calls && begun; }
 bool is_interrupted() { return is_short() && ++calls % 3 == 0; }
 
-/// Streams of the program, and pipes between its processes, are left alone: what is said of a fault must be heard.
+/// Standard streams and pipes between processes never fail, so that messages about a fault arrive.
 bool is_file(int descriptor) {
   struct stat about = {};
   return descriptor > 2 && ::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);

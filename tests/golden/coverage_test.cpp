@@ -1,5 +1,5 @@
-// Every kind of diagnostic is shown by a golden: one that can no longer be produced, or was never tried,
-// fails here.
+// Every kind of diagnostic appears in a golden file. A kind that can no longer be produced, or was never tested, fails
+// here.
 #include <set>
 
 #include "compiler/pipeline.h"

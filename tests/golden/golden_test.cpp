@@ -1,6 +1,6 @@
-// tests/golden/NAME.lehr against its siblings: every rung whose file exists (NAME.ast ... NAME.conditionals),
-// the derivation (NAME.derive, NAME.json, NAME.tex) and the diagnostics (NAME.diag). A name starts with bad_
-// if and only if there is an error, with warn_ if and only if there are warnings alone.
+// Compares tests/golden/NAME.lehr with the files beside it: each intermediate representation whose file exists
+// (NAME.ast ... NAME.conditionals), the derivation (NAME.derive, NAME.json, NAME.tex) and the diagnostics (NAME.diag).
+// A name starts with bad_ if and only if there is an error, with warn_ if and only if there are only warnings.
 #include <sstream>
 
 #include "compiler/advice.h"
@@ -46,7 +46,7 @@ TEST_CASE("rungs of goldens") {
     for (std::string_view rung : rungs()) {
       const fs::path file = fs::path(path).replace_extension(std::string(rung));
       if (!fs::exists(file)) continue;
-      if (rung == "loops" && std::getenv("LEHR_NO_OPT")) continue;  // they are what all passes leave
+      if (rung == "loops" && std::getenv("LEHR_NO_OPT")) continue;  // the golden files were printed after all passes
       DYNAMIC_SECTION(file.generic_string()) {
         Diagnostics diagnostics;
         const Source source = read(path);

@@ -1,6 +1,6 @@
-// The dependency rule, read from the includes: a folder may include itself, what stands left of it on the
-// ladder, and the listed parts of the runtime. LLVM, ANTLR and the runtime's independence are checked the
-// same way.
+// Rules of the architecture, checked on the source texts. Dependencies: a folder may include itself, the folders before
+// it in the order of stages, and the listed parts of the runtime; LLVM and ANTLR stay inside their folders. Also: no
+// locale-dependent parsing, spelling of options, and functions of at most 80 lines.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Include {
-  std::string file;  // relative to the root, as is what it includes
+  std::string file;  // path relative to the root, as `target` is
   int line;
   std::string target;
 };
@@ -31,7 +31,8 @@ const std::vector<std::string> kLadder{"support",      "math",     "ast",       
                                        "evaluate",     "machine",  "embedding", "instance", "fitting",
                                        "options",      "report",   "library",   "commands"};
 
-/// What a rung may use of the runtime: values and formats, never the loops around generated code.
+/// The parts of the runtime that each stage may include: values and formats, but not the methods that run generated
+/// code.
 const std::map<std::string, std::vector<std::string>> kRuntime{
     {"support", {"runtime/terminal/printable.h"}},
     {"ast", {"runtime/terminal/printable.h"}},
@@ -78,7 +79,7 @@ std::vector<Include> includes_of(const fs::path& folder) {
   return out;
 }
 
-/// The second part of `compiler/model/bind.h`; empty for files of compiler/ itself.
+/// Returns the folder inside compiler/ of a path, as "model"; empty for files of compiler/ itself.
 std::string rung_of(const std::string& path) {
   const std::size_t begin = std::string("compiler/").size(), end = path.find('/', begin);
   return end == std::string::npos ? "" : path.substr(begin, end - begin);
@@ -94,7 +95,7 @@ bool starts_with_one_of(const std::string& s, const std::vector<std::string>& pr
 
 bool allowed_in_compiler(const Include& i) {
   const std::string own = rung_of(i.file);
-  if (own.empty()) return true;  // main and the pipeline see everything
+  if (own.empty()) return true;  // main and the pipeline may include everything
   if (i.target.starts_with("compiler/")) {
     const std::string other = rung_of(i.target);
     return other.empty() ? height(own) > height("embedding") : height(other) <= height(own);
@@ -235,7 +236,7 @@ TEST_CASE("what a family or a parameter is called is known to its row alone") {
         names.insert(f->parameters[k].name);
     }
   }
-  // Comparisons, look-ups and tables by a string; not what is only said or printed.
+  // Matches comparisons, look-ups and tables by a name, but not texts that are only printed.
   const std::string name = fmt::format("\"({})\"", fmt::join(names, "|"));
   const std::regex decides("([=!]= *|\\b(find|find_family|contains|count|at|get)\\((\\{[^\"}]*)?)" + name + "|\\{" +
                            name + ", *[A-Z]\\w*::");
@@ -259,7 +260,7 @@ TEST_CASE("functions fit on a page") {
   static const std::regex kScope(R"(^\s*(template.*>\s*)?(namespace|extern|struct|class|enum|union)\b)");
   for (const char* folder : {"compiler", "runtime"}) {
     int first = 0;
-    std::string head, close;  // the line that begins a definition of a file or class, and the one that ends its body
+    std::string head, close;  // first line of a definition, and the line that ends its body
     std::size_t count = 0;
     each_line(folder, [&](const std::string& file, int line, const std::string& text) {
       if (line == 1) close.clear();

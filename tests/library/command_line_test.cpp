@@ -1,4 +1,5 @@
-// The library and `lehr fit` are the same: equal bits from equal options, and from the defaults of both.
+// The library against `lehr fit`: equal options, and the defaults of both, must give equal bits. Saved fits and
+// predictions must agree as well.
 #include <unistd.h>
 
 #include <cstdlib>

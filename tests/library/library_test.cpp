@@ -1,4 +1,5 @@
-// The compiler as a library: what it says of models and data, and fits checked against formulas.
+// The C++ library: errors in models and data are values with locations, and fits and predictions agree with closed
+// forms.
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
@@ -36,7 +37,7 @@ TEST_CASE("the posterior and the evidence of a coin are exact") {
   {
     const std::vector<std::int32_t> x{1, 1, 0, 1, 0, 1, 1};
     fit = well(well(kCoin).fit({view("x", x)}));
-  }  // a fit needs neither its data nor its program
+  }  // a fit remains valid without its data and its program
   CHECK(fit->status() == FitStatus::converged);
   CHECK(fit->find("p.a")->values[0] == 6);
   CHECK(fit->find("p.b")->values[0] == 3);
@@ -288,7 +289,7 @@ TEST_CASE("a start that fails does not lose the others") {
 }
 
 TEST_CASE("a fit that fails says so in its status") {
-  // No throw at all: Jeffreys' prior stays improper.
+  // Without any throw, Jeffreys' prior gives an improper posterior.
   const Program p = well("model m {\n  plate n;\n  t ~ Jeffreys();\n  observe x[n] ~ Poisson(t);\n}");
   const std::vector<double> zeros{0, 0};
   const Result<Fit> fit = p.fit({view("x", zeros)});

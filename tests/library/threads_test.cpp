@@ -1,4 +1,5 @@
-// Two programs compiled and run at once in several threads give what each gives alone.
+// The library in several threads: models that are compiled and fitted at the same time give the results that each gives
+// alone.
 #include <thread>
 
 #include "tests/library/models.h"
@@ -8,7 +9,7 @@ using namespace lehr::test;
 
 namespace {
 
-/// As test::well, but for threads, in which nothing of Catch may be used: empty when something is not well.
+/// As test::well, but for threads, where Catch must not be used. Returns an empty result after a failure.
 std::vector<double> fitted(const char* model, const DataView& data, const FitOptions& options) {
   const Compilation c = compile(model);
   if (!c) return {};

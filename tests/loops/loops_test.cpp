@@ -1,4 +1,5 @@
-// Builder, printer, verifier and interpreter of Loops, without any native code.
+// Builder, printer, verifier and interpreter of the loop IR, without native code: sharing and folding of expressions,
+// the printed text, errors of malformed programs, and bounds checks.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <stdexcept>
@@ -154,7 +155,7 @@ TEST_CASE("The verifier visits what is shared once") {
   const auto y = b.buffer("y", Role::statistic, {b.constant_size("K", 1)});
   b.function("f", [&] {
     ExprId sum = b.load(x, {b.i(0)});
-    for (int doublings = 0; doublings < 64; ++doublings)  // the text would not fit into any memory
+    for (int doublings = 0; doublings < 64; ++doublings)  // without sharing, the text would have 2^64 terms
       sum = b.add(sum, b.exp(sum));
     b.store(y, {b.i(0)}, sum);
   });
@@ -179,7 +180,7 @@ TEST_CASE("The interpreter checks every index") {
   };
   CHECK(call(1, 1) == 0);
   CHECK(values[4] == 1);
-  CHECK_THROWS_AS(call(0, 3), std::logic_error);  // in memory, but not in row 0
+  CHECK_THROWS_AS(call(0, 3), std::logic_error);  // inside the buffer, but outside of row 0
   CHECK_THROWS_AS(call(2, 0), std::logic_error);
   CHECK_THROWS_AS(call(1, -1), std::logic_error);
   CHECK_THROWS_AS(loops::interpret(b.program(), 1, buffers, sizes, nullptr, nullptr), std::logic_error);

@@ -1,4 +1,5 @@
-// What is known when code is made of a model is not computed by the code.
+// Constant folding during lowering: numbers that are constant when a model is lowered must not be computed by the
+// generated code.
 #include <catch2/catch.hpp>
 
 #include <string>

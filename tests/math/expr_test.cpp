@@ -1,4 +1,5 @@
-// Formulas: folding, printing, evaluation.
+// The formulas of compiler/math: folding of constants, printing with few parentheses, and evaluation over scalars,
+// vectors and matrices.
 #include <catch2/catch.hpp>
 
 #include <cmath>

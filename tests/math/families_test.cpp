@@ -1,6 +1,6 @@
-// Properties that every row of the family table must have, each as one loop over the rows. The mass is
-// computed without the row's own normaliser: a density that forgot a constant would otherwise agree with
-// itself.
+// Properties that every row of the family table must have, each tested in a loop over the rows: densities have mass
+// one, draws follow the density, expected statistics are the gradient of the log normaliser, and so on. Masses are
+// computed without the row's own normaliser; otherwise a density that lacks a constant would agree with itself.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -17,7 +17,7 @@ using namespace lehr::math::test;
 
 namespace {
 
-/// f(row, parameters) for every proper row and parameter set.
+/// Calls f(row, parameters) for every proper row and parameter set.
 template <class F>
 void for_all_rows(const F& f) {
   for (const FamilyRow& row : families()) {
@@ -62,12 +62,12 @@ struct Average {
   double error() const { return std::sqrt(scatter / count / (count - 1.0)); }
 };
 
-/// What sums over a grid are off where a density has a kink between its points.
+/// The error of sums over a grid if a density has a kink between two points.
 constexpr double kKink = 1e-4;
 
 double bounded(double x) { return x / (1.0 + std::abs(x)); }
 
-/// All numbers of a value, squashed into (-1, 1) so that every moment exists.
+/// Returns all numbers of a value mapped into (-1, 1), so that every moment exists.
 std::vector<double> squashed(const std::map<std::string, Quantity>& value) {
   std::vector<double> result;
   for (const char* name : {"x", "x_precision"}) {
@@ -83,7 +83,7 @@ std::vector<double> expectations(const StatisticRow& s, const Environment& param
   return evaluate_all(s.expectation, parameters, free_event_rank(s.natural)).values;
 }
 
-/// The condition that Factor::mode states.
+/// Returns true if the parameters satisfy the condition that Factor::mode states.
 bool has_interior_mode(const Factor& factor, const Environment& parameters) {
   bool interior = true;
   for (const StatisticRow& s : factor.statistics) {
@@ -155,7 +155,7 @@ TEST_CASE("draws match the expected statistics") {
 TEST_CASE("means and standard deviations are those of draws") {
   for_all_rows([](const FamilyRow& row, Environment density) {
     if (!row.factor) return;
-    for (const Spelling& s : row.spellings) {  // far from where moments do not exist
+    for (const Spelling& s : row.spellings) {  // away from parameters without moments
       if (s.convert || s.domain != Support::positive) continue;
       for (double& v : density.symbols.at(s.name).values)
         v += 8.0;
@@ -329,7 +329,7 @@ TEST_CASE("tempered normalisers are integrals of the tempered density") {
     for_all_rows([&](const FamilyRow& row, const Environment& parameters) {
       INFO("temperature " << temperature);
       if (row.compound) return;
-      // The tails of the hot density of an inverse are beyond the grid.
+      // The tails of inverse families at high temperatures reach beyond the grid.
       if (temperature > 1 && row.factor &&
           std::ranges::find(row.factor->statistics, Stat::inverse_entry, &StatisticRow::stat) !=
               row.factor->statistics.end())
@@ -343,7 +343,7 @@ TEST_CASE("tempered normalisers are integrals of the tempered density") {
 }
 
 TEST_CASE("every spelling means what its name says") {
-  // The law p(s x | s mean, s^power v) = p(x | mean, v) / s^dim, and v = 1 stands for a canonical 1.
+  // Scaling: p(s x | s mean, s^power v) = p(x | mean, v) / s^dim, and v = 1 means a canonical parameter of 1.
   const std::map<std::string, double> power{{"sd", 1},         {"variance", 2}, {"covariance", 2},
                                             {"precision", -2}, {"scale", 1},    {"rate", -1}};
   for_all_rows([&](const FamilyRow& row, const Environment& parameters) {

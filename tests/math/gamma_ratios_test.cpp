@@ -1,3 +1,4 @@
+// GammaRatios, Gamma(x + b) / Gamma(x) for many x: against exact values, lgamma, and the recurrence in x.
 #include <catch2/catch.hpp>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// See integrate.h. Coordinates u: real x = sinh u; positive x = exp u; unit x = logistic u; simplex by stick
-// breaking; positive definite X = L L' with L's diagonal exp u and the rest sinh u.
+// See integrate.h. The unconstrained coordinates u are: real x = sinh u; positive x = exp u; x in (0, 1) = logistic u;
+// simplex by stick breaking; positive definite X = L L' with exp u on the diagonal of L and sinh u below.
 #include "tests/math/integrate.h"
 
 #include <Eigen/Dense>
@@ -30,7 +30,7 @@ std::size_t dimension(Support s, std::size_t extent) {
   }
 }
 
-/// x at the coordinates u, appended to `x`; returns log |dx/du|.
+/// Appends x at the coordinates u to `x`. Returns log |dx/du|.
 double place(Support s, std::size_t extent, const double* u, std::vector<double>& x) {
   double log_volume = 0.0;
   switch (s) {
@@ -124,7 +124,7 @@ class Pullback {
            (row_.joint_precision ? dimension(*row_.joint_precision, environment_.extent) : 0);
   }
 
-  /// Empty: the weight is 0.
+  /// Returns an empty array if the weight is 0.
   Eigen::ArrayXd operator()(const double* u) {
     Quantity& x = environment_.symbols["x"];
     x.values.clear();
@@ -171,7 +171,7 @@ Box locate(const FamilyRow& row, const Environment& parameters, std::size_t dime
   return box;
 }
 
-/// A sum of arrays of one size, of which empty ones are 0.
+/// A sum of arrays of equal size; an empty array stands for zeros.
 struct Sum {
   Eigen::ArrayXd values;
   void add(const Eigen::ArrayXd& more) {

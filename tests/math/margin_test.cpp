@@ -1,5 +1,5 @@
-// Quantiles and distribution functions of single numbers, also where parameters are so large that Boost's are lost:
-// against what the distributions tend to, and each other.
+// Quantiles and distribution functions of scalars, also for parameters so large that those of Boost lose precision.
+// They are compared with the limiting distributions and with each other.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -45,7 +45,7 @@ TEST_CASE("with large parameters they are those of the Normal distribution") {
       CHECK(quantile({Kind::inverse_gamma, size, size}, p) == Approx(1 + kNormal[k] / root).epsilon(1e-8));
       CHECK(quantile({Kind::student, size, 2, 3}, p) == Approx(2 + 3 * kNormal[k]).epsilon(1e-8));
       CHECK(cumulative({Kind::student, size, 0, 1}, kNormal[k]) == Approx(p).epsilon(1e-8));
-      // The sum of the parameters is four of the size, and the variance 3 / 16 over it.
+      // The parameters add up to four times `size`, and the variance is 3 / 16 over that sum.
       const double sd = std::sqrt(3.0 / 16 / (4 * size)), beta = quantile({Kind::beta, size, 3 * size}, p);
       CHECK(beta == Approx(0.25 + kNormal[k] * sd).epsilon(1e-8));
       if (size < 1e20) CHECK((beta - 0.25) / sd == Approx(kNormal[k]).margin(size < 1e14 ? 1e-3 : 1));

@@ -1,4 +1,5 @@
-// Data that do not fit: each message names the data, the place and both sides of a contradiction.
+// Data that do not fit a model: each error must name the data, the location in the file, and both sides of a
+// contradiction.
 #include <catch2/catch.hpp>
 #include <limits>
 

@@ -1,4 +1,5 @@
-// Data meet models: sizes, offsets, copies, labels, values in the model's order.
+// Binding data to models: sizes, row offsets, multiplicities, labels, missing values, and the order of values. Each
+// test compares the bound arrays with expected ones.
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// Mutated model texts: parse and resolve return, with a model or with errors, and never both or neither.
+// Fuzz test of the front end: model texts with random mutations are parsed and resolved. Each must give either a model
+// or errors, never both or neither, and never crash. The mutations are the same in every run.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,5 @@
-// Every model of models/: it resolves without a diagnostic, and the command line of its head comment binds.
+// Every example model resolves without a diagnostic, and the command line in the comment at its head binds its data.
+// Complete models quoted in docs/language.md resolve too.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +18,7 @@ std::string read(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The words of the `lehr fit` command in the head comment, continuation lines joined.
+/// Returns the words of the `lehr fit` command in the comment at the head of a model, with continuation lines joined.
 std::vector<std::string> command_of(const std::string& text) {
   std::vector<std::string> words;
   std::stringstream lines(text.substr(text.find("lehr fit")));

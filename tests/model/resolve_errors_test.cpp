@@ -1,4 +1,5 @@
-// Mistakes beyond the goldens: where a message must name the right things, or must not appear at all.
+// Mistakes in models that the golden files do not cover: the message must name the right things, and one mistake must
+// not give a second error.
 #include <catch2/catch.hpp>
 
 #include "tests/model/text.h"

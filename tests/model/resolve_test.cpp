@@ -1,4 +1,5 @@
-// What resolve() makes of well-formed models: types, shapes, aliases, substitution, chains.
+// Name resolution of well-formed models: types of categories, event axes, aliases of plates, `let`, chains, stick
+// breaking. The resolved model is checked in its printed form.
 #include <catch2/catch.hpp>
 
 #include "compiler/model/print_model.h"

@@ -1,4 +1,4 @@
-// Models and data from text.
+// See text.h.
 #include "tests/model/text.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Single tempered and stochastic updates against the recorded ones: `single_updates` of oracles.json, and the
-// tempered chain of its case hmm_discrete.
+// Single tempered and stochastic updates against recorded values: `single_updates` in oracles.json, and the tempered
+// chain of its case hmm_discrete.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -42,7 +42,7 @@ DataArray array(const std::string& name, std::vector<std::int64_t> shape, Values
   return x;
 }
 
-/// A model with data, at the start of `--seed 1`.
+/// A model with data, at the start that `--seed 1` gives.
 class Fitted {
  public:
   Fitted(const std::string& body, const std::vector<DataArray>& arrays) {
@@ -78,14 +78,15 @@ class Fitted {
     }
     throw std::runtime_error(name);
   }
-  /// One sweep with all natural parameters over T.
+  /// Performs one sweep with all natural parameters divided by T.
   void entropy_sweep(double temperature) {
     Weights w;
     w.local = w.global = 1 / temperature;
     engine().set(w);
     REQUIRE(sweep(engine(), {}) == 0);
   }
-  /// One sweep of which a share rho is the factor as it is: with no other factor, a fresh random one.
+  /// Performs one sweep whose factors are mixed with the present ones in proportion rho; without a present factor, with
+  /// a random one.
   void noisy_sweep(double rho) {
     Weights w;
     w.step = 1 - rho;

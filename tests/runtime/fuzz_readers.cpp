@@ -1,5 +1,5 @@
-// Every reader on thousands of damaged files: it answers with a value or an error, consistent with itself,
-// and never asks for more memory than its input could justify. The damage is the same in every run.
+// Fuzz test of all readers: thousands of damaged files. Each must give a consistent value or an error, and must not
+// allocate more memory than the size of its input justifies. The damage is the same in every run.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ using namespace lehr;
 namespace {
 
 constexpr std::size_t kSmall = 1 << 20;
-/// Deflate shrinks by a factor of up to 1032, and a byte of an NPY file becomes a double.
+/// The most memory that an input may need for each of its bytes: Deflate shrinks by up to 1032, and a byte of an NPY
+/// file becomes a double.
 constexpr std::size_t kLargestRatio = 1032 * 8;
 
 void damage(Rng& rng, std::string& bytes) {

@@ -1,4 +1,4 @@
-// `--data` bindings: every form, and every way to get one wrong.
+// Values of --data: every form of a binding, and the usage errors of malformed ones.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// CSV: values, missing ones, levels, and the place of everything that is wrong.
+// The CSV reader: quoting, separators, missing values, text columns, and errors with line and column.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -79,7 +79,7 @@ TEST_CASE("missing values are NaN") {
   CHECK(a.values[4] == 5);
   CHECK(table["s"].levels == Strings{"x", "y"});
   CHECK(std::isnan(table["s"].values[2]));
-  // In a table of one column a blank line inside is a missing value.
+  // In a table of one column, a blank line between others is a missing value.
   CHECK(read("a\n1\n\n3\n\n")["a"].values.size() == 3);
   CHECK(std::isnan(read("a,b\n1,2\n3,")["b"].values[1]));
 }
@@ -104,7 +104,7 @@ TEST_CASE("columns as the last axis") {
   CHECK(x.shape == std::vector<std::int64_t>{2});
   CHECK(x.levels == Strings{"u", "v"});
   CHECK(read("a\n7\n8\n", "x").at("x").shape == std::vector<std::int64_t>{2});
-  // R's row names stand under an empty name.
+  // R writes row names as a column without a name.
   CHECK(read("\"\",a\n1,7\n2,8\n", "x").at("x").values == Values{7, 8});
 }
 
@@ -152,7 +152,8 @@ TEST_CASE("text that is not UTF-8") {
   CHECK(complaint("a,b\n1,caf\xe9\n").find("t.csv:2:6: error: byte 0xe9 (number 9 of the file) is not UTF-8") !=
         std::string::npos);
   CHECK(complaint("caf\xe9\n1\n").find("t.csv:1:4: error:") != std::string::npos);
-  CHECK(read("a,b\n1,caf\xe9\n", "x", {"a"}).at("x").values == Values{1});  // of other columns
+  CHECK(read("a,b\n1,caf\xe9\n", "x", {"a"}).at("x").values ==
+        Values{1});  // the byte that is not UTF-8 is in a column that was not asked for
 }
 
 TEST_CASE("tabs for commas") {

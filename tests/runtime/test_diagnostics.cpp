@@ -1,4 +1,4 @@
-// Diagnostics of chains against the numbers that ArviZ 0.x gives for the same draws.
+// Convergence diagnostics of chains against the numbers that ArviZ 0.x gives for the same draws.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
@@ -26,7 +26,7 @@ TEST_CASE("an autoregression is worth (1 - rho) / (1 + rho) of its draws") {
   std::vector<double> x(20000);
   double state = 0;
   for (std::size_t k = 0; k < x.size(); ++k) {
-    // The golden ratio's multiples are spread evenly: a stand-in for noise that needs no generator.
+    // Multiples of the golden ratio modulo 1 are spread evenly: they replace noise without a random generator.
     const double u = std::fmod(static_cast<double>(k * k % 20011) * 0.6180339887498949 + 0.37, 1.0);
     x[k] = state = 0.5 * state + (u - 0.5);
   }

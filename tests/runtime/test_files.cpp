@@ -1,4 +1,4 @@
-// Files written whole, errors as text, and the trace.
+// Atomic writing of files, errors as text, and trace.csv, which must be readable on disk while a fit runs.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ TEST_CASE("a file is replaced as a whole") {
   struct stat about = {};
   REQUIRE(stat(path.c_str(), &about) == 0);
   CHECK((about.st_mode & 0777) == (0666 & ~mask));
-  // A link stays a link; a device is written to, not replaced.
+  // A link stays a link to the new content; a device is written to and not replaced.
   std::filesystem::create_symlink(path, folder / "link");
   REQUIRE(write_file(folder / "link", "third"));
   CHECK(std::filesystem::is_symlink(folder / "link"));
@@ -64,7 +64,7 @@ TEST_CASE("the trace") {
     if (!trace) FAIL(render(trace.error()));
     REQUIRE(trace->append(1, 0.5, -1.0 / 3, 10, std::vector<double>{0.25}));
     const std::string first = "iteration,seconds,elbo,temperature,rho\n1,0.5,-0.3333333333333333,10,0.25\n";
-    CHECK(*read_file(out + "/trace.csv") == first);  // at once, as the others but those that come within a millisecond
+    CHECK(*read_file(out + "/trace.csv") == first);  // written at once; only rows within a millisecond of the last wait
     REQUIRE(trace->append(2, 1, std::numeric_limits<double>::quiet_NaN(), 1, std::vector<double>{0.125}));
     REQUIRE(trace->append(3, 2, -5, 1, std::vector<double>{0.125}));
     CHECK_FALSE(trace->append(4, 2, -5, 1));

@@ -1,4 +1,5 @@
-// Values as bytes, and a run that goes on from what its journal has.
+// Record and replay: a run is recorded in a journal, and a second run that replays it must give the same results
+// without repeating the work. Journals of other runs and damaged bytes must be noticed.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -12,7 +13,8 @@ using namespace lehr;
 
 namespace {
 
-/// A walk whose steps are costly: as many as were made are counted. It keeps where it was highest.
+/// A walk that stands for an expensive run. `made` counts the steps that were computed and not replayed; the highest
+/// position is an array that the journal must keep. At step `stop` the journal is saved to `past`.
 std::vector<double> walk(Journal& journal, int steps, int& made, std::string* memory, Journal::Past* past, int stop) {
   double at = 0;
   std::shared_ptr<Arrays> best;

@@ -1,4 +1,4 @@
-// JSON in Stan's form, ragged arrays, text, and the line of everything that is wrong.
+// The JSON reader: arrays in Stan's form, ragged arrays, text columns, and errors with their line.
 #include <catch2/catch.hpp>
 
 #include <cmath>

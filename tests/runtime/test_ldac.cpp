@@ -1,4 +1,4 @@
-// LDA-C corpora and label files.
+// Readers of LDA-C corpora and of label files, and their errors.
 #include <catch2/catch.hpp>
 
 #include "runtime/files/readers.h"

@@ -1,4 +1,5 @@
-// NPY and NPZ against NumPy itself, in both directions, and headers that lie.
+// The NPY and NPZ formats: files are exchanged with NumPy in both directions if Python has it, and damaged headers and
+// archives must be errors.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -18,7 +19,8 @@ using Values = std::vector<double>;
 
 namespace {
 
-/// Runs a script whose sys.argv[1] is the folder; true when there is no NumPy to run it with.
+/// Runs a Python script with the folder as its argument. Returns true if there is no NumPy, so that the test is
+/// skipped.
 bool python(const Folder& folder, std::string_view script, bool& skipped) {
   skipped = std::system("/usr/bin/python3 -c 'import numpy' >/dev/null 2>&1") != 0;
   if (skipped) {

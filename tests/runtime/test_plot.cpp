@@ -1,4 +1,4 @@
-// Curves as text.
+// Curves drawn as text on the terminal, in ASCII and in braille characters, compared character by character.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What may stand on a terminal, and what is UTF-8.
+// Escaping of texts for the terminal, and the recognition of well-formed UTF-8.
 #include <catch2/catch.hpp>
 
 #include "runtime/result.h"
@@ -10,8 +10,8 @@ TEST_CASE("well-formed UTF-8") {
   for (const char* text : {"", "plain", "caf\u00e9", "\u6771\u4eac", "\U0001F600", "\uffff"})
     CHECK_FALSE(not_utf8(text));
   CHECK(not_utf8("ab\xe9") == 2u);
-  CHECK(not_utf8("\xc3") == 0u);      // cut off
-  CHECK(not_utf8("\xc0\xaf") == 0u);  // longer than it need be
+  CHECK(not_utf8("\xc3") == 0u);      // the second byte is missing
+  CHECK(not_utf8("\xc0\xaf") == 0u);  // an overlong encoding
   CHECK(not_utf8("\xe0\x9f\xbf") == 0u);
   CHECK(not_utf8("\xed\xa0\x80") == 0u);      // a surrogate
   CHECK(not_utf8("\xf4\x90\x80\x80") == 0u);  // beyond U+10FFFF

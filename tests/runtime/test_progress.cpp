@@ -1,4 +1,4 @@
-// What a fit says while it runs.
+// Progress messages of a fit: lines for files and pipes, a bar for terminals, nothing with --quiet.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -9,7 +9,7 @@ using namespace lehr;
 
 namespace {
 
-/// A stream in memory.
+/// A C stream that writes to memory, so that a test can read what was printed.
 class Screen {
  public:
   Screen() : file_(open_memstream(&text_, &size_)) {}

@@ -1,4 +1,5 @@
-// Random numbers by place: Philox against its published vectors, Polya-Gamma draws against their moments.
+// Counter-based random numbers: Philox against its published test vectors (Random123), and Polya-Gamma draws against
+// their exact moments and Laplace transform (Polson, Scott & Windle 2013).
 #include <catch2/catch.hpp>
 #include <cmath>
 

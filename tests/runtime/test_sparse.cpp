@@ -1,5 +1,5 @@
-// Matrix Market and SVMlight: sparse counts as LDA-C has them, all numbers, labels; and what is wrong in a file, and
-// where.
+// Readers of the sparse formats Matrix Market and SVMlight: counts must agree with the LDA-C reader, and errors must
+// have their location.
 #include <catch2/catch.hpp>
 
 #include "runtime/files/readers.h"
