@@ -1,5 +1,5 @@
-// Syntax errors as the user sees them: errors/NAME.lehr and what is printed for it, errors/NAME.diag.
-// LEHR_UPDATE_GOLDENS=1 rewrites the latter.
+// Syntax errors as the user sees them: errors/NAME.lehr gives the messages in errors/NAME.diag. LEHR_UPDATE_GOLDENS=1
+// rewrites the latter.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 

@@ -1,4 +1,5 @@
-// format(): the one formatting, its fixed point, and that the tree stays.
+// The formatter: its output is a fixed point, it keeps the syntax tree, and lines are at most 100 columns long where
+// they can be broken. All models of the repository must be formatted.
 #include "compiler/ast/format.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
-// Mutated models and random bytes through parse() and format(): nothing is thrown, what fails says why, spans
-// lie in the file, formatting is idempotent and keeps the tree. Deterministic.
+// Fuzz test of parser and formatter: mutated models and random bytes. Nothing is thrown, a failure has a diagnostic,
+// spans lie inside the file, and formatting is idempotent and keeps the syntax tree. All inputs are the same in every
+// run.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -105,7 +106,7 @@ class Mutator {
 
 bool inside(Span span, const Source& source) { return span.begin <= span.end && span.end <= source.text.size(); }
 
-/// Empty when all is well.
+/// Returns what is wrong with the result for this text; empty if nothing is.
 std::string complaint(const Source& source) {
   Diagnostics diagnostics;
   const std::optional<ast::Ast> ast = parse(source, diagnostics);

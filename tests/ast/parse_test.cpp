@@ -1,4 +1,4 @@
-// parse(): the whole language, precedence, spans, and bytes that are no model.
+// The parser: every construct of the language, precedence, spans in bytes, limits of depth, and bytes that are no text.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 

@@ -1,12 +1,11 @@
-// The command line from outside. tests/cli/NAME.test is one case:
+// Runs the command line as a user does. Each file tests/cli/NAME.test is one case:
 //
-//   $ lehr check models/coin.lehr        the arguments; {tmp} is a fresh directory. Several lines run in
-//   order exit 0                               the exit code of the last one
-//   == stdout                            what is printed, compared exactly; a block that is missing is not
-//   compared
+//   $ lehr check models/coin.lehr        arguments; {tmp} is a fresh directory; several lines run in order
+//   exit 0                               exit code of the last command
+//   == stdout                            exact output; a missing block is not compared
 //   == stderr
 //
-// LEHR_UPDATE_GOLDENS=1 rewrites the exit code and the blocks that are there.
+// LEHR_UPDATE_GOLDENS=1 rewrites the exit code and the blocks that a file has.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +27,7 @@ namespace {
 
 struct Case {
   std::string comment;
-  std::vector<std::string> commands;  // the arguments of each
+  std::vector<std::string> commands;  // the arguments of each command
   int exit_code = 0;
   std::optional<std::string> out, err;
 };
@@ -75,7 +74,7 @@ std::string replaced(std::string s, const std::string& what, const std::string& 
   return s;
 }
 
-/// Runs the case's commands; the blocks of the result are those of the case.
+/// Runs the commands of a case. The result has the same blocks as the case.
 Case run(const Case& c) {
   const fs::path tmp = fs::temp_directory_path() / fmt::format("lehr_cli_{}", ::getpid());
   fs::remove_all(tmp);

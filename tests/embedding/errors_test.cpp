@@ -1,4 +1,5 @@
-// What a program may do wrong with a built object: status codes, never a crash.
+// Wrong calls of a built object: each must return its status code and must never crash. Covered are sizes and versions,
+// refused data, the order of calls, values outside of their domains, and damaged saved states.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -47,7 +48,7 @@ std::int64_t& integer_at(const Fields& data, std::size_t field, std::size_t at) 
   return reinterpret_cast<std::int64_t*>(data[field])[at];
 }
 
-/// The checksum of saved states, for those that are altered on purpose.
+/// Returns the checksum of a saved state, so that a test can alter a state and keep it valid.
 std::uint64_t checksum(const std::vector<std::byte>& saved) {
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at + 8 <= saved.size(); at += 8) {
@@ -221,7 +222,7 @@ TEST_CASE("the order of calls of a sweep in ranges") {
   CHECK(state.elbo(nats) == 0);
   CHECK(state.next(n) == kNoSweep);
 
-  // What is begun anew, or loses its data, is over.
+  // A sweep in ranges ends when the state is initialised again or gets other data.
   REQUIRE(state.begin() == 0);
   REQUIRE(state.next(n) == 0);
   REQUIRE(state.items(first, 0, n) == 0);
@@ -354,7 +355,7 @@ TEST_CASE("fuzz: any number anywhere in the data") {
       REQUIRE(state.init(&data, 1) == 0);
       std::size_t refused = 0;
       for (int k = 0; k < 150; ++k) {
-        // The first entries of an array: every array has so many.
+        // Only the first entries of an array, which every array has.
         const std::size_t items = 1, field = items + random() % (data.size() - items);
         std::int64_t& entry = integer_at(data, field, random() % 2);
         const std::int64_t before = entry;
@@ -407,7 +408,7 @@ TEST_CASE("fuzz: saved states that are cut, altered or made up") {
   }
   CHECK(unchanged());
 
-  // With the right checksum: header and sizes that lie.
+  // Wrong headers and sizes under a correct checksum.
   for (int k = 0; k < 3000; ++k) {
     std::vector<std::byte> other = saved;
     const std::size_t word = random() % 9;  // the header, then doc, token and the rows of token
@@ -420,7 +421,7 @@ TEST_CASE("fuzz: saved states that are cut, altered or made up") {
     std::memcpy(other.data() + 40, &sum, 8);
     const std::int32_t status = state.load(other);
     const bool same = std::memcmp(other.data(), saved.data(), saved.size()) == 0;
-    // Whether it was started is the one word of the header that may be another.
+    // The flag that the state was started is the only word of the header that may differ.
     if (!same && word != 3)
       REQUIRE((status == kAltered || status == kOtherModel || status == kTruncated || status == kSize));
   }

@@ -1,4 +1,5 @@
-// A built object and `lehr fit` compute the same bits: every model of models/, from the same seed and data.
+// A built object and `lehr fit` must compute the same bits: every example model, from the same seed and data, with and
+// without local posteriors. Built samplers must draw the same values as the JIT.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -32,7 +33,7 @@ void check_ranges(const test::Library& library, const test::Fields& data) {
     CHECK(b == Approx(a).epsilon(1e-10));
     CHECK(same_bits({&b, 1}, {&c, 1}));
   }
-  // A step that is not brought to its end leaves nothing half made: the next one does not lower the bound.
+  // A sweep that is abandoned leaves a consistent state: the next one does not lower the ELBO.
   double before = 0, after = 0;
   std::int64_t items = 0;
   REQUIRE(one.step() == 0);
@@ -44,7 +45,7 @@ void check_ranges(const test::Library& library, const test::Fields& data) {
   CHECK(after >= before - 1e-9 * (1 + std::abs(before)));
 }
 
-/// Whether an array tells the marginal of a variable that has its factor together with others.
+/// Returns true if an array belongs to the marginal of a variable that shares a joint factor with others.
 bool is_marginal(const Analysed& front, const std::string& array) {
   const std::string variable = array.substr(0, array.rfind('.'));
   return std::ranges::any_of(front.model.variables, [&](const model::Variable& v) {
@@ -63,11 +64,12 @@ TEST_CASE("built objects and the JIT give the same bits on every model") {
     for (const bool locals : {true, false}) {
       DYNAMIC_SECTION(path.stem().string() << (locals ? " with local posteriors" : "")) {
         const auto p = test::prepare(path);
-        // Only streamed categories are left out without.
+        // Without local posteriors, only the probabilities of fused categories are left out.
         const auto& storage = p->front.schedule.storage;
         if (!locals && std::count(storage.begin(), storage.end(), schedule::Storage::streamed) == 0) continue;
         Instance jit(p->front, p->data, {locals}, Backend::native);
-        jit.engine().work_with(1, {.operations = 1e18, .outside = 1e18});  // objects make one share of everything
+        jit.engine().work_with(1,
+                               {.operations = 1e18, .outside = 1e18});  // one chunk of all items, as in built objects
         REQUIRE(jit.start(7, 0));
 
         test::Library library(*p, locals);
@@ -155,7 +157,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
   for (const NamedArray& a : draws)
     expected.insert(expected.end(), a.values.begin(), a.values.end());
   CHECK(same_bits(state.draw(), expected));
-  // Half way the chain was saved: elsewhere it goes on with the same random numbers, its sums formed afresh.
+  // The chain was saved half way: it continues in another state with the same random numbers and recomputed sums.
   for (std::int64_t k = kSweeps / 2; k < kSweeps; ++k)
     REQUIRE(second.gibbs_step(k == kSweeps / 2 ? &data : nullptr, 7, 3, k) == 0);
   const std::vector<double> continued = second.draw();

@@ -1,3 +1,4 @@
+// See library.h.
 #include "tests/embedding/library.h"
 
 #include <dlfcn.h>

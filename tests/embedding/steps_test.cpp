@@ -1,4 +1,5 @@
-// What built objects do beyond plain sweeps: minibatches, new items, saved states.
+// Functions of built objects beyond plain sweeps: minibatches, new items, data sets of other sizes, and saved states.
+// Results are compared with closed forms, or with plain sweeps that must give the same posterior.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -30,7 +31,7 @@ std::map<std::string, std::vector<double>> globals(test::State& s, const Embeddi
   return out;
 }
 
-/// Relative to the size of the array.
+/// Returns the largest difference of two arrays, relative to the largest number of `b`.
 double difference(const std::vector<double>& a, const std::vector<double>& b) {
   double worst = 0, size = 1e-300;
   for (double x : b)
@@ -57,7 +58,7 @@ Built& built(const std::filesystem::path& path) {
   return all.try_emplace(path, path).first->second;
 }
 
-/// Whether a data set of another size has another number of coordinates of a joint factor, which are constants of the
+/// Returns true if the size of the data decides the number of coordinates of a joint factor, which is a constant of the
 /// code: `lehr build` refuses such models.
 bool counts_coordinates(const model::Model& m) {
   for (const model::Variable& v : m.variables) {
@@ -69,7 +70,7 @@ bool counts_coordinates(const model::Model& m) {
   return false;
 }
 
-/// Every block that belongs to single items is updated in an item stage.
+/// Returns true if every block of single items is updated in an item stage.
 bool all_in_stages(const test::Prepared& p) {
   for (std::size_t k = 0; k < p.front.schedule.local.size(); ++k) {
     if (p.front.schedule.local[k] && !p.front.schedule.stage_of[k]) return false;
@@ -79,7 +80,7 @@ bool all_in_stages(const test::Prepared& p) {
 
 }  // namespace
 
-// Three copies of the data, seen whole, against one copy that stands for three: the same posterior.
+// Three copies of the data must give the same posterior as one copy that stands for three items each.
 TEST_CASE("a minibatch stands for all items") {
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string()) {
@@ -109,7 +110,7 @@ TEST_CASE("a minibatch stands for all items") {
       REQUIRE(whole.elbo(of_whole) == 0);
       CHECK(of_batch == Approx(of_whole).epsilon(1e-8));
 
-      // It may stand for many more than could be counted one by one.
+      // The total may be far larger than the number of items that fit into memory.
       const std::int64_t total = 10'000'000, times = 10'000'000;
       test::State some(library, library.sizes()), more(library, library.sizes());
       REQUIRE(some.init(&once, 1) == 0);
@@ -118,7 +119,7 @@ TEST_CASE("a minibatch stands for all items") {
       REQUIRE(more.init(&once, 1) == 0);
       REQUIRE(more.svi_step(&once, times * total, 1e-9 / static_cast<double>(times)) == 0);
       REQUIRE(more.elbo(of_whole) == 0);
-      // What does not belong to the items is small beside what does.
+      // With a huge total, the prior is negligible beside the items.
       CHECK(of_whole / static_cast<double>(times) == Approx(of_batch).epsilon(1e-4));
     }
   }
@@ -152,7 +153,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
       REQUIRE(fit.start(3, 0));
       std::vector<NamedArray> arrays;
       const auto& parameters = library.embedding().parameters;
-      // The bound of the same factors; those of the items may have more than one optimum, or saddles near
+      // The ELBO is that of the same factors. Those of the items may have several optima, or saddles near
       // them.
       for (std::size_t k = 0; k < parameters.size(); ++k) {
         const auto x = state.get(parameters[k].name);
@@ -163,7 +164,7 @@ TEST_CASE("new items: the bound that `fit` finds for them, and the other factors
       tight.local_iterations = kPasses;
       tight.local_tolerance = kTight;
       const auto steps = fit.engine().steps();
-      // A chain is more than the marginals of its elements, so that it is found again.
+      // Marginals do not determine a chain, so its factor is computed again.
       const auto& blocks = p->front.schedule.conditionals.blocks;
       const bool chain = std::any_of(blocks.begin(), blocks.end(), [](const auto& b) { return b.chain.has_value(); });
       const bool summed = !chain && std::all_of(steps.begin(), steps.end(), [](const StepRow& step) {
@@ -217,7 +218,7 @@ TEST_CASE("a state takes data sets of other sizes") {
         if (!other) CHECK(elbo >= before - 1e-9 * (1 + std::abs(elbo)));
         before = elbo;
       }
-      // What is saved without room for the items, loaded where nothing else is known of them.
+      // A state saved without factors of items is loaded into one that has none either.
       REQUIRE(state.step(&twice) == 0);
       const std::vector<std::byte> saved = state.save();
       test::State blank(library, library.sizes());

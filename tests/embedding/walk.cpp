@@ -1,5 +1,5 @@
-// The C++ header: a fit, a prediction, a copy through a saved state, and an error as an exception. K=2 and
-// dim=1.
+// A program that uses the C++ header of a built object: a fit, a prediction, a copy through a saved state, and an error
+// as an exception. The model is built with K=2 and dim=1.
 #include <cmath>
 #include <vector>
 

@@ -1,5 +1,6 @@
-// Entries of the cache of compiled code, and files with their names: an entry is what was kept there, byte for byte, or
-// it is not there. The first byte chooses whether the file is the input, or an entry with the input in it.
+// Fuzzing harness: the cache of compiled code with arbitrary files under the names of its entries. A look-up must
+// return the bytes that were stored, or nothing. The first byte chooses if the file is the input itself, or a valid
+// entry that contains the input.
 #include <sys/stat.h>
 
 #include "compiler/native/object_cache.h"

@@ -1,5 +1,6 @@
-// Calls of lehr_c.h in any order, with arguments of any kind that C can describe: each is done, or refused with words.
-// The bytes choose the calls, and their arguments among those below. Loops of a fit end by the callback.
+// Fuzzing harness: calls of lehr_c.h in any order with arbitrary arguments that C can express. Each call must succeed
+// or be refused with a message. The bytes choose the calls, and their arguments among those below; the callback ends
+// loops of a fit.
 #include <limits>
 #include <vector>
 
@@ -79,7 +80,8 @@ struct State {
   }
 };
 
-/// What C says of arrays of `kNumbers` values, true or not: shapes and strides never reach further than the values do.
+/// Makes a description of an array of `kNumbers` values, right or wrong; shapes and strides never reach beyond the
+/// values.
 struct Data {
   std::vector<lehr_data> arrays;
   std::int64_t shapes[3][2] = {}, strides[3][2] = {}, offsets[3][4] = {};
@@ -128,7 +130,7 @@ void describe(fuzz::Input& input, Data& to) {
   to.count = input.byte() == 255 ? -1 : static_cast<std::int64_t>(n);
 }
 
-/// An object of JSON, or now and then none.
+/// Returns a JSON object with options, or sometimes another text.
 std::string options(fuzz::Input& input) {
   std::string out = "{\"threads\": 1, \"max_iter\": 5";
   for (std::size_t k = input.below(5); k > 0; --k) {
@@ -137,7 +139,7 @@ std::string options(fuzz::Input& input) {
   }
   return input.byte() == 255 ? out : out + "}";
 }
-/// Of calls that do not fit.
+/// Makes calls whose arguments do not fit.
 std::string few_options(fuzz::Input& input) {
   std::string out = "{\"seed\": 1";
   for (std::size_t k = input.below(4); k > 0; --k)
@@ -249,7 +251,7 @@ void look(fuzz::Input& input, const State& s) {
   std::int64_t count = 1;
   for (std::int32_t k = 0; k < a.rank; ++k)
     count *= a.shape[k];
-  double sum = 0;  // every value can be read
+  double sum = 0;  // every value must be readable
   for (std::int64_t k = 0; k < count; ++k)
     sum += a.values[k];
   static volatile double kept;

@@ -1,5 +1,6 @@
-// Checkpoints with a right checksum and any content: read or refused, and what was read is gone through as a run does.
-// The first byte chooses whether the input is the whole file, or what stands between its beginning and its checksum.
+// Fuzzing harness: checkpoints with a correct checksum and any content must be read or refused, and what was read is
+// replayed as by a run. The first byte chooses if the input is the whole file, or only the part between its magic text
+// and its checksum.
 #include "compiler/commands/checkpoint.h"
 #include "runtime/files/zip.h"
 #include "tests/fuzz/input.h"
@@ -36,7 +37,7 @@ std::string with_checksum(std::string body) {
   return body;
 }
 
-/// As methods ask: until the past has ended, or is one of another run.
+/// Replays the journal as a method does, until its end or until it proves to be of another run.
 void replay(Journal journal, fuzz::Input choices) {
   try {
     std::vector<std::shared_ptr<Arrays>> kept;

@@ -1,5 +1,5 @@
-// The directory of a fit whose files are damaged: read, shown, drawn from, loaded into a program and used. The first
-// byte chooses what is damaged: the bytes of one file, or arrays of the posterior, in an archive that is whole.
+// Fuzzing harness: the directory of a fit with damaged files is read, shown, drawn from, loaded into a program and
+// used. The first byte chooses what is damaged: the bytes of one file, or arrays of the posterior in an intact archive.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -28,11 +28,11 @@ const lehr_data kData[] = {{"x", kX, LEHR_DOUBLE, 2, kShapeX, nullptr, 0, nullpt
 constexpr const char* kFiles[] = {"fit.json", "posterior.npz", "items.npz", "trace.csv"};
 
 lehr_program* program = nullptr;
-std::string whole[std::size(kFiles)];  // a fit that is well
-std::vector<NamedArray> posterior;     // of it
+std::string whole[std::size(kFiles)];  // content of the files of an intact fit
+std::vector<NamedArray> posterior;     // posterior of that fit
 std::filesystem::path directory;
 
-/// Neither an exception nor an internal error; what was said is freed.
+/// Requires that a call ended without an internal error, and frees its message.
 bool well(int32_t status, char* message) {
   if (status == LEHR_INTERNAL) std::fprintf(stderr, "%s\n", message ? message : "");
   fuzz::require(status != LEHR_INTERNAL, "an internal error");
@@ -91,7 +91,7 @@ void damage(std::vector<NamedArray>& arrays, fuzz::Input& input) {
   a.values.resize(count, 1.0);
 }
 
-/// fit.json without the seals, which the damaged files would not have.
+/// Returns fit.json without the digests of the files, which damaged files would not match.
 std::string without_seals(std::string text) {
   const std::size_t at = text.find("\"posterior.npz\"");
   if (at != std::string::npos) text.replace(at, 15, "\"an old one.np\"");

@@ -1,5 +1,5 @@
-// The text of a model through every rung up to Loops, and through the formatter. Whatever the text is, there is a
-// result or an error of the model; what is lowered is well formed, and what is formatted stays as it is.
+// Fuzzing harness: model texts through every stage up to the loops, and through the formatter. Each text must give a
+// result or an error of the model. Loops must be well-formed, and formatting a formatted text must not change it.
 #include "compiler/advice.h"
 #include "compiler/ast/format.h"
 #include "compiler/conditionals/derivation.h"
@@ -21,7 +21,7 @@ void check_format(const Source& source) {
   fuzz::require(twice && *twice == *once, "formatted text is formatted in another way");
 }
 
-/// A value for each constant that the text leaves open.
+/// Returns a value for each constant that the text leaves open.
 Settings settings_for(const model::Model& m) {
   Settings out;
   for (const model::Constant& c : m.constants)
@@ -58,6 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   print_rungs(source, settings);
   print_derivation(*analysed, source);
   const Result<BoundData> sizes = bind_sizes(analysed->model, settings);
-  if (sizes) loops::print(generate(*analysed, *sizes, {}).program);  // verifies what it makes
+  if (sizes) loops::print(generate(*analysed, *sizes, {}).program);  // debug builds verify the loops
   return 0;
 }

@@ -1,8 +1,9 @@
-// Every reader of data on the bytes of a file, whole and in pieces, and the meeting of what was read with models. The
-// first byte chooses the reader, the second one the model. What is read agrees with itself, whatever the file holds.
+// Fuzzing harness: every reader of data on the bytes of a file, whole and in pieces, followed by binding the result to
+// a model. The first byte chooses the reader, the second the model. Whatever the file contains, values that were read
+// must be consistent.
 //
-// HDF5, AnnData and NetCDF are not here: their libraries crash on damaged files, and run in a child process for that.
-// What they read comes to `bind` as the arrays of the other formats do.
+// HDF5, AnnData and NetCDF are left out: their libraries crash on damaged files, so Lehr runs them in a child process.
+// Their results reach `bind` as the same kind of arrays.
 #include <algorithm>
 #include <vector>
 
@@ -62,7 +63,7 @@ const model::Model& model_of(std::size_t k) {
   return models[k % models.size()];
 }
 
-/// One array of them becomes the data of a model.
+/// Binds one of the arrays to a model as its data.
 void check_dataset(const Result<Dataset>& read, std::size_t model) {
   if (!read) return check_error(read.error());
   for (const auto& [name, array] : *read) {
@@ -78,7 +79,7 @@ void check_dataset(const Result<Dataset>& read, std::size_t model) {
   }
 }
 
-/// The binding of a file with these bytes: as a whole, and its rows one after another.
+/// Reads a file with these bytes by a binding, as a whole and row by row.
 void check_file(std::string_view bytes, const std::string& file, const std::string& before, const std::string& after,
                 std::size_t model) {
   const std::string path = (fuzz::own_folder() / file).string();

@@ -1,4 +1,5 @@
-// The data decide whether rows of counts are worked on together (posterior/full_rows.py: what comes of it).
+// The data decide if rows of counts are processed in groups of four items or by a list of their nonzero counts.
+// tests/posterior/full_rows.py checks the results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
@@ -9,7 +10,7 @@ using namespace lehr;
 
 namespace {
 
-/// Whether there is a table column by column.
+/// Returns true if the lowered program has a table stored by columns, which only the first form needs.
 bool has_columns(const Analysed& a, const BoundData& data) {
   const loops::Lowered lowered = generate(a, data, {});
   return std::ranges::any_of(lowered.program.buffers,
@@ -35,6 +36,6 @@ TEST_CASE("rows are full where two fifths of the counts are above zero") {
   CHECK(above_zero(0.4));
   CHECK_FALSE(above_zero(0.35));
   CHECK_FALSE(above_zero(0));
-  counts->clear();  // read when they are needed
+  counts->clear();  // out-of-core data: the counts are not in memory
   CHECK_FALSE(has_columns(made->front, data));
 }

@@ -1,6 +1,6 @@
-// Random well-formed programs: interpreter and native code must agree. Decisions depend on data and indices
-// only, and stored values are squashed and maps are mostly contractions, so that rounding cannot grow into a
-// difference.
+// Fuzz test of the code generation: random well-formed programs must give the same results in the interpreter and as
+// native code. Branches depend only on data and indices, stored values are mapped into (-1, 1), and most functions are
+// contractions, so that rounding errors cannot grow.
 #include <random>
 
 #include "compiler/passes/narrow.h"
@@ -77,10 +77,10 @@ class ProgramMaker {
   struct Index {
     ExprId value;
     SizeId extent;
-    ExprId row;  // of a position within a row of the packed axis m, else invalid
+    ExprId row;  // row that the position is in, if the axis is the packed one; else invalid
   };
 
-  /// With rows of the table that are whole lines of memory.
+  /// Runs the program again with the table's rows padded to whole cache lines.
   void run_padded(const test::Memory& memory, const std::vector<std::int64_t>& sizes,
                   const std::vector<std::int64_t>& integers, const std::vector<double>& reals) {
     const loops::Program padded = loops::pad_rows(b_.program());
@@ -104,10 +104,10 @@ class ProgramMaker {
 
   ExprId squash(ExprId e) { return b_.div(e, b_.add(b_.f(1), b_.abs(e))); }
 
-  /// Where the position `i` within its row is on the packed axis.
+  /// Returns the position on the packed axis of position `i` within its row.
   ExprId packed(const Index& i) { return b_.add(b_.load(offsets_, {i.row}), i.value); }
 
-  /// An index valid for `extent`: one in scope, a datum, or zero.
+  /// Returns a random index below `extent`: one in scope, one from data, zero, or the last.
   ExprId index(SizeId extent) {
     std::vector<ExprId> candidates = {b_.i(0)};
     for (const Index& i : scope_) {
@@ -299,7 +299,7 @@ TEST_CASE("Random programs mean the same interpreted and compiled") {
     const char* text = std::getenv(name);
     return text ? std::atoi(text) : otherwise;
   };
-  ProgramMaker(5023).run();  // once a loop shorter than one round of the vectoriser
+  ProgramMaker(5023).run();  // this seed makes a loop shorter than one vector iteration
   const int first = setting("LEHR_FUZZ_FIRST", 1);
   for (int seed = first; seed < first + setting("LEHR_FUZZ", 60); ++seed) {
     INFO("seed " << seed);

@@ -1,4 +1,5 @@
-// The loops that most of the time of inference is spent in must come out as vector code.
+// Kernels on which inference spends most of its time must be compiled to vector code: the update of topics in LDA, and
+// quadratic scores. Compile time must not depend on the size of the data.
 #include <ctime>
 #include <regex>
 
@@ -19,7 +20,7 @@ std::size_t count(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), expression), std::sregex_iterator()));
 }
 
-/// For each token: s = theta . B[w], acc += (c / s) B[w]; then gamma = alpha + theta acc.
+/// Returns the kernel of LDA. For each token: s = theta . B[w], acc += (c / s) B[w]; then gamma = alpha + theta acc.
 loops::Program mixture_of_words(std::int64_t topics) {
   Builder b;
   const auto n = b.runtime_size("N"), v = b.runtime_size("V");
@@ -45,7 +46,7 @@ loops::Program mixture_of_words(std::int64_t topics) {
   return b.take();
 }
 
-/// nat[k] += x_j x_l L[j][l][k] for each point.
+/// Returns the kernel of a Gaussian mixture: nat[k] += x_j x_l L[j][l][k] for each point.
 loops::Program quadratic_scores() {
   Builder b;
   const auto n = b.runtime_size("N");
@@ -79,7 +80,7 @@ TEST_CASE("A dot product and an axpy over constant extents are vectors in regist
     CHECK(count(wide, "fadd [a-z ]*<8 x double>") >= 2);
     CHECK(count(wide, "fmul [a-z ]*<8 x double>") >= 2);
     CHECK(count(wide, "fdiv <8 x double>") >= 1);
-    // acc is in registers up to sixteen vectors; theta too where computing it is worth unrolling.
+    // acc stays in registers up to sixteen vectors; theta too if unrolling its loop pays.
     if (topics == 20) CHECK(count(wide, "alloca") == 0);
     if (topics == 100) CHECK(count(wide, "alloca") == 1);
     const std::string narrow = native::llvm_text(program, {.cpu = "haswell"});

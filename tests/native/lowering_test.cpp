@@ -1,4 +1,5 @@
-// Small programs, one idea each: the interpreter and the native code must agree.
+// Code generation on small programs, one feature each: the interpreter and the native code must agree. Some tests also
+// look at the text of the LLVM IR.
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -49,7 +50,7 @@ TEST_CASE("Every operation on reals") {
 }
 
 TEST_CASE("No address of an element is said to lie inside its buffer") {
-  // Of the items of a minibatch alone there is memory, and their buffers begin where item 0 would be.
+  // Memory exists only for the items of a minibatch; the address of a buffer is that of its absent item 0.
   Builder b;
   const auto n = b.runtime_size("N");
   const auto x = b.buffer("x", Role::data, {n});
@@ -261,7 +262,7 @@ TEST_CASE("Local arrays, scatter and guarded accumulation") {
       b.for_each("k", k, [&](ExprId c) { b.add_to(s, {b.i(0), c}, b.to_f64(b.load(count, {c}))); });
     });
     const auto kk = static_cast<std::size_t>(components);
-    // Local arrays have an entry in the table too, which is not looked at.
+    // Local arrays have an entry in the table of buffers too, which is not read.
     Memory memory({50, 50, kk * kk, 50 * kk, 0, 0});
     for (int i = 0; i < 50; ++i)
       memory.reals(x)[i] = 0.1 * i, memory.integers(z)[i] = (i * 3) % components;
@@ -316,7 +317,7 @@ TEST_CASE("little is made of what does little work") {
 }
 
 TEST_CASE("little is made of a statement that a call comes to once, unless it forms what others need") {
-  // Sums of lgamma over a few numbers beside a loop over data; `own` of them are in an array of the function.
+  // Sums of lgamma over a few numbers beside a loop over data; with `own`, the values are stored in a local array.
   const auto calls = [](const char* cpu, std::int64_t few, bool own) {
     Builder b;
     const auto n = b.runtime_size("N"), k = b.constant_size("K", few);
@@ -344,7 +345,8 @@ TEST_CASE("little is made of a statement that a call comes to once, unless it fo
     run_both(b.program(), memory, {5});
     return native::llvm_text(b.program(), {.cpu = cpu}).find("@lehr.lgamma(") != std::string::npos;
   };
-  // The numbers are no multiples of what is emitted as vectors, which differ in width.
+  // The numbers of elements are chosen for each processor, since the width of its vectors decides what is emitted as
+  // vectors.
   for (const auto& [cpu, few] : {std::pair("x86-64-v2", 48), {"x86-64-v3", 48}, {"x86-64-v4", 20}}) {
     INFO(cpu);
     CHECK(calls(cpu, few, false));
@@ -385,7 +387,7 @@ TEST_CASE("Rows with much to do for each number end in a mask") {
 }
 
 TEST_CASE("Blocks of hundreds of statements") {
-  // Compiled in parts, which share scalars, local arrays, the way out of the loop and failures.
+  // The function is split into several, which share scalars, local arrays, the exit of the loop, and failures.
   Builder b;
   const auto n = b.runtime_size("N");
   const auto x = b.buffer("x", Role::data, {n});
@@ -417,12 +419,12 @@ TEST_CASE("Blocks of hundreds of statements") {
     b.store(z, {b.i(1)}, b.load(work, {b.i(0)}));
     b.store(z, {b.i(2)}, b.add(b.load(work, {b.i(1)}), b.load(work, {b.i(2)})));
   });
-  Memory memory({6, 6, 3, 0});  // nothing of `work`
+  Memory memory({6, 6, 3, 0});  // no memory for `work`, a local array
   for (int k = 0; k < 6; ++k)
     memory.reals(x)[k] = 0.1 * k + 0.3;
-  run_both(b.program(), memory, {6}, {99}, {1e9}, 1e-9);  // to its end
-  run_both(b.program(), memory, {6}, {3}, {1e9}, 1e-9);   // left at the fourth element
-  run_both(b.program(), memory, {6}, {99}, {0.5}, 1e-9);  // failed
+  run_both(b.program(), memory, {6}, {99}, {1e9}, 1e-9);  // the loop runs to its end
+  run_both(b.program(), memory, {6}, {3}, {1e9}, 1e-9);   // the loop is left at the fourth element
+  run_both(b.program(), memory, {6}, {99}, {0.5}, 1e-9);  // a check fails
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -515,6 +517,6 @@ TEST_CASE("Rows of items that go together are fetched a step ahead, once") {
   };
   CHECK(prefetches(8, true) == 1);
   CHECK(prefetches(16, true) == 2);
-  CHECK(prefetches(4, true) == 0);  // less than a line
+  CHECK(prefetches(4, true) == 0);  // rows shorter than a cache line are not prefetched
   CHECK(prefetches(8, false) == 0);
 }

@@ -1,5 +1,5 @@
-// Objects on disk: what is kept is found, what is too much goes, the oldest first. What others may have written is
-// not read, and what is no entry stays.
+// The cache of compiled code on disk: stored objects are found again, the least recently used are removed when there
+// are too many, and files that others wrote or could have written are neither read nor removed.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ TEST_CASE("objects come back, and those not used for longest go when there are t
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     if (name == 'g') CHECK(cache.find(keys[0]) == std::string(100, 'a'));
   }
-  // Eight of 136 bytes are too many; half of what may be is left.
+  // Eight entries of 136 bytes exceed the limit, and then half of the limit is kept.
   for (std::size_t k = 0; k < keys.size(); ++k) {
     INFO(k);
     CHECK(cache.find(keys[k]).has_value() == (k == 0 || k >= 6));
@@ -83,7 +83,7 @@ TEST_CASE("objects come back, and those not used for longest go when there are t
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   cache.keep(large, std::string(2000, 'x'));
   CHECK_FALSE(cache.find(large));
-  CHECK(cache.find(keys[7]));  // and no other goes for it
+  CHECK(cache.find(keys[7]));  // other entries are not removed for an entry that is too large
 }
 
 TEST_CASE("files of others stay, however much there is") {
@@ -140,7 +140,7 @@ TEST_CASE("what others may have written is not read") {
     CHECK_FALSE(cache.find(key));
     REQUIRE(kept());
   }
-  fs::copy(entry, folder.path / (other + ".code"));  // code of another program
+  fs::copy(entry, folder.path / (other + ".code"));  // the code of a different program under this name
   CHECK_FALSE(cache.find(other));
   fs::remove(folder.path / (other + ".code"));
   fs::rename(entry, aside);

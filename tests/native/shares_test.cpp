@@ -1,4 +1,5 @@
-// Items in shares: the same bits from any number of threads, and what one share gives but for the order of sums.
+// Reproducibility: chunks of items must give the same bits with any number of threads and processes, and the results of
+// a single chunk up to the order of sums. Processes are simulated by threads that exchange messages in memory.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -19,19 +20,19 @@ namespace {
 
 using namespace lehr;
 
-/// As many shares as there are items or turns, or one.
+/// Chunk sizes: as many chunks as there are items or iterations, or a single one.
 constexpr ShareSize kSmall{1, 0, 1}, kOne{1e300, 0, 1e300};
 
 using Numbers = std::vector<std::vector<double>>;
 
-/// In any thread, unlike those of Catch.
+/// Throws if the condition is false. Unlike Catch's macros it can be used in any thread.
 void require(bool well) {
   if (!well) throw std::runtime_error("a step has failed");
 }
 
-/// What is left of a few sweeps: factors, statistics, the ELBO.
+/// Returns the state after a method has run from the same start: factors, statistics, and the ELBO.
 Numbers after(Instance& instance, const std::function<double(const Engine&)>& method) {
-  // Starts of models that draw are draws.
+  // Starts of samplers are random draws, so their key is set, too.
   if (instance.engine().model().random_key >= 0) machine::set_key(instance.engine().machine(), 5, 0);
   require(static_cast<bool>(instance.start(5, 0)));
   const double elbo = method(instance.engine());
@@ -80,7 +81,8 @@ double few_draws(const Engine& e) {
   return log_joint;
 }
 
-/// The entropy of all categories is a difference of sums that are as large as the bound, and so are its last digits.
+/// Adds the ELBO to the entropies of categories. These are differences of sums as large as the ELBO, so their rounding
+/// errors must be judged relative to that.
 Numbers in_scale(const Instance& instance, Numbers x) {
   std::size_t k = 0;
   for (const std::int64_t b : instance.engine().state_buffers()) {
@@ -90,7 +92,7 @@ Numbers in_scale(const Instance& instance, Numbers x) {
   return x;
 }
 
-/// `rounding`: what the order of sums may come to.
+/// Checks that any number of threads gives the same bits, and that a single chunk gives the same up to `rounding`.
 void check(Instance& instance, const std::function<double(const Engine&)>& method, double rounding = 1e-9) {
   Engine& e = instance.engine();
   e.work_with(1, kSmall);
@@ -104,7 +106,7 @@ void check(Instance& instance, const std::function<double(const Engine&)>& metho
   CHECK(test::difference(in_scale(instance, alone), in_scale(instance, after(instance, method))) < rounding);
 }
 
-/// Where threads that stand for processes leave what they send.
+/// The messages between threads that simulate processes, by sender and receiver.
 struct Room {
   std::mutex mutex;
   std::condition_variable more;
@@ -143,7 +145,8 @@ class InRoom : public Group {
   std::size_t rank_, size_;
 };
 
-/// What each of so many processes has in the end, all factors in place.
+/// Runs the method in one simulated process for each instance. Returns the final state of each, with all factors
+/// gathered.
 std::vector<Numbers> in_processes(const std::vector<std::unique_ptr<Instance>>& instances, const ShareSize& least,
                                   const std::function<double(const Engine&)>& method) {
   Room room;
@@ -189,7 +192,7 @@ TEST_CASE("every model that can be shared out: any number of processes gives the
           CHECK(same_bits(one, alone));
       };
       check_all(kSmall, few_sweeps);
-      check_all(half, few_sweeps);  // fewer shares than processes
+      check_all(half, few_sweeps);  // fewer chunks than processes
       for (const auto& instance : all)
         instance->engine().divide(2);
       for (; all.size() > 1; all.pop_back())

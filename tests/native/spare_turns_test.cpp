@@ -1,4 +1,5 @@
-// Which loops may go on to the end of a vector, and that those that do compute the same.
+// Padded trip counts: which loops may continue to the end of a vector, over zeros behind a row, and that those that do
+// compute the same.
 #include "compiler/native/spare_turns.h"
 
 #include <functional>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::int64_t kWidth = 20, kStride = 24;
 constexpr int kLanes = 8;
 
-/// Rows of a table, a vector of the function, and one loop over all of a row.
+/// A program with a padded table, one without known padding, a local vector, and a loop over a row.
 struct Rows {
   Builder b;
   const SizeId n = b.runtime_size("N"), stride = b.constant_size("stride", kStride), k = b.constant_size("K", kWidth);
@@ -42,7 +43,7 @@ struct Rows {
     p.buffers[table.index()].meant = kWidth;
     return p;
   }
-  /// Turns after the loop over `begin` .. `end` with this body, for vectors of `lanes`.
+  /// Returns how many iterations the loop over begin, ..., end - 1 with this body may continue, for vectors of `lanes`.
   std::int64_t after(const std::function<void(ExprId row, ExprId e)>& body, std::int64_t begin = 0,
                      std::int64_t end = kWidth, int lanes = kLanes) {
     const loops::Program p =
@@ -91,7 +92,7 @@ TEST_CASE("loops over parts of rows, and what is not 0 behind them, end where th
   CHECK(one.after([&](ExprId r, ExprId e) {
     one.b.accumulate(one.sum, one.b.add(one.of(one.table, r, e), one.b.f(1)));
   }) == 0);
-  // 0 times what may be infinite
+  // 0 times a number that can be infinite is not 0
   CHECK(call.after([&](ExprId r, ExprId e) {
     call.b.accumulate(call.sum, call.b.mul(call.of(call.table, r, e), call.b.log(call.b.load(call.v, {e}))));
   }) == 0);

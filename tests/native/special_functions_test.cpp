@@ -1,5 +1,5 @@
-// Accuracy of the generated special functions against long double libm and recurrences, over their whole
-// domain.
+// Accuracy of the generated special functions (exp, log, digamma, lgamma and others) over their whole domains, against
+// libm in long double and against recurrences.
 #include <random>
 
 #include "compiler/loops/functions.h"
@@ -12,7 +12,7 @@ using loops::UnaryOp;
 
 namespace {
 
-/// out[n] = f(in[n]) for n < N, compiled.
+/// Makes and compiles a program that computes out[n] = f(in[n]) for n < N.
 template <class F>
 std::vector<double> evaluate_each(const F& f, const std::vector<double>& in, const native::Options& options = {}) {
   loops::Builder b;
@@ -28,7 +28,7 @@ std::vector<double> evaluate_each(const F& f, const std::vector<double>& in, con
   return {memory.reals(y), memory.reals(y) + in.size()};
 }
 
-/// In f32 where `single`.
+/// Returns f of all numbers; with `single` in 32 bits.
 std::vector<double> evaluate(UnaryOp op, const std::vector<double>& in, const native::Options& options = {},
                              bool single = false) {
   const auto f = [op, single](loops::Builder& b, loops::ExprId x) {
@@ -55,7 +55,7 @@ std::vector<double> uniform(double from, double to, int count) {
   return result;
 }
 
-/// Largest error relative to max(|exact|, floor).
+/// Returns the largest error relative to max(|exact|, floor).
 template <class Exact>
 double worst(UnaryOp op, const std::vector<double>& in, double floor, Exact exact, bool single = false) {
   const auto out = evaluate(op, in, {}, single);
@@ -134,7 +134,7 @@ TEST_CASE("The logarithm of a tail of the Normal distribution is accurate to 1e-
   const std::vector<double> out = evaluate_each(compiled, in);
   for (std::size_t k = 0; k < in.size(); ++k) {
     INFO("at " << in[k]);
-    // The margin is for logarithms near 0, which the rounding of the argument alone changes by more.
+    // The margin is for logarithms near 0, where rounding the argument alone gives a larger relative error.
     const auto right = Approx(static_cast<double>(exact(in[k]))).epsilon(1e-14).margin(1e-24);
     CHECK(out[k] == right);
     CHECK(math::log_tail_value(in[k]) == right);

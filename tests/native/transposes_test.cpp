@@ -1,4 +1,5 @@
-// Squares that are turned over as whole vectors: the interpreter and the native code must agree.
+// Transposition of 8 x 8 squares as whole vectors: rows into lanes and back. The interpreter and the native code must
+// agree.
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -10,7 +11,7 @@ using test::Memory;
 using test::run_both;
 
 TEST_CASE("Squares of lanes are turned over as whole vectors") {
-  // Rows of any length, taken from the middle of an array; short ones and those of other loops are left to the
+  // Rows of any length, also from the middle of an array. Short rows and other loops are left to the
   // optimiser.
   for (const std::int64_t width : {3, 5, 8, 10, 17}) {
     Builder b;

@@ -1,4 +1,5 @@
-// Loops whose turns are lanes of a vector: which are emitted as vectors, and that these compute the same.
+// Loops of independent iterations that are whole vectors: which are emitted as vector instructions directly, and that
+// they compute the same as the interpreter.
 #include <functional>
 
 #include "tests/native/harness.h"
@@ -14,7 +15,7 @@ using loops::UnaryOp;
 
 namespace {
 
-/// A loop of independent turns in a loop over rows.
+/// A loop of independent iterations inside a loop over rows.
 struct Turns {
   static constexpr std::size_t kRows = 5;
   explicit Turns(std::int64_t turns, Type element = Type::f64) : width(turns), type(element) {}
@@ -44,7 +45,7 @@ struct Turns {
     return b.take();
   }
 
-  /// Whether the loop has become vectors, which compute what the interpreter does.
+  /// Returns true if the loop is emitted as vectors. Fails the test if native code and interpreter differ.
   bool are_vectors(const std::function<void(ExprId row, ExprId turn)>& body, bool independent = true) {
     const loops::Program p = program(body, independent);
     const auto turns = static_cast<std::size_t>(width);
@@ -61,7 +62,7 @@ struct Turns {
       memory.integers(whole)[at] = static_cast<std::int64_t>(at * 7 % 11);
     for (const char* cpu : {"", "x86-64-v3"})
       test::run_both(p, memory, {kRows}, {}, {}, type == Type::f64 ? 1e-12 : 1e-5, {.cpu = cpu});
-    // The array of the function is filled with vectors in any case.
+    // Filling the local array is vector code in any case, so only the text from the first loop on counts.
     const std::string text = native::llvm_text(p, {.level = 0});
     const std::string loop = text.substr(text.find("phi i64"));
     return loop.find("load <") != std::string::npos || loop.find("call <") != std::string::npos ||

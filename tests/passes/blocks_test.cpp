@@ -1,4 +1,5 @@
-// Items that read one table and add to one sum, several at a time: all numbers are small integers.
+// The pass `blocks` (register blocking): several items read one table and add to one sum together. All numbers are
+// small integers, so that sums are the same in every order.
 #include "compiler/passes/blocks.h"
 
 #include "compiler/loops/builder.h"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::int64_t kItems = 11, kWidth = 20, kValues = 40;
 
-/// Odds of an item from a table of width x values, and its sums; `chosen`: only of items whose first number is not 0.
+/// Returns a loop over items that computes odds from a table and adds to sums. `chosen`: only for items whose first
+/// number is not 0, so that items differ in what they do.
 loops::Program make(bool chosen) {
   Builder b;
   const auto n = b.runtime_size("N"), d = b.constant_size("D", kWidth), k = b.constant_size("K", kValues);
@@ -71,9 +73,11 @@ TEST_CASE("blocks: items that differ in what they do stay one by one") {
 
 namespace {
 
-/// Numbers of an item, one after another: each is a function of a row of data, of unknown length, and of the number
-/// before. And of a number of the item, of one in a row of unknown length, or of one that is added up for all items.
+/// What the numbers of one_after_another add besides: nothing, a number of the item, one from a row of unknown length,
+/// or a total over a table.
 enum class Beside { nothing, number, far, total };
+/// Returns a loop over items whose numbers are updated one after another. Each is a logistic function of a row of data
+/// of unknown length and of all numbers of the item, so that it waits for the one before.
 loops::Program one_after_another(std::int64_t width, Beside beside) {
   Builder b;
   const auto n = b.runtime_size("N"), d = b.runtime_size("D"), k = b.constant_size("K", width);
@@ -107,7 +111,8 @@ loops::Program one_after_another(std::int64_t width, Beside beside) {
             const ExprId e = b.let("e", b.exp(b.neg(b.load(natural, {}))));
             b.store(probability, {item, f}, b.div(b.f(1), b.add(b.f(1), e)));
             b.store(odds, {item, f}, e);
-            const ExprId last = b.load(odds, {item, b.i(width - 1)});  // from before, but in the last turn
+            const ExprId last =
+                b.load(odds, {item, b.i(width - 1)});  // the value of the last sweep, except in the last iteration
             b.store(z, {item, f}, b.add(b.load(probability, {item, f}), b.mul(b.f(0.125), last)));
           });
           const ScalarId logs = b.local("logs", b.f(0));
@@ -123,14 +128,14 @@ loops::Program one_after_another(std::int64_t width, Beside beside) {
 }  // namespace
 
 TEST_CASE("blocks: rows of unknown length, functions of all turns in one loop") {
-  constexpr std::int64_t kLong = 5;  // of a row, here
+  constexpr std::int64_t kLong = 5;  // numbers in a row of the data
   constexpr std::int64_t kItems = 37;
   const auto beside = GENERATE(Beside::nothing, Beside::number, Beside::far, Beside::total);
   const bool alone = beside == Beside::far || beside == Beside::total;
   const auto width = GENERATE(16, 13, 40);  // two groups of eight in lanes, eight groups of two
   const loops::Program before = one_after_another(width, beside), after = loops::run_in_blocks(before);
   const std::string text = loops::print(after);
-  // Numbers wait for functions.
+  // Sixteen items hide the latency of numbers that wait for the one before, if nothing else needs the registers.
   CHECK(text.find(!alone ? " by 16" : width == 40 ? " by 3" : " by 8") != std::string::npos);
   const bool in_lanes = !alone || (beside == Beside::total && width != 40);
   CHECK((text.find("turns.called") != std::string::npos) != in_lanes);

@@ -1,4 +1,5 @@
-// Failing after a loop in place of within it.
+// The pass `checks` (sinking of error checks): a loop that could fail in each iteration fails after its end instead,
+// with the same code, so that it can be vectorised.
 #include "compiler/passes/checks.h"
 
 #include <variant>
@@ -15,13 +16,13 @@ using loops::Role;
 
 namespace {
 
-/// y = log(x) row by row, which fails with 7 below 0 and with 9 where an element is above 100.
+/// A program that computes y = log(x) row by row. It fails with 7 for an element below 0 and with 9 for one above 100.
 struct Logs {
   Builder b;
   loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", 8);
   BufferId x = b.buffer("x", Role::data, {n, k}), y = b.buffer("y", Role::parameter, {n, k});
 
-  /// `rows`: as many as the data have, if not above 0.
+  /// Makes the program. `rows` is their constant number; 0 or less means the number in the data.
   loops::Program program(std::int64_t rows = 0) {
     b.function("f", [&] {
       b.for_range("row", b.i(0), rows > 0 ? b.i(rows) : b.extent(n), [&](ExprId row) {

@@ -1,4 +1,5 @@
-// Every model of models/ computes the same with and without each pass, and in 32 bits what 32 bits can.
+// Every example model computes the same with and without each pass. In single precision the ELBO must be monotone to
+// 1e-6 and near that of double precision. Parallel regions must access only what is theirs.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -17,10 +18,10 @@ namespace {
 
 using namespace lehr;
 
-/// By buffer, and the ELBO by -1.
+/// Numbers by buffer id; the ELBO has the id -1.
 using Numbers = std::map<std::int64_t, std::vector<double>>;
 struct Swept {
-  Numbers numbers, derived;  // expectations follow from the rest
+  Numbers numbers, derived;  // derived: expectations, which follow from the numbers
 };
 
 Swept swept(const test::Prepared& p, const char* without) {
@@ -46,7 +47,7 @@ Swept swept(const test::Prepared& p, const char* without) {
   return all;
 }
 
-/// Of the numbers, and of the expectations that both keep.
+/// Returns the largest relative difference of the numbers, and of the expectations that both programs store.
 double difference(const Swept& a, const Swept& b) {
   std::vector<std::vector<double>> left, right;
   for (const auto& [buffer, numbers] : a.numbers) {
@@ -68,7 +69,7 @@ struct Run {
   std::vector<std::vector<double>> numbers;
 };
 
-/// From the same start, or on from where it is.
+/// Performs n sweeps from the same start, or from the present state.
 Run sweeps(Instance& instance, std::int64_t n, bool from_start = true) {
   if (from_start) REQUIRE(instance.start(3, 0));
   CaviOptions o;

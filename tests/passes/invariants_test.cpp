@@ -1,4 +1,5 @@
-// Which statements leave a loop, and which must not: each program computes the same afterwards.
+// The pass `invariants` (loop-invariant code motion): which statements leave a loop, and which must not. Each program
+// must compute the same afterwards.
 #include "compiler/passes/invariants.h"
 
 #include "compiler/loops/builder.h"
@@ -13,7 +14,7 @@ using loops::Type;
 
 namespace {
 
-/// A loop over items n of `sizes[0]`, in (begin, end), and arrays that its body may use.
+/// A loop over the items begin <= n < end, and arrays that its body may use.
 class Items {
  public:
   using Body = std::function<void(ExprId n)>;
@@ -55,7 +56,7 @@ void check_same(const loops::Program& before, const loops::Program& after) {
     test::check_same(before, after, numbers(), {2}, range);
 }
 
-/// What is before the loop in the program's only function.
+/// Returns the statements before the loop in the program's only function.
 loops::Block before_loop(const loops::Program& p) {
   for (const loops::Stmt& s : p.functions[0].body) {
     if (const auto* some = std::get_if<loops::If>(&s.node)) return some->then_block;
@@ -63,7 +64,7 @@ loops::Block before_loop(const loops::Program& p) {
   return {};
 }
 
-/// How many statements leave the loop.
+/// Returns the number of statements that the pass moves out of the loop.
 std::size_t moved(const Items::Body& body, Items& items) {
   const loops::Program p = items.make(body);
   const loops::Program after = loops::hoist_invariants(p);
@@ -216,7 +217,7 @@ TEST_CASE("what leaves an inner loop leaves the outer one too") {
                 x.each([&](ExprId k) { b.add_to(x.sums, {j}, b.mul(b.load(x.a, {k}), b.load(x.data, {n, k}))); });
               });
             },
-            x) == 0);  // guarded by the inner loop's number of turns, which LLVM knows
+            x) == 0);  // it needs the length of the inner loop as a guard, and LLVM moves it too
 }
 
 TEST_CASE("functions that run once stay as they are") {

@@ -1,4 +1,5 @@
-// Which loops go through several turns at once, and which must not: each program computes the same.
+// The pass `jam` (unroll-and-jam): which loops compute several iterations at once, and which must not. Each program
+// must compute the same.
 #include "compiler/passes/jam.h"
 
 #include "compiler/loops/builder.h"
@@ -12,7 +13,7 @@ using loops::Role;
 
 namespace {
 
-/// A loop over rows, of each of which a share of its sum is added to a vector.
+/// A loop over rows that computes a work array and its sum, and adds the array times the sum to a vector.
 struct Rows {
   explicit Rows(std::int64_t row_width = 8) : width(row_width) {}
 
@@ -24,7 +25,8 @@ struct Rows {
   BufferId part;
 
   void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k, body); }
-  /// `before` and `after`: what else a turn does; `small`: rows with a sum below are left out.
+  /// Adds the body of one iteration. `before` and `after` are further statements; rows with a sum below `small` get
+  /// constants instead.
   void turn(ExprId row, double small, const std::function<void(ExprId)>& before,
             const std::function<void(ExprId)>& after) {
     before(row);
@@ -43,7 +45,7 @@ struct Rows {
     after(row);
   }
 
-  /// Whether turns go together.
+  /// Returns true if the pass combines iterations.
   bool jams(const std::function<void()>& body) {
     b.function("f", [&] {
       part = b.local_array("part", {k});

@@ -1,4 +1,6 @@
-// Chains of several items side by side: all numbers are small integers, so that sums are the same in every order.
+// The passes `lanes` (outer-loop vectorisation of recurrences) and `sorted` (length bucketing): eight sequences are
+// computed in the lanes of a vector, masked to their lengths. All numbers are small integers, so that sums are the same
+// in every order.
 #include "compiler/passes/lanes.h"
 
 #include <bit>
@@ -21,7 +23,8 @@ namespace {
 
 constexpr std::int64_t kWidth = 3, kLongest = 6, kLetters = 4, kItems = 300;
 
-/// Items with rows of their own, a letter at every row, and a recurrence over the rows of an item.
+/// A loop over items of different lengths (rows offsets[n] to offsets[n + 1]) with a category ("letter") in each row,
+/// and a recurrence over the rows of an item.
 class Chains {
  public:
   Chains()
@@ -53,7 +56,7 @@ class Chains {
   }
   void each(const std::function<void(ExprId)>& f) { b.for_each(b.fresh("k"), k_, f); }
 
-  /// row[t] = row[t - 1] + G[x[t]]
+  /// Adds the recurrence row[t] = row[t - 1] + G[x[t]] over the rows of an item.
   void forwards(ExprId first, ExprId length) {
     b.for_range("t", b.i(0), length, [&](ExprId t) {
       each([&](ExprId k) { b.store(now, {k}, b.load(table, {b.load(letters, {b.add(first, t)}), k})); });
@@ -75,7 +78,7 @@ class Chains {
 
 bool in_lanes(const loops::Program& p) { return loops::print(p).find(" by 8") != std::string::npos; }
 
-/// Items of random lengths, none of them among these.
+/// Compares both programs on items of random lengths, some of them 0, over several ranges of items.
 void check_same(const loops::Program& before, const loops::Program& after) {
   std::mt19937_64 random(1);
   const auto pick = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
@@ -138,7 +141,7 @@ TEST_CASE("lanes: forwards, backwards and sums of rows of different lengths") {
   });
   const loops::Program after = loops::run_in_lanes(p);
   CHECK(in_lanes(after));
-  // Letters are found before the steps that need them, and whole rows of counts are added for one item after another.
+  // Categories are looked up in a loop before the steps, and rows of counts are added one item at a time.
   const std::string text = loops::print(after);
   CHECK(std::regex_search(text, std::regex(R"(turns.row\S+\[t\S*, turn\S*\] = select)")));
   CHECK(std::regex_search(text, std::regex(R"(for k\S* in 0 .. 3\s+C\[)")));

@@ -1,4 +1,5 @@
-// What nothing reads is not formed.
+// The pass `dead` (dead code elimination): scratch and scalars that nothing reads are not computed, unless a
+// computation can fail or its result is visible outside.
 #include "compiler/passes/liveness.h"
 
 #include "compiler/loops/builder.h"
@@ -15,7 +16,8 @@ namespace {
 
 bool has(const loops::Program& p, const std::string& text) { return loops::print(p).find(text) != std::string::npos; }
 
-/// Squares of data, with scratch between that is read or not, numbers that only each other read, and a failure.
+/// A program that adds squares of data to a statistic. It also has scratch that is read (`work`) and that is not
+/// (`spare`), scalars that only feed each other, and a check that can fail.
 struct Squares {
   Builder b;
   const loops::SizeId n = b.runtime_size("N");

@@ -1,4 +1,5 @@
-// What has 32 bits where they were asked for, and what must not: sums over items, what these are made of, eliminations.
+// The pass `narrow`: what becomes 32 bits wide where single precision was asked for, and what must not: sums over items
+// and their parts, and eliminations like Cholesky factors.
 #include "compiler/passes/narrow.h"
 
 #include "compiler/loops/builder.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kWidth = 3;
 
-/// Two functions, the second of which is asked to do with 32 bits: a table, and what items make of it.
+/// A program of two functions: one fills a table, and one works on items, for which single precision is asked.
 struct Items {
   Builder b;
   const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", kWidth);
@@ -164,7 +165,7 @@ TEST_CASE("constants that 32 bits cannot hold keep their meaning") {
   CHECK(loops::print(after).find("inf") == std::string::npos);
   const test::Buffers got = numbers(after);
   for (std::size_t e = 0; e < kWidth; ++e)
-    CHECK(got[s.sums.index()][e] == 9);  // as in 64 bits: all are as unlikely
+    CHECK(got[s.sums.index()][e] == 9);  // as with 64 bits: all values are equally unlikely
   CHECK(numbers(before)[s.sums.index()] == got[s.sums.index()]);
 }
 

@@ -1,4 +1,4 @@
-// Which tables have rows of whole lines of memory.
+// The pass `pad`: tables that the code fills get rows of whole cache lines; all others keep their rows.
 #include "compiler/passes/pad.h"
 
 #include "compiler/loops/builder.h"
@@ -40,7 +40,7 @@ TEST_CASE("rows of tables that the code fills are whole lines, all others stay")
   });
   const loops::Program before = b.take(), after = loops::pad_rows(before);
   CHECK(row_of(after, table) == 24);
-  CHECK(row_of(after, narrow) == 20);  // nothing fills it
+  CHECK(row_of(after, narrow) == 20);  // the code never fills this table
   CHECK(row_of(after, short_rows) == 7);
   CHECK(row_of(after, kept) == 20);
   CHECK(row_of(after, given) == 20);

@@ -1,5 +1,5 @@
-// Turns of a phase that lie in lanes, and loops with their rows outermost: all numbers are small integers, so that sums
-// are the same in every order.
+// The pass `short` on parallel regions: iterations over clusters become lanes. Also the interchange of loops that makes
+// rows the outermost axis. All numbers are small integers, so that sums are the same in every order.
 #include <sstream>
 
 #include "compiler/loops/builder.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kTurns = 19, kWidth = 3;
 
-/// A range of turns over clusters, and a function that it is a phase of.
+/// A function over a range of clusters, which is a parallel region ("phase") of a second function.
 struct Clusters {
   Builder b;
   const SizeId k = b.constant_size("K", kTurns), d = b.constant_size("D", kWidth);
@@ -50,7 +50,7 @@ struct Clusters {
   void each(const Body& body) { b.for_each(b.fresh("d"), d, body); }
   ExprId function_of(ExprId x) { return b.mul(b.f(0), b.exp(x)); }
 
-  /// Whether the turns lie in lanes; the same comes of all ranges.
+  /// Returns true if the pass puts iterations into lanes; all ranges must give the same results.
   bool in_lanes(const Program& before) {
     const Program after = loops::take_short_items_together(before);
     for (const auto& range : {std::vector<std::int64_t>{0, kTurns}, {0, 8}, {3, 18}, {2, 5}, {7, 7}}) {
@@ -84,7 +84,7 @@ TEST_CASE("phases: rows are read, stored as a whole, changed piece by piece, and
   Builder& b = x.b;
   const Program p = x.phase({[&](ExprId k) {
     x.each([&](ExprId i) {
-      x.each([&](ExprId j) {  // from here on in lanes
+      x.each([&](ExprId j) {  // the pass starts lanes here
         b.store(x.square, {k, i, j}, b.mul(b.load(x.mean, {k, i}), b.load(x.scale, {k, j, i})));
       });
     });
@@ -124,7 +124,8 @@ TEST_CASE("phases: what is read before a row is stored is read where it was") {
   for (std::string line; std::getline(lines, line);) {
     const bool in_row = line.find("turns.mean.row") != std::string::npos;
     kept = kept || in_row;
-    CHECK_FALSE((in_row && line.find("= mean[") != std::string::npos));  // what is there is not copied
+    CHECK_FALSE(
+        (in_row && line.find("= mean[") != std::string::npos));  // an array that is transposed already is not copied
   }
   CHECK(kept);
 }
@@ -174,7 +175,7 @@ TEST_CASE("phases: a number that turns read, too few turns, and the rows of othe
   };
   CHECK_FALSE(reads.in_lanes(
       reads.phase({body(reads, [&](ExprId k) { reads.b.store(reads.count, {k}, reads.b.get(reads.sum)); })})));
-  // Not of a phase whose turns are known: such loops add to statistics.
+  // Without a parallel region of known length, the loop is one over items and must stay as it is.
   Clusters& x = few;
   Program p = x.phase({body(x, [](ExprId) {})});
   p.functions[1].phases.clear();

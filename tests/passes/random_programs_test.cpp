@@ -1,5 +1,5 @@
-// Random loops over items, shaped as stages are: every turn fills the scratch that it reads. Passes must not change a
-// bit of what is kept.
+// Fuzz test of the passes: random loops over items in the form that lowering makes, in which each iteration fills the
+// scratch that it reads. No pass may change a bit of the results.
 #include <random>
 #include <set>
 
@@ -72,7 +72,7 @@ class Maker {
   }
   void each(const std::function<void(ExprId)>& body) { b_.for_loop(b_.fresh("k"), b_.i(0), b_.i(kWidth), body); }
 
-  /// A number that element k may be made of.
+  /// Returns a random operand for element k: data, a table, scratch that is filled, a scalar or a constant.
   ExprId number(ExprId k) {
     switch (pick(8)) {
       case 0:

@@ -1,4 +1,5 @@
-// Which arrays are computed where they are read, and which must not: each program computes the same.
+// The pass `recompute` (rematerialisation): which arrays are computed again where they are read, and which must be
+// stored. Each program must compute the same.
 #include "compiler/passes/recompute.h"
 
 #include "compiler/loops/builder.h"
@@ -12,7 +13,8 @@ using loops::Role;
 
 namespace {
 
-/// Rows that are multiplied by a vector, and added to another by what the products add up to.
+/// A program that multiplies each row by a vector into an array, sums it, and adds the array times the sum to a
+/// statistic. The array can be computed twice instead of being stored.
 struct Products {
   explicit Products(std::int64_t width = loops::kInMemory + 3) : k(b.constant_size("K", width)) {}
 
@@ -28,7 +30,7 @@ struct Products {
 
   void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k, body); }
 
-  /// Whether the products are kept nowhere.
+  /// Returns true if the pass has removed the array of products.
   bool goes() {
     b.function("f", [&] {
       product = b.local_array("product", {k});

@@ -1,4 +1,6 @@
-// Recurrences that repeat themselves: what is skipped would have given the same bits.
+// The pass `settled` (skip at a fixed point): a step of a recurrence is skipped if its input has the bits of the step
+// before, since it would give the same result. The tests check which loops are changed, and that all programs compute
+// the same.
 #include "compiler/passes/settled.h"
 
 #include <cmath>
@@ -17,7 +19,8 @@ namespace {
 
 constexpr std::size_t kSteps = 60;
 
-/// state = sqrt(x[t] + state) for two numbers at every step, and what is done with them.
+/// A loop over steps with state = sqrt(x[t] + state) for two numbers. With constant data the state converges, and later
+/// steps can be skipped. Tests combine the parts of the loop.
 class Steps {
  public:
   using Body = std::function<void(ExprId t)>;
@@ -68,7 +71,7 @@ void check_same(const loops::Program& before, const loops::Program& after) {
 
 bool skips(const loops::Program& p) { return loops::print(p).find("if 0 < changed") != std::string::npos; }
 
-/// Whether the loop with this body is changed; the same is computed in any case.
+/// Returns true if the pass changes the loop with this body. Fails the test if the result differs.
 bool skips(const std::function<void(Steps&, ExprId t)>& body, bool independent = false) {
   Steps steps;
   const loops::Program before = steps.make([&](ExprId t) { body(steps, t); }, independent);
@@ -112,20 +115,20 @@ TEST_CASE("settled: the steps that are skipped are those after it has converged"
 }
 
 TEST_CASE("settled: what has to do with the step, or is written elsewhere, is done at every step") {
-  CHECK_FALSE(skips([](Steps& s, ExprId t) {  // reads the data of the step itself
+  CHECK_FALSE(skips([](Steps& s, ExprId t) {  // the state reads the data of the step directly
     s.each([&](ExprId k) {
       const ExprId x = s.b.load(s.data, {t, k});
       s.b.store(s.state, {k}, s.b.sqrt(s.b.add(x, s.b.load(s.state, {k}))));
     });
     s.keep(t);
   }));
-  CHECK_FALSE(skips([](Steps& s, ExprId t) {  // the state is changed after it
+  CHECK_FALSE(skips([](Steps& s, ExprId t) {  // the state is changed after the recurrence
     s.bring(t);
     s.advance();
     s.each([&](ExprId k) { s.b.add_to(s.state, {k}, s.b.to_f64(t)); });
     s.keep(t);
   }));
-  CHECK_FALSE(skips([](Steps& s, ExprId t) {  // no more work than the comparison
+  CHECK_FALSE(skips([](Steps& s, ExprId t) {  // the step costs no more than the comparison
     s.bring(t);
     s.each([&](ExprId k) { s.b.store(s.state, {k}, s.b.load(s.own, {k})); });
     s.keep(t);

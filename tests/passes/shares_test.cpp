@@ -1,4 +1,5 @@
-// Which loops run in ranges, and which must not: each program computes the same, turn by turn from the last one on.
+// The pass `shares` (outlining of parallel loops): which loops become parallel regions, and which must not. Regions run
+// iteration by iteration in reverse order, and must compute the same.
 #include "compiler/passes/shares.h"
 
 #include "compiler/loops/builder.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kRows = 5, kWidth = 4;
 
-/// A function over `rows` rows of `width` numbers, and arrays that it may use.
+/// A function over rows of `kWidth` numbers, and arrays that it may use.
 struct Rows {
   Builder b;
   const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", kWidth);
@@ -26,7 +27,8 @@ struct Rows {
   void rows(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("n"), n, body); }
   void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k, body); }
 
-  /// How many phases the function has afterwards; `left`: statements of its body.
+  /// Returns the number of parallel regions ("phases") after the pass. `left`: how many statements must remain in the
+  /// body.
   std::size_t phases(const std::function<void()>& body, std::size_t left) {
     b.function("f", body);
     const loops::Program before = b.take();
@@ -249,7 +251,7 @@ TEST_CASE("what a phase leaves in scratch for the rest of the function is a tabl
   };
   b.function("f", form);
   loops::Program before = b.take();
-  if (elsewhere) std::swap(before.functions[0], before.functions[1]);  // run() runs the first
+  if (elsewhere) std::swap(before.functions[0], before.functions[1]);  // test::run calls the first function
   const loops::Program after = loops::share_loops(before);
   INFO(loops::print(after));
   CHECK(loops::verify_regions(after).empty());

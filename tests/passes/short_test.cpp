@@ -1,4 +1,5 @@
-// Items of a few numbers in lanes: all numbers are small integers, so that sums are the same in every order.
+// The pass `short` (outer-loop vectorisation): items with short inner loops are put into the lanes of a vector. All
+// numbers are small integers, so that sums are the same in every order.
 #include "compiler/passes/short_loops.h"
 
 #include "compiler/loops/builder.h"
@@ -19,9 +20,10 @@ constexpr std::int64_t kItems = 37, kLetters = 3;
 
 enum class Items { squares, first, letters, alone, wide, known };
 
-/// Squares x' G x of an item of `width` numbers, its row of parameters, and what it adds to sums; fails where a square
-/// is above `limit`. Or with the row of the first item, too; with a row of a table that a letter names, without sums,
-/// with an array of more numbers than lanes take, or with loops whose length only the data tell.
+/// Returns a loop over items that computes x' G x from `width` numbers x, writes a row of parameters and adds to sums.
+/// It fails if the value is above `limit`. Kinds: `first` also reads the row of the first item; `letters` a table row
+/// that the data name; `alone` has no sums; `wide` has a work array too large for lanes; `known` has loops whose length
+/// only the data tell.
 loops::Program make(Items kind, std::int64_t width, double limit) {
   Builder b;
   const SizeId n = b.runtime_size("N"), d = kind == Items::known ? b.runtime_size("D") : b.constant_size("D", width),
@@ -111,7 +113,7 @@ TEST_CASE("short: items that stay as they are") {
 }
 
 TEST_CASE("short: vectors along loops that fill them") {
-  const auto width = GENERATE(2, 16, 40);  // of the inner loop, in one of 64
+  const auto width = GENERATE(2, 16, 40);  // length of the inner loop
   Builder b;
   const SizeId n = b.runtime_size("N"), d = b.constant_size("D", 64), k = b.constant_size("K", width);
   const BufferId x = b.buffer("x", Role::data, {n, d}), table = b.buffer("G", Role::table, {d, k}),

@@ -1,4 +1,5 @@
-// Sums over steps, four steps at a time: each program computes the same, to the bit.
+// The pass `steps` (unroll-and-jam over the steps of chains): four steps that add to the same sums are computed at
+// once. Each program must compute the same bits.
 #include "compiler/passes/steps.h"
 
 #include "compiler/loops/builder.h"
@@ -12,7 +13,7 @@ using loops::Role;
 
 namespace {
 
-/// Groups of items, whose steps add products of two coordinates to sums in lanes.
+/// A loop over the steps of eight chains in lanes. Each step adds products of two coordinates to sums.
 struct Sums {
   Builder b;
   const loops::SizeId d = b.constant_size("D", 3), k = b.constant_size("K", 2), turns = b.constant_size("turns", 8),
@@ -22,7 +23,7 @@ struct Sums {
                  rows = b.buffer("R", Role::statistic, {steps, d});
   std::function<void(ExprId step)> more = [](ExprId) {};
 
-  /// Whether steps go together.
+  /// Returns true if the pass has combined steps.
   bool together(std::int64_t length) {
     b.function("f", [&] {
       const BufferId c = b.local_array("c", {turns});

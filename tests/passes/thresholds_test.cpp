@@ -1,6 +1,7 @@
-// Every number that chooses between two ways of doing the same thing, on small data: models are compiled with each of
-// them moved to where their data take the one way and the other, and compute what the interpreter makes of the program
-// that no pass has touched.
+// Every threshold (runtime/threshold.h) must be safe on both sides: with small data, models are compiled with each
+// threshold moved below and above what they have, and must compute what the interpreter computes from the unoptimised
+// program. Every numeric constant of passes, lowering and code generation must be listed here as a threshold or as a
+// constant.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -23,16 +24,16 @@ namespace {
 using namespace lehr;
 namespace fs = std::filesystem;
 
-/// Values of a threshold for small data: one below what models have, some among them, one above.
+/// A threshold with the values to try: one below what small models have, some in between, and one above.
 struct Moved {
   const char* name;
   std::vector<double> values;
-  std::string also = "";  // others that are moved as well, so that small data come to this one
+  std::string also = "";  // further thresholds NAME=VALUE, without which small data would not reach this one
 };
 
-constexpr const char* kInBlocks = "blocks.in_registers=16";  // tables of more than 32 numbers are too large for them
+constexpr const char* kInBlocks = "blocks.in_registers=16";  // small tables then count as larger than the registers
 
-/// Those of the lowering to Loops and of the passes.
+/// Thresholds of the lowering to loops and of the passes.
 const std::vector<Moved> kOfLoops{
     {"blocks.in_registers", {0, 1, 2, 4, 16, 1e6}},
     {"blocks.in_lanes", {8, 32}, kInBlocks},
@@ -73,7 +74,7 @@ const std::vector<Moved> kOfLoops{
     {"within.most_numbers", {0, 1, 3, 1e9}},
 };
 
-/// Those of the code generation, which shows in LLVM's text.
+/// Thresholds of the code generation, whose effect shows in the text of the LLVM IR.
 const std::vector<Moved> kOfCode{
     {"native.loop_shape.unroll_now_nodes", {0, 1e9}},
     {"native.loop_shape.unrolled_vectors", {1, 1e6}},
@@ -83,7 +84,7 @@ const std::vector<Moved> kOfCode{
     {"native.loop_shape.little_of_statement", {0, 1e12}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
     {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.lower_parts.part_statements=4"},
-    {"native.lower_parts.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // no more than it
+    {"native.lower_parts.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block
     {"native.lower_parts.in_registers", {0, 1e9}},
     {"native.lower_prefetches.ahead", {64, 1e6}},
     {"native.lower_prefetches.turns", {1, 100}},
@@ -91,7 +92,7 @@ const std::vector<Moved> kOfCode{
     {"native.zero_lanes.fewest", {1, 1e6}},
 };
 
-/// Those that no model of models/ comes to with the data that are here: programs of the unit tests do.
+/// Thresholds that no example model reaches with its data; unit tests cover them.
 const std::set<std::string> kOfUnitTests{
     "blocks.unknown_length",              // blocks_test.cpp
     "blocks.most",                        // blocks_test.cpp
@@ -103,25 +104,25 @@ const std::set<std::string> kOfUnitTests{
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
 };
 
-/// Those of runs and of readers, which tests/generator moves (RUNS in checks.py).
+/// Thresholds of methods and readers, which tests/generator moves (RUNS in checks.py).
 const std::set<std::string> kOfRuns{
     "shares.operations",   "shares.of_sum",       "shares.outside",           "shares.many_items",
     "streamed_data.part",  "streamed_data.first", "streamed_data.most_items", "predict_parts.most_items",
     "score.items_at_once", "survey.most_places",  "line_rows.most_places",    "line_rows.chunk"};
 
-/// Numbers that are no thresholds: file and name, and what they are.
+/// Constants that are no thresholds, as file and name.
 const std::set<std::string> kConstants{
-    // Widths of what is laid out together, and units: one way, at a size that the code is written for.
+    // Widths and units for which the code is written.
     "passes/pad.kLine", "passes/steps.kSteps", "passes/short_loops.kTogether", "passes/short_loops.kLanes",
     "passes/jam.kTurns", "loops/lower_full_rows.kItems", "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes",
     "native/lower_transposes.kLanes", "native/lower_prefetches.kLine", "native/lower.kBufferAlignment",
     "native/lower.kDataAlignment", "native/half_vectors.kLeastBits", "native/joint_sums.kFewest",
     "native/joint_sums.kMost", "native/object_cache.kDigest", "native/object_cache.kUnfinished",
     "native/lower_parts.kLeft", "native/loop_shape.kMuchWork",
-    // Costs of operations, which the thresholds are compared with.
+    // Costs of operations, which are compared with thresholds.
     "passes/settled.kSlowOperation", "passes/settled.kUnknownTurns", "passes/short_loops.kFunction",
     "passes/short_loops.kTurned", "passes/short_loops.kLeftOver", "passes/short_loops.kUnrolled",
-    // Numbers of the mathematics, of formats and of the machine.
+    // Constants of mathematics, formats and the processor.
     "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "loops/lower_chain_gaussian.kLog2Pi",
     "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
     "passes/narrow.kLargest", "loops/special.kShiftTo", "loops/special.kHalfLogTwoPi", "loops/draws.kKinds",
@@ -130,7 +131,7 @@ const std::set<std::string> kConstants{
     "native/special_functions.kInfinity", "native/special_functions.kNaN", "native/special_functions.kRound",
     "native/special_functions.kSmallest", "native/special_functions.kHalfLogTwoPi"};
 
-/// While it lives, a threshold has another value.
+/// Sets a threshold to another value during its lifetime.
 class Set {
  public:
   Set(const Moved& moved, double value) {
@@ -145,7 +146,7 @@ class Set {
 
 std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend) {
   Instance instance(p.front, p.data, {.save_locals = true, .batches = true}, backend);
-  // Loops outside the items are cut into as many shares as they have iterations, as they are for large data.
+  // Parallel regions are cut into as many chunks as they have iterations, as for large data.
   instance.engine().work_with(2, ShareSize{1e300, 0, 1});
   REQUIRE(instance.start(3, 0));
   CaviOptions o;
@@ -162,7 +163,7 @@ std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend)
   return all;
 }
 
-/// Of few iterations in each loop, for an interpreter.
+/// Models whose loops have few iterations, so that the interpreter is quick enough; they are tried first.
 const std::vector<std::string> kModels{"models/crossed_random_effects.lehr",
                                        "models/lda.lehr",
                                        "models/gmm_normal_wishart.lehr",
@@ -180,11 +181,11 @@ const std::vector<std::string> kModels{"models/crossed_random_effects.lehr",
                                        "models/factorial_mixture.lehr",
                                        "models/nested_random_effects.lehr"};
 
-/// A model, what the interpreter makes of the program that no pass has touched, and the program as it is else.
+/// A model with its data, and the results of the interpreter on its unoptimised program.
 struct Ready {
   std::string path;
   std::unique_ptr<test::Prepared> model;
-  std::vector<std::vector<double>> right;
+  std::vector<std::vector<double>> right;  // results of the interpreter
 };
 
 loops::Program program_of(const test::Prepared& p) {
@@ -204,7 +205,7 @@ std::string all_passes() {
   return out;
 }
 
-/// The k-th model: those above first, then all others.
+/// Returns the k-th model, those of kModels first; null after the last. Models are prepared once.
 Ready* ready(std::size_t k) {
   static const std::vector<std::string> paths = [] {
     std::vector<std::string> out = kModels;
@@ -224,7 +225,7 @@ Ready* ready(std::size_t k) {
   return made[k].get();
 }
 
-/// Moves a threshold over its values in one model after the other, until enough models have had other code of it, and
+/// Tries all values of a threshold in one model after the other, until it has changed the code of `enough` models, and
 /// compares what all code computes. `text` is the code; `all`: where the first models have the same code, others
 /// follow.
 template <class Text>
@@ -236,7 +237,7 @@ void move(const Moved& moved, int enough, bool all, const Text& text) {
     for (const double value : moved.values) {
       INFO(r->path << " with " << moved.name << " = " << value);
       const Set set(moved, value);
-      // Before there are Loops, terms are grouped by one of them.
+      // One threshold acts before lowering, when terms are grouped.
       const auto again = std::string_view(moved.name).starts_with("regroup.") ? test::prepare(r->path) : nullptr;
       const test::Prepared& model = again ? *again : *r->model;
       if (!codes.insert(text(model)).second) continue;
@@ -255,7 +256,7 @@ std::string text_of(const fs::path& path) {
 
 bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".h"; }
 
-/// Calls f(name) for every threshold that the text of a source declares.
+/// Calls f(name) for every threshold that a source text declares.
 void each_threshold(const std::string& text, const std::function<void(const std::string&)>& f) {
   static const std::regex threshold(R"x(constexpr Threshold<[\w:]+>\s+k\w+\(\s*"([\w.]+)")x");
   for (std::sregex_iterator it(text.begin(), text.end(), threshold), end; it != end; ++it)
@@ -337,7 +338,7 @@ TEST_CASE("wherever a threshold of Loops lies, models compute the same") {
 TEST_CASE("wherever a threshold of the code generation lies, models compute the same") {
   for (const Moved& moved : kOfCode) {
     DYNAMIC_SECTION(moved.name) {
-      // Some choose between forms that vectors of four numbers do not have: code for those of eight is looked at too.
+      // Some thresholds matter only for vectors of eight numbers, so code for such a processor is compared too.
       const native::Options eight{.cpu = "x86-64-v4", .triple = "x86_64-linux-gnu"};
       move(moved, 2, false, [&](const test::Prepared& p) {
         return native::llvm_text(program_of(p)) + native::llvm_text(program_of(p), eight);

@@ -1,4 +1,5 @@
-// Rows that nothing reads are written where they are asked for, and others always.
+// The pass `unread` (demand-driven outputs): per-item parameters that nothing in a sweep reads, and sums that only the
+// ELBO needs, are written only when a flag asks for them.
 #include "compiler/passes/unread.h"
 
 #include "compiler/loops/builder.h"
@@ -12,7 +13,7 @@ using loops::Role;
 
 namespace {
 
-/// Items whose rows are filled, and which add to a sum.
+/// A loop over items that fills a row of parameters for each and adds to a sum. A flag asks for the rows.
 struct Items {
   Builder b;
   const loops::SizeId k = b.constant_size("K", 3), n = b.runtime_size("N");
@@ -25,8 +26,8 @@ struct Items {
     b.ask(loops::Needed::rows, weights, 1);
   }
 
-  /// The numbers of `rows` and `sums` after the pass, where rows are asked for or not; those without the pass are the
-  /// same where they are.
+  /// Returns the program; with `reads`, the sum reads the rows, so that they are always needed. Without, the pass may
+  /// skip them, and the results must be the same whenever they are asked for.
   loops::Program program(bool reads) {
     b.function("items", [&] {
       b.for_each("row", n, [&](ExprId row) {
@@ -67,15 +68,15 @@ TEST_CASE("what runs once a fit may read rows, and writes them") {
   });
   items.b.mark_cold(0);
   const loops::Program before = items.program(false), after = loops::write_when_asked(before);
-  test::check_same(before, after, numbers(0), {4});  // the first function is `prepare`
+  test::check_same(before, after, numbers(0), {4});  // runs only the first function, `prepare`
   CHECK(loops::print(after).find("if 0 < weights[1]") != std::string::npos);
 }
 
 namespace {
 
-/// Items that add to a sum of their own and to sums for a bound, from an array, a number that the sum needs as well,
-/// and one that nobody else needs but is declared before what does. The sum needs an array too, and what a condition
-/// reads.
+/// A loop over items that adds to a sum, and to another sum that only the ELBO needs. The pass must find which parts
+/// the ELBO alone needs: an array (`logs`) and a scalar (`late`), but not those that the first sum or the condition
+/// reads (`total`, `needed`, `largest`).
 loops::Program with_bound() {
   Builder b;
   const loops::SizeId k = b.constant_size("K", 3), n = b.runtime_size("N"), one = b.constant_size("one", 1);
@@ -115,7 +116,7 @@ TEST_CASE("sums for a bound are formed where it is asked for") {
   CHECK(ran.buffers[1] == whole.buffers[1]);
   CHECK(whole.buffers[1][0] == 45);
   CHECK(whole.buffers[1][1] == Approx(45 + std::log(6.) + std::log(10.)));
-  // What stands in an innermost loop of constant length beside something else is formed anyway.
+  // Statements in an innermost loop of constant length that also does other work are not guarded.
   CHECK(ran.buffers[2][0] == Approx(3 * (std::log(2.) + std::log(4.) + std::log(8.))));
   CHECK(whole.buffers[2][0] > ran.buffers[2][0] + 1);
   const std::string text = loops::print(after);

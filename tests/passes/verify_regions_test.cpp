@@ -1,4 +1,5 @@
-// Programs that a parallel region makes wrong, and ones beside them that are right.
+// The verifier of parallel regions: programs in which iterations could interfere with each other must be reported, and
+// similar correct programs must not.
 #include "compiler/loops/verify_regions.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +15,7 @@ using loops::Type;
 
 namespace {
 
-/// A region over rows, and the function that it is a phase of.
+/// A function with two parallel regions ("phases") over rows.
 struct Region {
   Builder b;
   const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", 4);
@@ -24,7 +25,8 @@ struct Region {
                  sums = b.buffer("sums", Role::scratch, {b.constant_size("one", 1)});
 
   using Row = std::function<void(ExprId row)>;
-  /// `second`: of another phase of the same function; `after`: of the function.
+  /// Returns the problems of a program whose regions have the bodies `first` and `second`; `after` is the rest of the
+  /// function that they belong to.
   std::vector<std::string> problems(const Row& first, const Row& second, const std::function<void()>& after) {
     for (const Row* row : {&first, &second}) {
       b.function(b.fresh("f."), {{"begin", Type::i64}, {"end", Type::i64}},
@@ -40,7 +42,8 @@ struct Region {
     return problems(
         first, [](ExprId) {}, [] {});
   }
-  /// Of a function of items, beside one that is called on its own.
+  /// Returns the problems of a function over a range of items with this body, which is not a region of another
+  /// function.
   std::vector<std::string> of_items(const Row& row) {
     b.function("items", {{"begin", Type::i64}, {"end", Type::i64}},
                [&](const Builder::Indices& p) { b.for_loop("n", p[0], p[1], row); });

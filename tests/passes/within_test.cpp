@@ -1,4 +1,5 @@
-// Which expected statistics are kept for one item at a time, and which must not be: each program computes the same.
+// The pass `within` (array contraction): per-item arrays that are used only in the iteration that fills them shrink to
+// one item. Each program must compute the same.
 #include "compiler/passes/within.h"
 
 #include "compiler/loops/builder.h"
@@ -12,7 +13,7 @@ using loops::Role;
 
 namespace {
 
-/// Items of which each forms the squares of its numbers and adds them up.
+/// A loop over items that computes the squares of an item's numbers and adds them up.
 struct Squares {
   explicit Squares(std::int64_t width = 5) : k(b.constant_size("K", width)) {}
 
@@ -31,7 +32,7 @@ struct Squares {
     each([&](ExprId e) { b.add_to(sums, {e}, b.load(square, {item, e})); });
   }
 
-  /// Whether there are no squares but those of the item that is worked on.
+  /// Returns true if the pass has contracted the array of squares to one item.
   bool within() {
     b.function("items", [&] {
       b.for_each("item", n, [&](ExprId item) {

@@ -1,3 +1,4 @@
+// See every_model.h.
 #include "tests/posterior/every_model.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ struct Command {
   Settings settings;
 };
 
-/// The options of the `lehr fit` line in the model's head comment.
+/// Returns the options of the `lehr fit` line in the comment at the head of a model.
 Command documented_command(const std::string& text) {
   std::istringstream lines(text);
   std::string line, joined;
@@ -41,7 +42,7 @@ Command documented_command(const std::string& text) {
   return out;
 }
 
-/// A corpus is cut to its first documents: the interpreter is slow.
+/// Cuts ragged data to the first `rows` rows, as the interpreter is slow.
 void shorten(Dataset& data, std::size_t rows) {
   for (auto& [name, a] : data) {
     if (!a.ragged() || a.row_offsets.size() <= rows + 1) continue;

@@ -1,5 +1,6 @@
-// Coupling from the past against the runs that it stands for: from every one of the 2^n states, by the ordinary sweep
-// of the sampler with the same random numbers. Frequencies of samples would not tell: samples of chains that had not
+// Exact sampling by coupling from the past (Propp & Wilson 1996) with envelopes: a sample is claimed when the bounds of
+// all chains agree. The test runs the ordinary sampler from each of the 2^n states with the same random numbers; all
+// must end in the claimed sample. Frequencies of samples would not show an error, since samples of chains that have not
 // all met can look right.
 #include <catch2/catch.hpp>
 
@@ -51,7 +52,7 @@ const Case kOthers[] = {
      {{"a", {0, 1, 2, 3, 0, 2}}, {"b", {0, 0, 1, 1, 2, 2}}}},
 };
 
-/// A model in memory, to be sampled exactly.
+/// A small model prepared for exact sampling.
 struct Sampler {
   explicit Sampler(const Case& c, Backend backend = Backend::native) {
     INFO(c.name);
@@ -90,7 +91,8 @@ struct Sampler {
     each_element([&](double x, double) { out.push_back(x); });
     return out;
   }
-  /// By the sampler's own sweep; the k-th element begins at its larger value where bit k of `from` is 1.
+  /// Runs the ordinary sampler from a state `back` sweeps before the end, and returns the final state. Element k starts
+  /// at its larger value if bit k of `from` is 1.
   std::vector<double> run_from(std::uint64_t from, std::int64_t draw, std::int64_t back) const {
     each_element([&](double& x, double least) {
       x = (from & 1U) != 0 ? 1 : least;
@@ -104,7 +106,7 @@ struct Sampler {
       REQUIRE(sweep(e, {.local_iterations = 1}) == 0);
     return state();
   }
-  /// How far back a sample has to begin.
+  /// Returns how many sweeps before the end all chains must start so that the bounds agree (a power of two).
   std::int64_t met(std::int64_t draw) const {
     for (std::int64_t back = 1; back <= 4096; back *= 2) {
       double undecided = 1;
@@ -121,7 +123,7 @@ struct Sampler {
   ExactOptions options;
 };
 
-/// Starts that do not end at `state`.
+/// Returns the number of starting states whose run does not end at `state`.
 int elsewhere(const Sampler& s, const std::vector<double>& state, std::int64_t draw, std::int64_t back) {
   int out = 0;
   for (std::uint64_t from = 0; from < std::uint64_t{1} << state.size(); ++from)
@@ -138,7 +140,7 @@ void check_all_starts(const Case& c, std::int64_t draws) {
     const std::vector<double> sample = s.state();
     REQUIRE(sample.size() <= 9);
     wrong += elsewhere(s, sample, draw, back);
-    // The random numbers of a time are those of every run (MacKay, exercise 32.2).
+    // Starting earlier must give the same sample, since each time keeps its random numbers (MacKay, exercise 32.2).
     double undecided = 1;
     REQUIRE(run_envelope(s.engine(), s.options, draw, 4 * back, undecided) == 0);
     wrong += undecided > 0 || s.state() != sample;
@@ -155,7 +157,7 @@ TEST_CASE("no sample is claimed before all starts have met") {
 }
 
 TEST_CASE("the same check finds what two runs alone claim falsely") {
-  // Of mixed couplings the runs from the largest and the smallest state bound nothing.
+  // With couplings of both signs, the runs from the largest and the smallest state are no bounds of the others.
   const Sampler s(kGlass);
   int wrong = 0;
   for (std::int64_t draw = 0; draw < 50; ++draw) {

@@ -1,5 +1,5 @@
-// Every model of models/, on the data its own head comment names: the ELBO never falls, the interpreter and
-// the native code agree, and the fixed point is a maximum of the ELBO in every global parameter.
+// Every example model on the data that the comment at its head names: the ELBO never falls, the interpreter and the
+// native code agree, and the fixed point is a maximum of the ELBO in every global parameter (by finite differences).
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -41,8 +41,8 @@ bool is_chain(const Prepared& p, const std::string& variable) {
   return false;
 }
 
-/// The ELBO with the local factors, and the chains, at their best for the global parameters. A chain is known
-/// by the marginals of its elements alone, so its factor is found again from the other factors.
+/// Returns the ELBO with the local factors and the chains optimised for the given global parameters. Marginals of its
+/// elements do not determine a chain, so its factor is computed again from the other factors.
 double best_elbo(const Prepared& p, Instance& instance, const CaviOptions& options) {
   std::vector<std::int64_t> chains;
   for (const StepRow& step : instance.engine().steps()) {
@@ -79,7 +79,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       Instance native(p->front, p->data, {true}, Backend::native);
       Instance slow(p->front, p->data, {true}, Backend::interpreter);
 
-      // the same few sweeps in both
+      // The same few sweeps in native code and the interpreter.
       CaviOptions few;
       few.max_iterations = 3;
       few.local_iterations = 5;
@@ -93,7 +93,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
         CHECK(a[k] == Approx(b[k]).epsilon(1e-10));
       CHECK(worst_difference(native.posterior(true), slow.posterior(true)) < 1e-10);
 
-      // sums that are kept are those of the factors, whoever put them there
+      // Cached sums must be those of the present factors, also after factors have been loaded from outside.
       const Arrays q = native.engine().save();
       const double bound = bound_of(native);
       native.engine().forget_sums();
@@ -103,7 +103,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       native.engine().load(q);
       CHECK(bound_of(native) == bound);
 
-      // to the fixed point
+      // Sweep to the fixed point; the ELBO must not fall on the way.
       CaviOptions tight;
       tight.max_iterations = 20000;
       tight.tolerance = 1e-22;
@@ -123,7 +123,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
         const std::size_t d = array.shape.empty() ? 1 : static_cast<std::size_t>(array.shape.back());
         const bool square =
             matrix && array.shape.size() >= 2 && array.shape[array.shape.size() - 2] == array.shape.back();
-        // a point of the simplex stays on it: what one entry gains the next one loses
+        // A point on the simplex stays on it: what one entry gains, the next one loses.
         const std::string variable = array.name.substr(0, array.name.rfind('.'));
         const bool simplex =
             array.name.ends_with(".value") &&
@@ -152,14 +152,14 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
           const double noise = 1e-11 * (1 + std::abs(top));
           INFO(array.name << "[" << i << "] = " << array.values[i] << " slope " << slope << " curvature " << curvature);
           CHECK(up <= top + noise);
-          // A positive point whose maximum is 0, which it comes near to and never reaches, rises on its way there
-          // alone.
+          // A positive point whose maximum is at 0 approaches it without reaching it, so the ELBO rises only in that
+          // direction.
           if (positive_point && array.values[i] < 1e-5) {
             CHECK(slope < 0);
             continue;
           }
           CHECK(down <= top + noise);
-          // what is left of the way to the maximum, where the curvature can be told from rounding
+          // The Newton step to the maximum must be small, if the curvature is larger than rounding errors.
           if (-curvature * h * h > 1e3 * noise) CHECK(std::abs(slope / curvature) < 0.1 * h + 1e-9);
           else CHECK(std::abs(slope) * h < 1e2 * noise);
         }

@@ -1,5 +1,6 @@
-// Pairs of a sum by the sum: the same sweeps as when every pair is visited, in native code and in the
-// interpreter.
+// The residual form of squared sums: for y ~ Normal(sum(r) U[a, r] V[b, r], tau), sums over pairs (r, r') are replaced
+// by the residual of the whole sum, in linear instead of quadratic time. Sweeps must be the same as with all pairs, in
+// native code and in the interpreter.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -15,7 +16,7 @@ using namespace lehr;
 
 struct Case {
   const char* name;
-  std::vector<std::string> kept;  // by residual: the blocks that it is kept during
+  std::vector<std::string> kept;  // for each residual, the blocks during whose updates it is maintained
   const char* model;
 };
 
@@ -90,7 +91,7 @@ Dataset dataset() {
   return out;
 }
 
-/// Every pair visited.
+/// Returns the analysis without residual forms, so that every pair is visited.
 Analysed without_residuals(Analysed a) {
   for (schedule::OuterTerm& t : a.schedule.outer)
     t.residual.reset();
