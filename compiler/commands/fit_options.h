@@ -13,6 +13,7 @@ namespace lehr::commands {
 
 /// Values of all options of a fit. Without `out`, the fit writes no files.
 struct FitArguments {
+  /// Values of MODEL, --out, --resume, --init and --method; `command` is the whole command line, for fit.json.
   std::string model, out, resume, init, method = "cavi", command;
   std::string prior;      // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
   double keep = 1;        // --forget: power of that posterior in the prior, in (0, 1]

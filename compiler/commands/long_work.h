@@ -25,8 +25,8 @@ class LongWork {
 
  private:
   std::string what_;  // name of the units
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(),
-                                        last_ = begin_;  // when the work began, and the last message
+  /// When the work began, and when the last message was printed.
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_ = begin_;
 };
 
 }  // namespace lehr::commands

@@ -12,7 +12,7 @@ namespace lehr::commands {
 
 /// Values of --set, --sizes and --labels as they were typed, each NAME=VALUE.
 struct SettingTexts {
-  std::vector<std::string> set, sizes, labels;
+  std::vector<std::string> set, sizes, labels;  // values of the options of these names
 };
 
 /// Adds --set, --sizes and --labels to a command; parsing stores their values in `texts`, which must outlive it.

@@ -12,8 +12,9 @@ namespace lehr::report {
 
 /// The columns of trace.csv, one element for each row.
 struct Trace {
-  std::vector<double> iteration, elbo, temperature,
-      held_out;  // held_out: nats an observation, NaN if not measured, empty without --test
+  /// The columns. `held_out` is in nats per observation, NaN in rows without a score, and empty if the fit had no
+  /// --test.
+  std::vector<double> iteration, elbo, temperature, held_out;
 };
 
 /// Returns the trace that was read with the fit. It is empty if there is none, or trace.csv belongs to another fit.

@@ -1,4 +1,4 @@
-// See samples.h.
+// Parameters, draws and statistics of families for tests; see samples.h.
 #include "tests/math/samples.h"
 
 #include <Eigen/Dense>
