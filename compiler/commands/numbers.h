@@ -13,11 +13,9 @@ namespace lehr::commands {
 /// Help text of --starts, the number of starts per new item in `lehr score` and `lehr predict`.
 inline constexpr const char* kStartsHelp = "Starts for the local variables of a new item, of which the best is kept";
 
-/// Adds an option that takes the numbers of a range, whose default is what `to` is now. Anything else is a
-/// usage error that says what the range is.
-template <class T>
 /// Adds a numeric option whose value is stored in `to`. The present value of `to` is the default. Values that are no
 /// number or outside of `range` are usage errors; the message states the range. `to` must outlive the command.
+template <class T>
 CLI::Option* add_number(CLI::App& command, const std::string& name, T& to, const OptionRange& range,
                         const std::string& help) {
   const auto read = [&to, range, name](const std::string& text) {

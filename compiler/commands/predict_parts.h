@@ -15,7 +15,7 @@ namespace lehr::commands {
 struct Predicted {
   std::vector<std::pair<std::string, std::size_t>> variables;  // name and number of predicted elements of each variable
   bool drawn = false;              // true if some predictions are averages over random draws
-  std::vector<std::string> notes;  // remarks on elements that the fit has not seen
+  std::vector<std::string> notes;  // notes on elements that the fit has not seen
   ItemSolution items;              // how the factors of the items were found
 };
 

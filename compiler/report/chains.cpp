@@ -21,7 +21,7 @@ struct Span {
   std::size_t begin = 0, end = 0;
   std::size_t length() const { return end - begin; }
   /// Returns how many neighbouring steps are averaged to one point of the plot.
-  std::size_t each() const { return (length() + kMostSteps - 1) / kMostSteps; }  // steps that share a place
+  std::size_t each() const { return (length() + kMostSteps - 1) / kMostSteps; }
 };
 
 /// Returns the sequences that these offsets describe, without empty ones. If the offsets do not cover all steps, it is

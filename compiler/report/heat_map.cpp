@@ -112,7 +112,7 @@ Markup heat_maps(const SavedFit& fit, const Numbers& n, std::size_t most) {
   const auto rank = n.shape.size();
   const auto rows = static_cast<std::size_t>(n.shape[rank - 2]), columns = n.last(), cells = rows * columns;
   const Rows outer = rows_of(fit, n, 2);
-  Numbers names = n;  // of the rows of each picture
+  Numbers names = n;  // stands for one heat map, to name and order its rows
   names.axes = {n.axes[rank - 2], n.axes[rank - 1]};
   names.shape = {n.shape[rank - 2], n.shape[rank - 1]};
   names.total.clear();

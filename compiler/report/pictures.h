@@ -1,5 +1,5 @@
 // The plots of a report that need only the posterior. Each function returns HTML with a caption that says what was left
-// out. Numbers are also in data-* attributes, so that scripts can read them from the page.
+// out. The values are also in data-* attributes, so that scripts can read them from the page.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace lehr::report {
 
-/// One row of an interval plot: a dot for the mean and a bar for the interval. Numbers that are NaN are not drawn.
+/// One row of an interval plot: a dot for the mean and a bar for the interval. NaN values are not drawn.
 struct Interval {
   std::string name;            // label at the left
   double mean, sd, low, high;  // mean, standard deviation, and the ends of the central 90 % interval

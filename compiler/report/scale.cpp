@@ -18,7 +18,7 @@ Scale around(std::span<const double> numbers, double margin) {
   }
   if (low > high) return {};
   const double range = high - low, size = std::max(std::abs(low), std::abs(high));
-  // Numbers that differ only by rounding get a range around them.
+  // Values that differ only by rounding get a range around them.
   if (range <= 1e-12 * size || range == 0) return {low - std::max(0.5 * size, 1e-3), high + std::max(0.5 * size, 1e-3)};
   return {low - margin * range, high + margin * range};
 }
