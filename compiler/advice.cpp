@@ -1,7 +1,7 @@
 // Tests the proposals in notes by applying each to the model text and analysing the result.
 //
 // Example: for `tau ~ InverseGamma(...)` a note proposes `tau ~ Gamma(shape = 1, rate = 1);`. The text of the old
-// declaration is replaced, the changed model is analysed, and the note is shown only if the error is gone and no new
+// declaration is replaced, and the changed model is analysed. The note is shown only if the error is gone and no new
 // one appeared. Results are cached by the changed text, since several diagnostics may propose the same.
 #include "compiler/advice.h"
 

@@ -1,6 +1,6 @@
 // The analysis of a model for Gibbs sampling: like `analyse`, but every block is drawn from its complete conditional.
-// Models with switched local bounds are expanded anew, since a sampler needs one auxiliary variable where variational
-// inference has a tangent point for each value of the switch.
+// Models with switched local bounds are expanded anew: variational inference has a tangent point for each value of the
+// switch, and a sampler one auxiliary variable for all.
 #pragma once
 #include "compiler/pipeline.h"
 

@@ -30,8 +30,8 @@ struct Analysed {
 /// and the warnings are added to `diagnostics`.
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics);
 
-/// Returns the facts about `data` that change the form of the density: which variables have missing values, which
-/// latent variables are partly observed, and which given arrays contain zeros.
+/// Returns the facts about `data` that change the form of the density. These are the variables with missing values, the
+/// latent variables that are partly observed, and the given arrays that contain zeros.
 density::ExpandOptions expand_options(const BoundData& data);
 
 /// Derives the inference algorithm of a model (Model -> Density -> Conditionals -> Schedule). `options` has what the
@@ -42,8 +42,8 @@ std::optional<Analysed> analyse(const model::Model& model, const density::Expand
 /// Reads a model text and derives its inference algorithm: `read` followed by `analyse` of the result.
 std::optional<Analysed> analyse(const Source& source, const density::ExpandOptions& options, Diagnostics& diagnostics);
 
-/// Returns the analysis with a temperature for each item of the data: the log likelihood of an item is multiplied by
-/// its element of a new given array, `inverse_temperatures`, with values 1 / T. Fails with ExitCode::model and the
+/// Returns the analysis with a temperature for each item of the data. The log likelihood of an item is multiplied by 1
+/// / T, an element of a new given array (`inverse_temperatures` of the result). Fails with ExitCode::model and the
 /// reason if this model cannot be tempered by item.
 Result<Analysed> with_item_temperatures(const Analysed& a);
 

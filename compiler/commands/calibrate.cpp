@@ -1,7 +1,7 @@
 // `lehr calibrate`: tests if a method finds the right posterior, on data simulated from the model itself.
 //
 // Without --geweke it is simulation-based calibration (Talts et al. 2018): over many simulations, the rank of the true
-// value among posterior draws must be uniform. With --geweke it is the joint distribution test of Geweke (2004), which
+// value among posterior draws must be uniform. With --geweke it is the joint distribution test of Geweke (2004). It
 // compares draws from the prior with a chain that alternates a Gibbs sweep and new data.
 #include <fmt/format.h>
 

@@ -17,8 +17,8 @@
 
 namespace lehr::commands {
 
-/// Everything that determines the numbers of a fit, as a map from a name to its value: options as they are spelled on
-/// the command line, files and arrays as digests. Two fits with equal identities give the same bits.
+/// Everything that determines the numbers of a fit, as a map from a name to its value. Options are spelled as on the
+/// command line; files and arrays are digests. Two fits with equal identities give the same bits.
 using Identity = std::map<std::string, std::string>;
 /// Returns the identity of a fit from its options and its model text, but without the data and the program (see
 /// with_data).

@@ -69,8 +69,8 @@ void add_update(CLI::App& app, Action& action, const std::string& command);
 /// global factors from them. `command` is the whole command line, which fit.json records.
 void add_update_globals(CLI::App& app, Action& action, const std::string& command);
 
-/// Returns the words of a command line separated by blanks, quoted for a POSIX shell where they need it, so that it can
-/// be pasted into a shell.
+/// Returns the words of a command line separated by blanks. Words that a POSIX shell would interpret are quoted, so
+/// that the result can be pasted into a shell.
 std::string command_line(int argc, char const* const* argv);
 
 /// Reads a model file. If it cannot be read, prints an error with suggestions to stderr and returns nothing.

@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// The final value of a fit's objective with the name of that objective: "ELBO" of variational fits, "log evidence" if
-/// the fit estimated it, or "log joint", the log density of the last draw of a sampler.
+/// The final value of a fit's objective, with its name. It is the ELBO of a variational fit, the log evidence if the
+/// fit estimated it, or the log joint density of a sampler's last draw.
 struct FitBound {
   std::string name;  // "ELBO", "log evidence" or "log joint"
   double value = 0;  // in nats

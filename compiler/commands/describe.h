@@ -1,5 +1,5 @@
-// A saved fit as text for the terminal, as `lehr show` prints it: each variable as a table of means and standard
-// deviations, or as a list of its most probable elements.
+// A saved fit as text for the terminal, as `lehr show` prints it. Each variable is a table of means and standard
+// deviations, or a list of its most probable elements.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -15,9 +15,8 @@ struct DescribeOptions {
 };
 
 /// Returns a heading line for the variable `v` (name, axes, family), followed by indented rows with the numbers of its
-/// posterior. Rows of mixture components come in order of weight, the heaviest first, if weights can be computed: from
-/// the only Dirichlet over their plate, or else, for lists of probable elements, from the total concentration of each
-/// Dirichlet.
+/// posterior. Rows of mixture components come in order of weight, the heaviest first. Weights come from the only
+/// Dirichlet over their plate; without one, lists of probable elements use the total concentration of each Dirichlet.
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& options);
 
 /// Returns a summary of the whole fit: how it ended, its ELBO, seed and sizes, and a text plot of the ELBO by sweep.

@@ -21,8 +21,8 @@ std::string table(const std::vector<Row>& rows);
 /// are.
 std::string more(std::size_t all, std::size_t shown);
 
-/// Returns a table of a variable whose posterior was sampled, with one row for each scalar: mean, sd, Monte Carlo
-/// standard error of the mean, bulk and tail effective sample size, and R-hat. Shows at most `rows` rows.
+/// Returns a table of a variable whose posterior was sampled, with at most `rows` rows, one for each scalar. Columns
+/// are mean, sd, Monte Carlo standard error of the mean, bulk and tail effective sample size, and R-hat.
 std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t rows);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Reading the inputs of `lehr fit` and commands like it: the model is analysed, the data are read and bound to it, and
+// Reading the inputs of `lehr fit` and commands like it. The model is analysed, the data are read and bound to it, and
 // all warnings about either are printed once.
 #pragma once
 #include <variant>

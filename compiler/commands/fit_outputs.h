@@ -14,9 +14,9 @@ struct Runs {
   std::size_t best = 0;        // index of the run with the highest ELBO in `all`
 };
 
-/// Writes the chains of a Gibbs or exact sampler to `files`: draws.nc with all draws, draws_K.csv for chain K, and
-/// summary.csv with means, sds, effective sample sizes and R-hat. Adds the statistics to `summary` (fit.json), and
-/// makes the moments over all chains the posterior of the best run. Returns warnings about convergence. For methods
+/// Writes the chains of a Gibbs or exact sampler to `files`. draws.nc has all draws, draws_K.csv those of chain K, and
+/// summary.csv means, sds, effective sample sizes and R-hat. The statistics are also added to `summary` (fit.json), and
+/// the moments over all chains become the posterior of the best run. Returns warnings about convergence. For methods
 /// without draws it writes nothing and returns an empty list.
 Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
                                           nlohmann::json& summary);

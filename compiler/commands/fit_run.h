@@ -1,6 +1,6 @@
-// One run of a fit, from one start to convergence or a limit: the sweeps with their trace, held-out scores and
-// checkpoints on the way, and the handling of interrupts. While a resumed fit replays its journal, the same functions
-// read recorded values instead of measuring.
+// One run of a fit, from one start to convergence or a limit. This covers the sweeps with their trace, held-out scores
+// and checkpoints on the way, and the handling of interrupts. While a resumed fit replays its journal, the same
+// functions read recorded values instead of measuring.
 #pragma once
 #include <chrono>
 #include <vector>

@@ -1,5 +1,5 @@
-// Help pages of commands: a short page (-h) and a full page (--help), with options sorted into named groups and texts
-// wrapped to the width of the page. CLI11 calls HelpPage as its formatter.
+// Help pages of commands: a short page (-h) and a full page (--help). Options are sorted into named groups and texts
+// are wrapped to the width of the page. CLI11 calls HelpPage as its formatter.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>

@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* kExtension = ".lehr";
 
-/// Returns suggestions for a model file that does not exist: a name with the extension added, a similar name in the
-/// directory, or an example model of `lehr new`.
+/// Returns suggestions for a model file that does not exist: its name with the extension added, a similar name, or an
+/// example model of `lehr new`.
 std::vector<std::string> cures(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;

@@ -1,6 +1,6 @@
 // Prediction of out-of-core data in batches. Each variable has a section of the output file, to which every batch
-// appends its rows, so that the table has the row order of a prediction in memory. The section file joins the sections
-// at the end.
+// appends its rows. So the table has the row order of a prediction in memory. The section file joins the sections at
+// the end.
 #include "compiler/commands/predict_parts.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Prediction for out-of-core data (`lehr predict --stream`): items are read from their files batch by batch, and the
+// Prediction for out-of-core data (`lehr predict --stream`). Items are read from their files batch by batch, and the
 // predictions of each batch are written before the next one is read.
 #pragma once
 #include <string>

@@ -1,8 +1,9 @@
-// A distributed fit by files: `lehr stats` computes the expected statistics of one part (shard) of the items, and `lehr
+// A distributed fit by files. `lehr stats` computes the expected statistics of one part (shard) of the items. `lehr
 // update-globals` adds up those of all shards and updates the global factors. Each is a separate process that keeps its
 // state only in files, so that any batch system can run a sweep. This header has what the two commands share.
 //
-// A sweep of a model with one item stage:  stats 1/2, stats 2/2 -> update-globals -> stats 1/2, stats 2/2 -> ...
+// Sweeps of a model with one item stage, on two machines:
+//   stats 1/2, stats 2/2 -> update-globals -> stats 1/2, stats 2/2 -> update-globals -> ...
 #pragma once
 #include <memory>
 #include <string>

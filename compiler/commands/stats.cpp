@@ -1,8 +1,8 @@
 // `lehr stats`: the first half of a distributed sweep. Updates the local variables of one shard of the items and writes
 // the expected sufficient statistics of the shard to a file.
 //
-// Items are cut into the same chunks on every machine, and a shard is a range of chunks. Sums of chunks are stored as
-// branches of the sum tree, not as one sum: `lehr update-globals` then adds them in the order of a fit on one machine,
+// Items are cut into the same chunks on every machine, and a shard is a range of chunks. Its sums are stored as
+// branches of the sum tree, not as one sum. `lehr update-globals` then adds them in the order of a fit on one machine,
 // and gets its bits. For 8 chunks, shard 1/2 writes branch [0, 4) and shard 2/2 branch [4, 8).
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // `lehr update-globals`: the second half of a distributed sweep. Adds up the statistics of all shards and updates the
-// global factors; the result is a directory like that of `lehr fit` after one more sweep, with state.npz for the next.
+// global factors. The result is a directory like that of `lehr fit` after one more sweep, with state.npz for the next.
 //
-// The sums of the shards are put into the sum tree at their branches, so that the order of all additions, and with it
-// the bits, are those of a fit on one machine.
+// The sums of the shards are put into the sum tree at their branches. So the order of all additions, and with it every
+// bit, is that of a fit on one machine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
-// The rules that choose a plot. They are tried in order, and the first that applies wins: images that the user asked
-// for, bands along an ordered plate, lists and heat maps for simplexes, heat maps for matrices, interval plots for few
-// numbers, and a summary with a histogram for many.
+// The rules that choose a plot. They are tried in order, and the first that applies wins. Images that the user asked
+// for come first, then bands along an ordered plate. Probabilities become lists or heat maps, matrices heat maps. Few
+// numbers become an interval plot, and many a summary with a histogram.
 #include "compiler/report/choose.h"
 
 #include <algorithm>

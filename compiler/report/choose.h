@@ -1,6 +1,6 @@
 // The choice of a plot for each variable of a posterior. It depends on the family, the plates and the sizes of the
-// variable, and not on names: a simplex becomes a ranked list, values along an ordered plate become a band over time,
-// matrices become heat maps, and so on.
+// variable, and not on names. For example, a large simplex becomes a ranked list, values along an ordered plate a band
+// over time, and a matrix a heat map.
 #pragma once
 #include <map>
 #include <string>

@@ -1,9 +1,9 @@
 // Finds mixtures in a model and computes their components.
 //
-// A mixture is found by its form: `x[n] ~ Normal(mu[z[n]], tau[z[n]])` has parameters that are looked up by one latent
-// category `z`, and nothing else of item n. The statement is then evaluated with all parameters at their posterior
-// means and `z` at each value in turn. So any parameterisation works, and any other terms of the statement are
-// included.
+// A mixture is found by its form. In `x[n] ~ Normal(mu[z[n]], tau[z[n]])`, one latent category `z` selects the
+// parameters, and nothing else of item n occurs in them. The statement is then evaluated with all parameters at their
+// posterior means and `z` at each value in turn. So any parameterisation works, and any other terms of the statement
+// are included.
 #include "compiler/report/mixture.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Mixtures with Gaussian components, found in the model: an observed variable with a mean and a covariance that one
-// latent category of its item selects, and that depend on nothing else of the item. They are plotted as ellipses over
-// the data.
+// Mixtures with Gaussian components that are found in a model. A mixture is an observed variable whose mean and
+// covariance are selected by one latent category of its item, and by nothing else of the item. Mixtures are plotted as
+// ellipses over the data.
 #pragma once
 #include <optional>
 #include <string>

@@ -5,8 +5,8 @@
 
 namespace lehr::report {
 
-/// Returns plots of the data with an ellipse of two standard deviations for each component, one for each pair of the
-/// coordinates whose means differ most between components (up to four coordinates). Scalar data become a histogram with
+/// Returns plots of the data with an ellipse of two standard deviations for each component. There is one plot for each
+/// pair of the (up to four) coordinates whose means differ most between components. Scalar data become a histogram with
 /// the density of each component. Components with a weight below kLeastWeight are left out, which the caption says.
 Markup scatter(const SavedFit& fit, const Mixture& mixture);
 

@@ -11,9 +11,9 @@ namespace lehr::report {
 /// Returns in a phrase how the fit ended: "converged after 30 sweeps". `summary` is fit.json.
 std::string verdict(const SavedFit& fit, const nlohmann::json& summary);
 
-/// Returns the warnings of the fit, notes on how the ELBO differs from the exact one, R-hat and effective sample
-/// sizes of sampled variables, and the diagnosis of a variational fit. `summary` is fit.json; `diagnosis` is
-/// diagnosis.json, or null if there is none for this fit.
+/// Returns the warnings of the fit and notes on how the ELBO differs from the exact one. For samplers it adds R-hat and
+/// effective sample sizes, for variational fits the diagnosis. `summary` is fit.json; `diagnosis` is diagnosis.json, or
+/// null if there is none for this fit.
 Markup trust(const SavedFit& fit, const nlohmann::json& summary, const nlohmann::json& diagnosis);
 
 }  // namespace lehr::report

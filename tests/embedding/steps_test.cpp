@@ -58,8 +58,8 @@ Built& built(const std::filesystem::path& path) {
   return all.try_emplace(path, path).first->second;
 }
 
-/// Returns true if the size of the data decides the number of coordinates of a joint factor, which is a constant of the
-/// code: `lehr build` refuses such models.
+/// Returns true if the size of the data decides the number of coordinates of a joint factor. That number is a constant
+/// of the code, so `lehr build` refuses such models.
 bool counts_coordinates(const model::Model& m) {
   for (const model::Variable& v : m.variables) {
     for (std::size_t k = 0; model::is_joint(v) && k < v.auxiliary->members.size(); ++k) {

@@ -1,5 +1,5 @@
-// Properties that every row of the family table must have, each tested in a loop over the rows: densities have mass
-// one, draws follow the density, expected statistics are the gradient of the log normaliser, and so on. Masses are
+// Properties that every row of the family table must have, each tested in a loop over the rows. For example, densities
+// have mass one, draws follow the density, and expected statistics are the gradient of the log normaliser. Masses are
 // computed without the row's own normaliser; otherwise a density that lacks a constant would agree with itself.
 #include <catch2/catch.hpp>
 

@@ -12,7 +12,7 @@ std::size_t test_extent(const FamilyRow& row);
 
 /// Number of parameter sets that sample_parameters has for each family.
 inline constexpr int kParameterSets = 2;
-/// Returns random parameters of the density within their domain, which follows from their name: `mean` is any real, `p`
+/// Returns random parameters of the density within their domain, which follows from their name. `mean` is any real, `p`
 /// a probability or a simplex, `n` a count, `df` exceeds the extent, all others are positive. Set 0 has positive values
 /// above 1, set 1 around 1.
 Environment sample_parameters(const FamilyRow& row, int set);

@@ -1,5 +1,5 @@
-// The cache of compiled code on disk: stored objects are found again, the least recently used are removed when there
-// are too many, and files that others wrote or could have written are neither read nor removed.
+// The cache of compiled code on disk. Stored objects are found again, and the least recently used are removed when
+// there are too many. Files that others wrote, or could have written, are neither read nor removed.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>

@@ -85,8 +85,8 @@ class Fitted {
     engine().set(w);
     REQUIRE(sweep(engine(), {}) == 0);
   }
-  /// Performs one sweep with a natural-gradient step of 1 - rho: the factors keep a share rho of their present natural
-  /// parameters, in the first sweep those of the random start.
+  /// Performs one sweep with a natural-gradient step of 1 - rho. The factors keep a share rho of their present natural
+  /// parameters, which in the first sweep are those of the random start.
   void noisy_sweep(double rho) {
     Weights w;
     w.step = 1 - rho;

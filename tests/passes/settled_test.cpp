@@ -1,4 +1,4 @@
-// The pass `settled` (skip at a fixed point): a step of a recurrence is skipped if its input has the bits of the step
+// The pass `settled` (skip at a fixed point). A step of a recurrence is skipped if its input has the bits of the step
 // before, since it would give the same result. The tests check which loops are changed, and that all programs compute
 // the same.
 #include "compiler/passes/settled.h"

@@ -1,5 +1,5 @@
-// Every threshold (runtime/threshold.h) must be safe on both sides: with small data, models are compiled with each
-// threshold moved below and above what they have, and must compute what the interpreter computes from the unoptimised
+// Every threshold (runtime/threshold.h) must be safe on both sides. Models are compiled for small data with each
+// threshold moved below and above what they have. They must compute what the interpreter computes from the unoptimised
 // program. Every numeric constant of passes, lowering and code generation must be listed here as a threshold or as a
 // constant.
 #include <algorithm>
@@ -226,8 +226,8 @@ Ready* ready(std::size_t k) {
 }
 
 /// Tries all values of a threshold in one model after the other, until it has changed the code of `enough` models, and
-/// compares what all code computes. `text` is the code; `all`: where the first models have the same code, others
-/// follow.
+/// compares what all code computes. `text` returns the code of a model. With `all`, further models are tried if the
+/// code of the first ones does not change.
 template <class Text>
 void move(const Moved& moved, int enough, bool all, const Text& text) {
   int differ = 0;
@@ -263,8 +263,8 @@ void each_threshold(const std::string& text, const std::function<void(const std:
     f((*it)[1].str());
 }
 
-/// Calls f(place, name, whether it is a threshold) for every number that the sources declare at the level of files and
-/// classes: `place` is folder and file without its ending, `name` that of the threshold or of the constant.
+/// Calls f(place, name, is_threshold) for every number that the sources declare at the level of files and classes.
+/// `place` is folder and file without its ending, `name` that of the threshold or of the constant.
 void each_number(const std::function<void(const std::string&, const std::string&, bool)>& f) {
   const std::regex constants(R"x(\n\s*(?:static |inline )*constexpr )x"
                              R"x((?:std::)?(?:u?int\d*_t|size_t|int|unsigned|(?:long )?double) (k[A-Z][^;]*);)x");

@@ -74,9 +74,9 @@ TEST_CASE("what runs once a fit may read rows, and writes them") {
 
 namespace {
 
-/// A loop over items that adds to a sum, and to another sum that only the ELBO needs. The pass must find which parts
-/// the ELBO alone needs: an array (`logs`) and a scalar (`late`), but not those that the first sum or the condition
-/// reads (`total`, `needed`, `largest`).
+/// A loop over items that adds to a sum, and to another sum that only the ELBO needs. The pass must find the parts that
+/// the ELBO alone needs: an array (`logs`) and a scalar (`late`). The first sum and the condition read the others
+/// (`total`, `needed`, `largest`).
 loops::Program with_bound() {
   Builder b;
   const loops::SizeId k = b.constant_size("K", 3), n = b.runtime_size("N"), one = b.constant_size("one", 1);

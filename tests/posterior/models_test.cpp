@@ -1,5 +1,5 @@
-// Every example model on the data that the comment at its head names: the ELBO never falls, the interpreter and the
-// native code agree, and the fixed point is a maximum of the ELBO in every global parameter (by finite differences).
+// Every example model on the data that the comment at its head names. The ELBO never falls, and the interpreter and the
+// native code agree. The fixed point is a maximum of the ELBO in every global parameter, by finite differences.
 #include <catch2/catch.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The residual form of squared sums: for y ~ Normal(sum(r) U[a, r] V[b, r], tau), sums over pairs (r, r') are replaced
+// The residual form of squared sums. For y ~ Normal(sum(r) U[a, r] V[b, r], tau), sums over pairs (r, r') are replaced
 // by the residual of the whole sum, in linear instead of quadratic time. Sweeps must be the same as with all pairs, in
 // native code and in the interpreter.
 #include <catch2/catch.hpp>
