@@ -35,7 +35,7 @@ inline constexpr std::string_view kCheckpointMagic = "lehr checkpoint\n";
 
 /// The content of a checkpoint file.
 struct SavedRuns {
-  Identity identity;            // of the fit that was interrupted
+  Identity identity;            // identity (digest of all inputs) of the interrupted fit
   std::string command;          // the command line that resumes the fit
   Journal::Past past;           // the record to replay, and the engine's memory at the end of it
   std::vector<TracedRun> runs;  // the finished runs, and last the interrupted one
@@ -91,10 +91,10 @@ class Checkpoints {
   const Identity& identity() const;
 
   const FitArguments& options_;               // options of the fit
-  Identity identity_;                         // without data and program, whose digests take time
-  mutable std::optional<Identity> complete_;  // identity_ with these, once it is needed
+  Identity identity_;                         // identity of the fit without data and program, which take time to digest
+  mutable std::optional<Identity> complete_;  // identity with data and program, computed when it is first needed
   const BoundData& data_;                     // data of the fit
-  Journal journal_;                           // records or replays
+  Journal journal_;                           // record of the runs, which is written or replayed
   std::vector<TracedRun> runs_;               // runs of the checkpoint that was read
   std::int64_t sweeps_ = 0;                   // sweeps counted by is_due
 };

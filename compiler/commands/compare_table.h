@@ -11,8 +11,8 @@ namespace lehr {
 /// The final value of a fit's objective, with its name. It is the ELBO of a variational fit, the log evidence if the
 /// fit estimated it, or the log joint density of a sampler's last draw.
 struct FitBound {
-  std::string name;  // "ELBO", "log evidence" or "log joint"
-  double value = 0;  // in nats
+  std::string name;  // name of the objective: "ELBO", "log evidence" or "log joint"
+  double value = 0;  // value of the objective in nats
 };
 /// Returns the objective of a saved fit and its final value: the log evidence if the fit has one, else SavedFit::elbo.
 FitBound bound_of(const SavedFit& fit);

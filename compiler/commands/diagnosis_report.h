@@ -14,18 +14,18 @@ namespace lehr::commands {
 /// All results of the diagnosis of one variational fit.
 struct Diagnosed {
   std::string model;            // name of the model
-  std::int64_t draws = 0;       // draws from q for the importance ratios
+  std::int64_t draws = 0;       // number of draws from q for the importance ratios
   ItemSolution items;           // how the factors of the items were found
   ParetoDiagnosis pareto;       // Pareto k-hat of the importance ratios
   ImportanceRatios ratios;      // the log ratios, and which variables were drawn or summed out
-  std::string no_ratios;        // why there are no importance ratios; empty: there are
+  std::string no_ratios;        // reason why there are no importance ratios; empty if there are
   LinearResponse response;      // standard deviations by linear response
-  std::string no_response;      // why there are none by linear response; empty: there are
+  std::string no_response;      // reason why there are no results by linear response; empty if there are
   PredictiveChecks predictive;  // posterior predictive checks
 };
 
-/// Returns the diagnosis as text: k-hat with a verdict, a table of standard deviations by linear response, and a table
-/// of posterior predictive checks. Suspicious values are marked with a star.
+/// Returns the diagnosis as text. It has k-hat with a verdict, a table of standard deviations by linear response, and a
+/// table of posterior predictive checks. Suspicious values are marked with a star.
 std::string to_text(const Diagnosed& d);
 /// Returns all numbers of the diagnosis as a JSON object, the content of diagnosis.json. Numbers that are not finite
 /// become null.

@@ -19,13 +19,13 @@ struct FitArguments {
   double keep = 1;        // --forget: power of that posterior in the prior, in (0, 1]
   DataArguments data;     // --data and --drop-missing
   SettingTexts settings;  // --set, --sizes and --labels, unparsed
-  FitOptions fit;         // numbers and choices; its `start` and `init` stay empty, as `init` above has both
+  FitOptions fit;         // numbers and choices, except that --init is stored in `init` above and not here
   std::string spill;      // --spill: directory for factors of out-of-core items; empty: none
   std::vector<std::string> test;        // --test: bindings of held-out data
   std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
   std::int64_t checkpoint_every = 0;    // sweeps or steps between checkpoints; 0: only at an interrupt
-  std::int64_t predictive = 1'000'000;  // most numbers in each predictive group of draws.nc; 0: no such groups
-  bool stream = false, quiet = false, profile = false, interpret = false;  // flags of the same names
+  std::int64_t predictive = 1'000'000;  // most log likelihoods, and most replicates, in draws.nc; 0: none
+  bool stream = false, quiet = false, profile = false, interpret = false;  // --stream, --quiet, --profile, --interpret
 
   /// Returns true if a temperature was asked for (--anneal or --temper), so that the trace has a column for the
   /// tempered objective.

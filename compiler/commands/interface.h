@@ -11,15 +11,15 @@ namespace lehr::commands {
 struct OptionText {
   std::vector<std::string> names;    // "--data", "-o"; for a positional argument its name: "MODEL"
   bool positional = false;           // true for an argument without a dash
-  std::string value;                 // placeholder of the value: "TEXT ..."; empty for a flag
+  std::string value;                 // placeholder of the option's value: "TEXT ..."; empty for a flag
   std::vector<std::string> choices;  // all values that are allowed; empty if any value is
-  std::string help;                  // help text
+  std::string help;                  // help text of the option
 };
 
 /// The description of one subcommand.
 struct CommandText {
-  std::string name, description, footer;  // its name, one line about it, and the examples at its end
-  std::vector<OptionText> options;        // its options, in order of definition
+  std::string name, description, footer;  // name of the command, one line about it, and examples
+  std::vector<OptionText> options;        // options of the command, in order of definition
 };
 
 /// Returns the descriptions of all subcommands of `app`, in the order of their definition.

@@ -24,7 +24,7 @@ class LongWork {
   }
 
  private:
-  std::string what_;  // name of the units
+  std::string what_;  // name of the units of work in messages
   /// When the work began, and when the last message was printed.
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_ = begin_;
 };

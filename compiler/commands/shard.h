@@ -19,16 +19,17 @@ namespace lehr::commands {
 /// Options that `lehr stats` and `lehr update-globals` share.
 struct ShardArguments {
   FitArguments fit;     // model, data, settings, threads, and the limits on the local iterations
-  std::string globals;  // --globals: directory with the present global factors
+  std::string globals;  // --globals: directory of the fit with the present global factors
 };
-/// Adds the options that both commands share; parsing stores their values in `o`, which must outlive the command.
+/// Adds the options that `lehr stats` and `lehr update-globals` share; parsing stores their values in `o`, which must
+/// outlive the command.
 void add_shard_options(CLI::App& command, ShardArguments& o);
 
 /// The state of a distributed fit between two sweeps: the fit of --globals with its data loaded and its factors
 /// restored.
 struct Standing {
   std::unique_ptr<Fitting> fitting;  // the compiled model with data; its memory has the factors
-  SavedFit fit;                      // the files of --globals
+  SavedFit fit;                      // content of the directory --globals
   std::string model_text;            // text of the model file
   std::int64_t step = 0;             // step of the schedule where the sweep continues; above 0 in the middle of a sweep
   std::int64_t turn = 0;             // how often update-globals has run in this fit
@@ -52,7 +53,8 @@ Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays
 /// another sweep, model or data set. `what` names the expected kind of file in the message.
 Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest, const std::string& what);
 
-/// Returns the machine of `engine` with the limits on local iterations that the options `o` ask for.
+/// Returns the engine's machine (tables and memory of the compiled model), with the limits on the local iterations of
+/// an item that the options `o` ask for.
 machine::Machine machine_of(const Engine& engine, const ShardArguments& o);
 
 /// Returns the array of this name, or null.

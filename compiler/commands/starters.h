@@ -8,7 +8,7 @@ namespace lehr::commands {
 
 /// An embedded file.
 struct StarterFile {
-  std::string_view name, text;  // file name, as "gmm.lehr", and content
+  std::string_view name, text;  // name of the file, as "gmm.lehr", and its content
 };
 
 /// Returns all embedded files in order of their names. The part of a name before the first point is the kind of model

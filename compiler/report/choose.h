@@ -12,11 +12,12 @@ namespace lehr::report {
 
 /// What the user asked of the plots.
 struct PictureOptions {
-  std::map<std::string, ImageShape> images;  // shape of the images whose pixels are the elements of a plate, by plate
-  std::size_t top = 12;                      // most probable elements that are listed of a large simplex
+  std::map<std::string, ImageShape> images;  // height and width of images, by the plate whose elements are their pixels
+  std::size_t top = 12;                      // number of most probable elements listed of a large simplex
 };
 
-/// The context of the posterior: the model and the data of the fit. Either is null if it is no longer available.
+/// What a plot may use besides the posterior: the model and the data of the fit. Either is null if it is no longer
+/// available.
 struct Surroundings {
   const model::Model* model = nullptr;  // the model, or null
   const BoundData* data = nullptr;      // the data in the order of the model, or null

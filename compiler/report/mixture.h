@@ -14,10 +14,10 @@ namespace lehr::report {
 
 /// One component of a mixture, with all parameters at their posterior means.
 struct Component {
-  std::size_t index = 0;           // element of the plate of components
+  std::size_t index = 0;           // number of the component: its element in the plate of components
   double weight = 1;               // mixing proportion; NaN if it is not the same for all items
-  std::vector<double> mean;        // of the observed variable, one number for each coordinate
-  std::vector<double> covariance;  // row-major, coordinates x coordinates
+  std::vector<double> mean;        // mean of the observed variable, one number for each coordinate
+  std::vector<double> covariance;  // covariance matrix of the observed variable, row-major
 };
 
 /// A mixture with the data that its components explain.
@@ -26,7 +26,7 @@ struct Mixture {
   std::string dimensions;                 // plate of the coordinates; empty if the observations are scalars
   std::size_t extent = 1;                 // number of coordinates
   std::vector<double> points;             // observations, row-major, items x coordinates; NaN if missing
-  std::vector<Component> components;      // one for each value of the category
+  std::vector<Component> components;      // components, one for each value of the category
 };
 
 /// Returns all mixtures of a model whose components have finite means and covariances. `data` gives the observations,

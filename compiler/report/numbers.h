@@ -19,7 +19,7 @@ struct Numbers {
   std::vector<std::string> axes;            // plate of each axis; event axes (of vectors, matrices) come last
   std::vector<std::int64_t> shape;          // extent of each axis; a nested plate and its parent share one
   std::size_t event = 0;                    // number of event axes among `axes`
-  std::vector<double> mean;                 // posterior means
+  std::vector<double> mean;                 // posterior mean of each scalar
   /// Standard deviations, 5 % and 95 % quantiles. A vector is empty if no scalar has such a value; an element is NaN if
   /// this scalar has none.
   std::vector<double> sd, low, high;

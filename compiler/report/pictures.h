@@ -13,7 +13,7 @@ namespace lehr::report {
 
 /// One row of an interval plot: a dot for the mean and a bar for the interval. NaN values are not drawn.
 struct Interval {
-  std::string name;            // label at the left
+  std::string name;            // label of the row
   double mean, sd, low, high;  // mean, standard deviation, and the ends of the central 90 % interval
   std::string style;           // CSS class of the row, as colour(k)
   bool group = false;          // true: the row is a heading without numbers
@@ -35,8 +35,8 @@ Markup ranked(const SavedFit& fit, const Numbers& n, std::size_t top, std::size_
 struct Heat {
   std::string title;                       // text above the heat map; may be empty
   std::vector<std::string> rows, columns;  // names of the rows and columns
-  std::vector<double> values, sd;          // row-major, rows x columns; sd may be empty
-  bool probabilities = false;              // true: the scale ends at 1
+  std::vector<double> values, sd;  // numbers of the matrix and their standard deviations, row-major; sd may be empty
+  bool probabilities = false;      // true: values are probabilities, and the colour scale ends at 1
 };
 /// Returns a matrix as a table of shaded numbers if it is small, else as coloured tiles.
 Markup heat_map(const Heat& heat);
@@ -52,7 +52,7 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
 
 /// The size of an image in pixels.
 struct ImageShape {
-  std::size_t rows = 0, columns = 0;  // height and width
+  std::size_t rows = 0, columns = 0;  // height and width in pixels
 };
 /// Returns images of a variable: the elements along axis `axis` are the pixels, row by row. There is one image for each
 /// element along the other axes, at most `most` of them.

@@ -19,8 +19,8 @@ struct Contents {
   nlohmann::json diagnosis;                            // content of diagnosis.json, or null
   std::string model_text;                              // text of the model; empty if not available
   std::optional<model::Model> model;                   // the model, if available
-  std::optional<conditionals::Derivation> derivation;  // derivation of its updates, if available
-  std::optional<BoundData> data;                       // its data, if available; only with a model
+  std::optional<conditionals::Derivation> derivation;  // derivation of the model's updates, if available
+  std::optional<BoundData> data;                       // data of the fit, if available; only together with the model
   std::string no_model, no_data;                       // why the model or the data are not shown
   std::string locals_cure;                             // sentence on how to make a fit save the factors of items
 };
