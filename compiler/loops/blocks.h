@@ -1,4 +1,8 @@
-// Blocks, whatever kind of factor they have: their updates, starts and entropies.
+// Updates, initial values and entropies of stored blocks, whatever kind of factor they have.
+//
+// A block is the elements of a variable that are updated together. This part loops over the elements and chooses how:
+// chains as whole sequences, residual form with running sums, sums over the data ahead of the elements. The natural
+// parameters and factors themselves are the work of Updates and Chains.
 #pragma once
 #include "compiler/loops/chains.h"
 #include "compiler/loops/integrals.h"
@@ -6,6 +10,7 @@
 
 namespace lehr::loops {
 
+/// Writes what is done to whole blocks.
 class Blocks : Part {
  public:
   Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals)
@@ -17,35 +22,42 @@ class Blocks : Part {
         integrals_(integrals),
         sums_ahead_(shared, terms, updates) {}
 
-  /// One pass over all elements (or those with the leading `element` values) of a stored block.
+  /// Writes one update of all elements of a stored block whose leading indices are `element`. Elements along sequential
+  /// axes are updated one after another, so that each reads the factors just updated.
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
-  /// Axes of a variable that are fixed in an update, or the others, after the `given` leading ones.
+  /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {
     const model::Variable& variable;
     const std::vector<bool>& fixed;
     bool wanted;
     std::size_t given;
   };
-  /// Loops over these axes: `element` has their values inside.
+  /// Writes loops over the chosen axes from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
+  /// Returns the uses of a block outside the item stages, in the terms as its update reads them.
   Uses outer_uses(BlockId b);
-  /// Blocks in an order in which each comes after the latent parents of its statement.
+  /// Returns the blocks in an order in which each comes after the latent parents of its statements. A cycle is broken
+  /// at the first block that is left.
   std::vector<BlockId> parents_first() const;
-  /// As its own statement alone has it.
+  /// Writes the initial factors of a block, for elements whose leading indices are `lead`: from its own statement
+  /// alone. Improper ones become NaN.
   void form_from_prior(BlockId b, const std::vector<ExprId>& lead);
+  /// Writes the expected statistics from the parameters; pairs of chains as if elements were independent.
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
+  /// Adds the entropies of the elements or sequences whose leading indices are `lead` to a scalar.
   void add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into);
 
  private:
-  /// The terms of its own statement that factors at the start can be read from.
+  /// Returns the uses in the block's own statements from which an initial factor can be formed: all other atoms are
+  /// stored, and the atom is not an element before another one.
   Uses prior_uses(BlockId b) const;
 
-  Terms& terms_;
-  Residuals& residuals_;
-  Updates& updates_;
-  Chains& chains_;
-  Integrals& integrals_;
-  SumsAhead sums_ahead_;
+  Terms& terms_;          // loop nests of terms
+  Residuals& residuals_;  // running sums
+  Updates& updates_;      // factors of single elements
+  Chains& chains_;        // factors of sequences
+  Integrals& integrals_;  // integrated auxiliary variables
+  SumsAhead sums_ahead_;  // sums over data ahead of the elements
 };
 
 }  // namespace lehr::loops

@@ -1,7 +1,10 @@
-// A convenience layer that writes Loops programs: expressions are hash-consed and lightly folded, statements
-// go to the innermost open block. Folding never drops an operand that could be NaN or infinite (0 * x stays).
-// Misuse (operands of different types, a statement outside a function) throws std::logic_error: it is a
-// mistake of the compiler, never of the user.
+// The builder of Loops programs, like LLVM's IRBuilder. Expressions are hash-consed (equal ones have one id) and
+// lightly folded; statements go to the end of the innermost open block. Folding never drops an operand that could be
+// NaN or infinite (0 * x stays). Misuse (operands of different types, a statement outside a function) throws
+// std::logic_error: it is a defect of the compiler, never of the user's model. A loop that sums x:
+//
+//     ScalarId sum = b.local("sum", b.f(0));
+//     b.for_each("n", size, [&](ExprId n) { b.accumulate(sum, b.load(x, {n})); });
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,152 +20,228 @@ namespace lehr::loops {
 
 union Value;  // operators.h
 
+/// Builds one program. Bodies of loops, branches and functions are callbacks that write statements while their block is
+/// open. Names need not be unique unless a comment says so.
 class Builder {
  public:
+  /// Writes the statements of a block.
   using Body = std::function<void()>;
+  /// Writes the statements of a loop's body, given the loop index as an expression.
   using LoopBody = std::function<void(ExprId index)>;
+  /// Indices into an array, one for each axis, of type i64.
   using Indices = std::vector<ExprId>;
+  /// A parameter of a function under construction: i64 or f64.
   struct Parameter {
     std::string name;
     Type type = Type::f64;
   };
 
   // ---- sizes, buffers, scalars ----
-  /// An extent known to the code.
+  /// Declares an extent that is a constant of the code.
   SizeId constant_size(std::string name, std::int64_t value);
-  /// An extent read at run time; slots are numbered in order of creation.
+  /// Declares an extent that is read at run time; slots are numbered in order of creation.
   SizeId runtime_size(std::string name);
+  /// Declares an extent as given, with its slot.
   SizeId size(Size size);
+  /// Declares an array with the axes in memory order; the name must be unique in the program.
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
-  /// A scalar without a statement that declares it; `let`, `local`, `for_loop` and `function` call this
-  /// themselves.
+  /// Adds a scalar to the program without a statement that declares it. `let`, `local`, `for_loop` and `function` call
+  /// this themselves.
   ScalarId scalar(std::string name, Type type = Type::f64);
 
   // ---- expressions ----
+  /// Returns a literal of type f64.
   ExprId f(double value);
+  /// Returns a literal of type i64.
   ExprId i(std::int64_t value);
-  /// A ConstI of type boolean; `select`, `if_then` and the logical operations fold it away.
+  /// Returns a literal of type boolean; `select`, `if_then` and the logical operations fold it away.
   ExprId boolean(bool value);
+  /// Returns the value of a scalar.
   ExprId get(ScalarId scalar);
+  /// Returns the extent as an i64 expression: a literal if it is constant.
   ExprId extent(SizeId size);
+  /// Returns the value of an array's element; throws unless there is one index for each axis.
   ExprId load(BufferId buffer, Indices indices = {});
+  /// Returns the operator applied to the operand, folded where possible; throws if it does not accept that type.
   ExprId unary(UnaryOp op, ExprId operand);
+  /// Returns the operator applied to two operands, folded where possible; throws unless they have one accepted type.
   ExprId binary(BinaryOp op, ExprId left, ExprId right);
+  /// Returns the value of one of two expressions of the same type, by a bool.
   ExprId select(ExprId condition, ExprId if_true, ExprId if_false);
 
+  /// Returns a random number.
   ExprId random(Random r) { return intern(Type::f64, std::move(r)); }
 
+  /// Returns a + b.
   ExprId add(ExprId a, ExprId b) { return binary(BinaryOp::add, a, b); }
+  /// Returns a - b.
   ExprId sub(ExprId a, ExprId b) { return binary(BinaryOp::subtract, a, b); }
+  /// Returns a * b.
   ExprId mul(ExprId a, ExprId b) { return binary(BinaryOp::multiply, a, b); }
+  /// Returns a / b, of reals.
   ExprId div(ExprId a, ExprId b) { return binary(BinaryOp::divide, a, b); }
+  /// Returns the smaller of a and b.
   ExprId min(ExprId a, ExprId b) { return binary(BinaryOp::minimum, a, b); }
+  /// Returns the larger of a and b.
   ExprId max(ExprId a, ExprId b) { return binary(BinaryOp::maximum, a, b); }
+  /// Returns the bool a == b.
   ExprId equal(ExprId a, ExprId b) { return binary(BinaryOp::equal, a, b); }
+  /// Returns the bool a != b.
   ExprId not_equal(ExprId a, ExprId b) { return binary(BinaryOp::not_equal, a, b); }
+  /// Returns the bool a < b.
   ExprId less(ExprId a, ExprId b) { return binary(BinaryOp::less, a, b); }
+  /// Returns the bool a <= b.
   ExprId less_equal(ExprId a, ExprId b) { return binary(BinaryOp::less_equal, a, b); }
+  /// Returns the bool a > b.
   ExprId greater(ExprId a, ExprId b) { return less(b, a); }
+  /// Returns the bool a >= b.
   ExprId greater_equal(ExprId a, ExprId b) { return less_equal(b, a); }
+  /// Returns the bool a and b.
   ExprId logical_and(ExprId a, ExprId b) { return binary(BinaryOp::logical_and, a, b); }
+  /// Returns the bool a or b.
   ExprId logical_or(ExprId a, ExprId b) { return binary(BinaryOp::logical_or, a, b); }
+  /// Returns the bool not a.
   ExprId logical_not(ExprId a) { return unary(UnaryOp::logical_not, a); }
+  /// Returns -a.
   ExprId neg(ExprId a) { return unary(UnaryOp::negate, a); }
-  /// The operand itself when it is f64 already.
+  /// Converts to f64; returns the operand itself if it is f64 already.
   ExprId to_f64(ExprId a) { return unary(UnaryOp::to_f64, a); }
+  /// Converts to f32; returns the operand itself if it is f32 already.
   ExprId to_f32(ExprId a) { return unary(UnaryOp::to_f32, a); }
+  /// Returns exp(a).
   ExprId exp(ExprId a) { return unary(UnaryOp::exp, a); }
+  /// Returns the natural logarithm of a.
   ExprId log(ExprId a) { return unary(UnaryOp::log, a); }
+  /// Returns log(1 + a).
   ExprId log1p(ExprId a) { return unary(UnaryOp::log1p, a); }
+  /// Returns tanh(a / 2) / (4 a), 1/8 at 0, of the local bound of log logistic(a).
   ExprId logit_curvature(ExprId a) { return unary(UnaryOp::logit_curvature, a); }
+  /// Returns the square root of a.
   ExprId sqrt(ExprId a) { return unary(UnaryOp::sqrt, a); }
+  /// Returns digamma(a), the derivative of log Gamma.
   ExprId digamma(ExprId a) { return unary(UnaryOp::digamma, a); }
+  /// Returns trigamma(a), the second derivative of log Gamma.
   ExprId trigamma(ExprId a) { return unary(UnaryOp::trigamma, a); }
+  /// Returns log Gamma(a).
   ExprId lgamma(ExprId a) { return unary(UnaryOp::lgamma, a); }
+  /// Returns the absolute value of a.
   ExprId abs(ExprId a) { return unary(UnaryOp::abs, a); }
+  /// Returns the bool that a is NaN.
   ExprId is_nan(ExprId a) { return unary(UnaryOp::is_nan, a); }
 
+  /// Returns the type of an expression.
   Type type(ExprId e) const { return program_[e].type; }
-  /// The value of a ConstF or ConstI, or false.
+  /// Returns true and sets `value` if the expression is a ConstF or ConstI; otherwise returns false.
   bool constant(ExprId e, double& value) const;
 
   // ---- functions and statements ----
-  /// Opens a function; `body` receives the parameters as expressions, in order. Returns its position in the
-  /// program.
+  /// Adds a function whose statements `body` writes, given the parameters as expressions, in order. Returns its
+  /// position in Program::functions. Functions do not nest.
   std::size_t function(std::string name, const std::vector<Parameter>& parameters,
                        const std::function<void(const Indices& parameters)>& body);
+  /// The same for a function without parameters.
   std::size_t function(std::string name, const Body& body);
-  /// The function at `position` runs once a fit.
+  /// Marks the function at `position` as one that runs once a fit and needs little optimisation.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
+  /// Sets when the contents of an array are needed (loops.h, Needed).
   void mark_needed(BufferId buffer, Needed needed) { program_.buffers[buffer.index()].needed = needed; }
-  /// Where it says whether that is asked for.
+  /// Sets the number that says at run time whether arrays of this kind are needed: element `at` of `flags`, above 0 for
+  /// yes.
   void ask(Needed what, BufferId flags, std::int64_t at) {
     program_.asked[static_cast<std::size_t>(what)] = {flags, at};
   }
-  /// The function at `position` reads sums.
+  /// Records that the function at `position` reads cached sums, which its caller must make valid before.
   void keep_before(std::size_t position, const Kept& sums) { program_.functions[position].kept.push_back(sums); }
-  /// 32 bits would leave too few digits of what the open function forms.
+  /// Records that the open function computes something of which 32 bits would leave too few digits.
   void need_double() { double_ = true; }
+  /// Returns true if `need_double` was called while the function at `position` was open.
   bool needs_double(std::size_t position) const { return double_functions_.contains(position); }
-  /// 32 bits do where the function at `position` works.
+  /// Sets Function::single: the private arrays and scalars of the function at `position` may have 32 bits.
   void mark_single(std::size_t position) { program_.functions[position].single = true; }
-  /// An array of the open function, uninitialised at entry; its extents must be constants.
+  /// Declares an array on the stack of the open function, uninitialised at entry; its extents must be constants.
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
+  /// The same with extents as numbers.
   BufferId local_array(std::string name, const std::vector<std::int64_t>& extents, Type element = Type::f64);
 
-  /// A name that nothing else in the program has.
+  /// Returns the stem with a number behind it that no other call returns.
   std::string fresh(const std::string& stem) { return stem + std::to_string(names_++); }
-  /// The loop with a fresh index.
+  /// Writes a loop whose index has a fresh name.
   void for_range(const std::string& index, ExprId begin, ExprId end, const LoopBody& body) {
     for_loop(fresh(index), begin, end, body);
   }
+  /// Writes for (index = begin; index < end; index += step). `independent` promises what For::independent does.
   void for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent = false,
                 std::int64_t step = 1);
-  /// for (index = 0; index < extent; ++index).
+  /// Writes for (index = 0; index < extent; ++index).
   void for_each(std::string index, SizeId extent, const LoopBody& body, bool independent = false);
-  /// Evaluates `value` here, once; a literal or a plain `get` of an immutable scalar is returned as it is.
+  /// Writes a `let` that evaluates `value` here, once, and returns its scalar. A literal or the `get` of an immutable
+  /// scalar is returned as it is.
   ExprId let(std::string name, ExprId value);
+  /// Declares a mutable scalar with an initial value.
   ScalarId local(std::string name, ExprId initial);
+  /// Sets a mutable scalar.
   void assign(ScalarId scalar, ExprId value);
+  /// Adds a value to a mutable scalar, as a reduction.
   void accumulate(ScalarId scalar, ExprId value);
+  /// Stores a value to an element of an array.
   void store(BufferId buffer, Indices indices, ExprId value);
+  /// Adds a value to an element of an array, as a reduction.
   void add_to(BufferId buffer, Indices indices, ExprId value);
+  /// Stores a value to all elements of an array.
   void fill(BufferId buffer, ExprId value);
+  /// Writes a branch; one with a literal condition becomes the statements of its taken side.
   void if_then(ExprId condition, const Body& then_body);
+  /// Writes a branch that is seldom taken (If::rare).
   void if_rarely(ExprId condition, const Body& then_body);
+  /// Writes a branch whose then-side is seldom taken.
   void if_rarely_else(ExprId condition, const Body& then_body, const Body& else_body);
+  /// Writes a branch with two sides; one with a literal condition becomes the statements of its taken side.
   void if_else(ExprId condition, const Body& then_body, const Body& else_body);
+  /// Writes a statement that leaves the innermost loop if the condition is true.
   void break_if(ExprId condition);
+  /// Writes a statement that ends the function with the status `code` (> 0).
   void fail(std::int32_t code);
+  /// Writes the same under a condition.
   void fail_if(ExprId condition, std::int32_t code);
+  /// Writes a note for the reader of printed loops.
   void comment(std::string text);
+  /// Appends a statement to the innermost open block; throws outside functions.
   void statement(Stmt statement);
 
+  /// Returns the program so far.
   const Program& program() const { return program_; }
-  /// The finished program; the builder is empty afterwards.
+  /// Returns the finished program; the builder is empty afterwards.
   Program take();
 
  private:
+  /// Returns the one id of an expression node, which is added if it is new.
   ExprId intern(Type type, decltype(Expr::node) node);
+  /// Returns a literal of the type.
   ExprId of_value(Type type, Value x);
+  /// Returns an expression that equals the operator's result but is simpler; invalid if there is none.
   ExprId fold_unary(UnaryOp op, ExprId operand);
+  /// The same for two operands: literals, neutral elements and equal operands.
   ExprId fold_binary(BinaryOp op, ExprId left, ExprId right);
+  /// Moves a literal operand into both sides of a select between literals; invalid if neither operand is one.
   ExprId fold_choice(BinaryOp op, ExprId left, ExprId right);
-  /// A choice between two literal constants.
+  /// Returns the node if the expression is a select between two literals.
   std::optional<Select> constants(ExprId e) const;
+  /// Returns true if the expression is a literal with this value.
   bool is_literal(ExprId e, double value) const;
+  /// Opens a block, lets `body` write into it, closes it, and returns its statements.
   Block collect(const Body& body);
+  /// Checks the types and writes a Store.
   void write_store(BufferId buffer, Indices indices, ExprId value, bool accumulate);
 
   Program program_;
-  std::map<std::vector<std::int64_t>, ExprId> interned_;
-  std::vector<Block> open_;             // innermost last; empty outside functions
-  std::vector<bool> mutable_;           // by scalar: declared by `local`
-  std::vector<BufferId> local_arrays_;  // of the open function
-  bool double_ = false;                 // the same
-  std::set<std::size_t> double_functions_;
-  std::int32_t slots_ = 0;
-  std::int32_t names_ = 0;
+  std::map<std::vector<std::int64_t>, ExprId> interned_;  // by the integers of a node (KeyMaker in builder.cpp)
+  std::vector<Block> open_;                               // innermost last; empty outside functions
+  std::vector<bool> mutable_;                             // by scalar: declared by `local`
+  std::vector<BufferId> local_arrays_;                    // of the open function
+  bool double_ = false;                                   // need_double was called for the open function
+  std::set<std::size_t> double_functions_;                // positions of such functions
+  std::int32_t slots_ = 0;                                // of run-time sizes so far
+  std::int32_t names_ = 0;                                // that `fresh` has made
 };
 
 }  // namespace lehr::loops

@@ -1,4 +1,5 @@
-// A program as bytes that tell it from every other program, to name what is made from it.
+// Serialisation of a program to bytes. Two programs have the same bytes exactly if they differ in nothing but comments,
+// so a digest of the bytes is a key for what is compiled from them (the cache of machine code).
 #pragma once
 #include <string>
 
@@ -6,7 +7,8 @@
 
 namespace lehr::loops {
 
-/// Every field of every node, numbers bit by bit; the words of comments are left out.
+/// Returns every field of every node as bytes, numbers bit by bit; the texts of comments are left out. The bytes depend
+/// on the byte order of the machine and cannot be read back.
 std::string bytes_of(const Program& program);
 
 }  // namespace lehr::loops

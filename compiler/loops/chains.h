@@ -1,4 +1,11 @@
-// Chains: one factor over a whole sequence.
+// Chains: blocks whose factor is one joint distribution over a whole sequence, not a product over its elements.
+//
+// The terms of the log joint give potentials: unary ones from terms with one element of the sequence, joint ones from
+// terms with several (neighbours, or elements a constant number of steps apart, the lags). For `z[t] ~ Categorical(
+// A[z[t-1]])` the log potentials of the pair (z[t-1], z[t]) = (j, k) are E[log A[j, k]]. Exact inference in the chain
+// takes linear time: forward-backward for categories (Bishop 2006, section 13.2), a Kalman smoother in information form
+// for Normal elements (section 13.3). The results are marginals of elements, expectations of products of elements that
+// stand in one term ("pairs"), and the entropy of the sequence.
 #pragma once
 #include <map>
 #include <utility>
@@ -7,203 +14,276 @@
 
 namespace lehr::loops {
 
+/// Writes the updates of chains. A sequence is given by the indices of all axes but the last, which are its steps t.
 class Chains : Part {
  public:
   Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), formulas_(formulas), updates_(updates), draws_(draws), clamps_(clamps) {}
 
+  /// Declares the chain's entry in Layout::chains, and buffers for its pairs and entropies unless it is local.
   void declare_chain(BlockId b);
-  /// Work arrays of the open function for a chain that is kept for the current item only.
+  /// Declares work arrays of the open function for the pairs and entropy of a local chain; does nothing for others.
   void local_chain(BlockId b);
+  /// Writes the update of all sequences whose leading indices are `lead`.
   void update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks);
+  /// Writes loops over the sequences whose leading indices are `lead`.
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Pairs and entropy as if the elements were independent: for start values.
+  /// Writes the pairs and the entropy of a sequence as if its elements were independent. For start values.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
-  /// Of the product of elements of one sequence.
+  /// Returns the expectation of the product of atoms that are elements of one sequence.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
+  /// Returns the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
-  /// Tables whose exponentials the chain reads, rather than to take them of every element. Entropies of sequences are
-  /// those without their means, where their sums are of one term (adds_up_alone).
+  /// Returns the tables whose rows are the unary potentials of a chain of categories. Their exponentials are taken with
+  /// the table, not for every element. Entropies of sequences leave out the means of those whose sums belong to one
+  /// term (adds_up_alone).
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
-  /// Whether its sums over elements of the chain are added up where these are updated (UpdateHooks::add_rows).
+  /// Returns true if the chain's update adds the probabilities of its elements to the table's sums right away
+  /// (UpdateHooks::add_rows).
   bool adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
-  /// Of chains of categories, one for each item, that were updated last: the probabilities of the item's, by step,
-  /// which are nearer than those among the rows of all items.
+  /// Returns, and forgets, the work arrays with the probabilities by step that the last updates of chains of categories
+  /// have left. What is summed over the item next reads them from there rather than from the factors' memory.
   std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
 
  private:
-  /// `t`: the step of the last of the elements; `events`: of all of them, in order of time.
+  /// Adds a joint log potential. `t`: the step of the last of its elements; `lags`: how many steps before it the others
+  /// are; `events`: the event indices of all of them, in order of time.
   using AddPotential =
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
-  /// Whether another block of the item stage shares a term with a pair: it is updated from the pairs of the last sweep.
+  /// Returns true if the pairs must outlive an item's update: another block of the item stage shares a term with a pair
+  /// and is updated from those of the last sweep, or the stage is refreshed.
   bool pairs_read_in_item(BlockId b) const;
-  /// Log potentials of one sequence: of single elements added to `unary`, of several together given to `add`.
-  /// With `steady`, those of neighbours at one step.
+  /// Writes the log potentials of one sequence: unary ones are added to `unary`, joint ones are given to `add`. With
+  /// `steady`, those of neighbours are formed at one step, which stands for all.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool steady, const AddPotential& add);
-  /// Elements stand together with neighbours alone, and log potentials of these are the same at every step; what a term
-  /// with neighbours has beside them is.
+  /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
   bool is_steady(BlockId b, const Uses& uses);
+  /// Returns true if the term has no neighbours of `v`, or nothing in it but these depends on the step.
   bool is_steady(const ArrayTerm& t, model::VariableId v);
-  /// Whether what reads the pairs of the chain adds them up over the steps.
+  /// Returns true if all terms that read the pairs of the chain add them up over the steps.
   bool only_sums_pairs(BlockId b);
-  /// Elements of one sequence in order of time, and their lags.
+  /// Returns atoms of one sequence in order of time, with their lags: the steps from each to the last one.
   std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;
-  /// Of what is kept of elements together, `element` being the last of them.
+  /// Returns the indices into Chain::together of a product whose last element is `element`.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events);
-  /// Stores, or adds where only sums are kept.
+  /// Writes the expectation of a product to Chain::together, or adds it there if the chain has sums over the steps.
   void put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value);
-  /// The product of what `values` has of the elements.
+  /// Writes the product of the elements' entries of `values` (means or draws) as the expectation of their product.
+  /// `last` is the last of the elements.
   void put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values);
+  /// Sets Chain::together to 0, if it has sums over the steps.
   void clear_sums(BlockId b);
+  /// Returns the indices of a sequence's entropy.
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
-  /// `value` is that of one copy of the sequence.
+  /// Writes the entropy of a sequence: `value`, which is that of one copy, times the copies.
   void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
 
-  // ---- lower_chain_categories.cpp
+  // ---- lower_chain_categories.cpp: forward-backward
+  /// Writes the update of one sequence of categories.
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
-  struct Messages;                     // the arrays of one sequence
-  using Digits = std::vector<ExprId>;  // values of as many elements as the chain reaches back, in order of time
+  /// The arrays of one sequence (messages.h).
+  struct Messages;
+  /// The values of consecutive elements in order of time: a history has as many as the chain's largest lag.
+  using Digits = std::vector<ExprId>;
+  /// Declares the work arrays of one sequence.
   Messages open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+  /// Writes the joint log potentials.
   void gather_pairs(const Messages& m);
-  /// The probabilities at t to where they are kept; what the entropy is less for them.
+  /// Copies the probabilities at t to the factor, adds them to sums of tables if the hooks say so, and subtracts the
+  /// mean of the unary log potentials from the entropy.
   void put_away(const Messages& m, ExprId t);
+  /// Subtracts, from the entropy, the probability of value k at t times its log potential.
   void less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential);
-  /// Where a value is known, the others have log potential kLogZero.
+  /// Sets the unary log potentials of all values but the observed one to kLogZero, where a value is observed.
   void forbid_others(const Messages& m);
-  /// Forwards: the products, and whether none of their sums underflows.
+  /// Writes the forward pass with products of exponentials. Messages::products becomes 0 if a sum underflows.
   void filter(Messages& m);
+  /// Writes the exponentials of the joint log potentials at t, shifted by the largest, which goes to Messages::top.
   void exponentiate_pairs(const Messages& m, ExprId t);
-  /// The message into t by the pairs with those before, and that into the first element; the log of what it is to be
-  /// multiplied by.
+  /// Writes the forward message into step t > 0, by the products with joint potentials. `log_scale` becomes the
+  /// logarithm of what the message is yet to be multiplied by.
   void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
+  /// Writes the same for the first element.
   void open_products(const Messages& m, ScalarId log_scale);
-  /// Stores the exponentials of the log potentials of t, shifted by `top`, and their products with the message and
-  /// with `share`, which add up to `sum`.
+  /// What `emit` returns: the shift of the exponentials, and the sum of the products.
   struct Emitted {
     ExprId top;
     ScalarId sum;
   };
+  /// Writes the exponentials of the unary log potentials at t, shifted by their largest entry. Their products with the
+  /// forward message and with `share` (1 over the last sum) are the next unnormalised message.
   Emitted emit(const Messages& m, ExprId t, ScalarId share);
-  /// Forwards in logarithms; the normalised message at t.
+  /// Writes the forward pass in logarithms, for sequences whose products underflow.
   void filter_logarithms(const Messages& m);
+  /// Writes its step t: the normalised log message.
   void pass_forward(const Messages& m, ExprId t);
-  /// Backwards: probabilities and pairs by products; all in logarithms.
+  /// Writes the backward pass with products: probabilities of elements and of pairs.
   void smooth_products(const Messages& m);
-  /// The same where pairs are summed up afterwards: one column of the transitions after the other.
+  /// Writes the same for a chain that is steady and has sums of pairs: the message by columns of the transitions, the
+  /// sums in a loop of their own (sum_pairs).
   void smooth_columns(const Messages& m);
-  /// What follows from the message back to `now` at t; gives what is passed on from there.
+  /// Writes the probability of the history `now` at t from the backward message. Returns emission * share * message,
+  /// which the element before reads.
   ExprId put_smoothed(const Messages& m, ExprId t, const Digits& now, ExprId share);
-  /// Of all steps together.
+  /// Writes the sums over all steps of the probabilities of pairs, in tiles of a few rows and steps.
   void sum_pairs(const Messages& m);
+  /// Writes the backward pass in logarithms.
   void smooth_logarithms(const Messages& m);
+  /// Writes a loop over the steps from the last to the first.
   void each_step_back(const Messages& m, const std::function<void(ExprId t)>& body);
+  /// Writes the joint probability of a history and the value k after it to all products that contain them, and
+  /// subtracts its mean log potential from the entropy.
   void put_pair(const Messages& m, ExprId t, const Digits& history, ExprId k, ExprId value);
+  /// Sets the expectations of products to 0 where several histories or steps add to one.
   void clear_together(const Messages& m);
+  /// Sets the probabilities at t to 0 where several histories add to one.
   void clear_marginal(const Messages& m, ExprId t);
+  /// Writes the probability of value k at t, or adds it where several histories add to one.
   void put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p);
-  /// By products, or in logarithms where they underflow.
+  /// Writes a branch: `products` if no sum of the sequence underflowed, otherwise `in_logarithms`.
   void either(const Messages& m, const std::function<void()>& products, const std::function<void()>& in_logarithms);
-  /// For draws, backwards: a draw at t given those after it; what stands together with it, and what it says of those
-  /// before.
+  /// Writes the backward pass of a sampler: forward filtering, backward sampling.
   void draw_sequence(const Messages& m, const UpdateHooks& hooks);
+  /// Writes a draw of the element at t given the draws after it.
   void draw_value(const Messages& m, ExprId t);
+  /// Writes the products that the draw at t completes, and the message to the elements before, given the draw.
   void condition_on_draw(const Messages& m, ExprId t);
+  /// Writes a loop over the values of an element.
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
-  /// Those that have the valid ones among `known`.
+  /// Writes loops over the histories. Digits of `known` that are valid are fixed to these values.
   void each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
                     Digits known = {});
+  /// Returns a history of which only the last value is fixed.
   static Digits ending_with(const Messages& m, ExprId value);
-  /// That of the first element: what is not there has value 0.
+  /// Returns the history that ends with the first element: the values before the sequence are 0.
   Digits first_history(const Messages& m, ExprId value);
+  /// Returns the next history: without its oldest value, with `value` at the end.
   static Digits then(Digits history, ExprId value);
+  /// Returns indices one after another.
   static Digits joined(Digits first, const Digits& history, const Digits& last = {});
-  /// log sum exp of `term`
+  /// Writes loops over what a log_sum adds up.
   using Over = std::function<void(const std::function<void(const Digits&)>& body)>;
+  /// Returns log sum exp of `term`, shifted by its largest value.
   ExprId log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term);
+  /// Returns the loop over the values, for log_sum.
   Over values(const Messages& m);
+  /// Returns the loop over the histories, for log_sum.
   Over histories(const Messages& m);
+  /// Returns the probability of value k at t in the factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
 
-  // ---- lower_chain_rows.cpp
-  /// Uses of single elements: rows of tables, and what the first element has beside them.
+  // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
+  /// The uses of single elements: those that are rows of tables, and those of the first element alone.
   struct Singles {
     Uses rows, first;
   };
-  /// None where log potentials have to be added up before exponentials are taken, or no exponentials are there.
+  /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
+  /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
   std::optional<Singles> singles(BlockId b, const Uses& uses) const;
+  /// Returns true if the term has one element of the sequence.
   bool stands_alone(const ArrayTerm& t, std::size_t use) const;
-  /// A sum over elements of the chain that stand alone in it.
+  /// Returns true if the term is a table times one atom whose indices are plain index variables: its statistic is a sum
+  /// over elements of the chain.
   bool is_named_sum(const ArrayTerm& t, std::size_t use) const;
+  /// Returns true if the use is a row of a table along the values.
   bool is_row(const ArrayTerm& t, std::size_t use) const;
+  /// Returns true if a guard limits the term to the first element of a sequence.
   bool is_of_first(const Term& t, std::size_t use) const;
+  /// Returns the same as `singles`, from the terms of the item stage.
   std::optional<Singles> singles_of(const schedule::ItemStage& stage, BlockId b) const;
-  /// Whether the sums over first elements are added up with the update, too.
+  /// Returns true if the statistics of the first element are added up with the update, too.
   bool adds_first(const Singles& s) const;
-  /// Log potentials of single elements: those of the first, or all into `unary`.
+  /// Writes the log potentials that the first element has besides rows, and their largest.
   void gather_start(Messages& m);
+  /// Writes all unary log potentials to Messages::unary.
   void gather_unary(const Messages& m);
+  /// Returns the values of the index variables in the use of a single element, with value k at step t.
   Env single_env(const Messages& m, const std::pair<ArrayTerm, std::size_t>& of, ExprId t, ExprId k) const;
-  /// Adds the probability of a value to sums.
+  /// Adds the probability of value k at t to the statistics of the uses.
   void add_to_sums(const Messages& m, const Uses& to, ExprId t, ExprId k);
-  /// The place in a table of the log potential `row` at t.
+  /// Returns the indices of the log potential of value k at t in the table of `row`, a position in Singles::rows.
   std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
+  /// Returns the product of the exponentiated rows at value k and step t.
   ExprId row_product(const Messages& m, ExprId t, ExprId k);
+  /// Returns the sum of what was subtracted from these rows before exp.
   ExprId row_shift(const Messages& m, ExprId t);
-  /// Of what the entropy of the sequence is less; the rest is in Stages::emit_close.
+  /// Returns the unary log potential of value k at t whose mean the entropy has yet to lose here; nothing if
+  /// Stages::emit_close subtracts all of it.
   std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
-  // ---- lower_chain_gaussian.cpp
-  struct Smoother;  // the arrays of one sequence
+  // ---- lower_chain_gaussian.cpp: the Kalman smoother
+  /// The arrays of one sequence. Letters (S, W, L, h, m, v) are those of the file's formulas.
+  struct Smoother;
+  /// Writes the code for one step.
   using EachStep = std::function<void(ExprId t)>;
-  /// S, S^-1 and the covariances with elements after: of one element, or over the steps.
+  /// The covariance S of an element, its inverse, and the covariances with elements after it; of one element, or over
+  /// the steps.
   struct Matrices {
     BufferId covariance, precision;
-    std::vector<BufferId> cross;  // by lag
+    std::vector<BufferId> cross;  // by lag, from 1
   };
+  /// Writes the update of one sequence of Normal or MvNormal elements.
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
+  /// Declares the work arrays of one sequence. With `tolerant`, an improper factor gives NaN instead of a failure.
   Smoother open_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, bool tolerant);
+  /// Writes the potentials: linear, quadratic, and the couplings between elements.
   void gather_gaussian(const Smoother& s, const Uses& uses);
-  /// Known entries leave the potentials: what they say goes to the linear ones of their neighbours, and each stands on
-  /// its own with precision 1 and its value as mean. How many there are; invalid: there may be none.
+  /// Conditions the potentials on observed entries. What these give goes to the linear potentials of the entries they
+  /// are coupled to; each is then independent, with precision 1 and its value as mean. Returns their number, or an
+  /// invalid scalar if the block has none.
   ScalarId condition_chain(const Smoother& s);
-  /// Known values in their place in `value`, which has one element's entries after `lead`.
+  /// Writes observed values over the entries of one element in `value`, whose indices are `lead`, then the component.
   void put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
-  /// One loop over the steps, or two.
+  /// Writes the work on all steps: `each` makes a loop. There is one loop for matrices and means, or one each
+  /// (Smoother::apart).
   void in_turn(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
                const EachStep& means);
+  /// Declares the arrays of Matrices, for one element or over `steps`.
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
+  /// Copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
   void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
             std::optional<ExprId> to_t);
-  /// Forwards: the elements before t are eliminated; the log determinant of the pivot at t. What has to do with h.
+  /// Writes the elimination of the elements before t from the matrices of step t. Returns the log determinant of the
+  /// pivot L_t.
   ExprId eliminate(const Smoother& s, ExprId t);
-  /// W_t,a after the elimination of what is before x_{t-a}; `a` counts from 0.
+  /// Writes W_t,a once all elements before x_{t-a} are eliminated, fill-in included; the lag is `a` + 1.
   void fill_in(const Smoother& s, std::size_t a, ExprId t);
+  /// Copies a matrix of one element.
   void move(const Smoother& s, BufferId from, BufferId to);
+  /// Writes v_t, the mean of the element at t given those after it at 0.
   void filter_mean(const Smoother& s, ExprId t);
-  /// Backwards: covariances at t from those after it. The mean, and the pairs of t and elements after it.
+  /// Writes, backwards, the covariances of the element at t with itself and those after it.
   Matrices smooth(const Smoother& s, ExprId t);
-  /// The mean at t given elements after it at their means, or draws.
+  /// Writes the mean of the element at t given those after it, which are at their means or draws.
   void expect_later(const Smoother& s, ExprId t);
+  /// Writes the expected products of the element at t with those after it: covariance plus product of means. `now` is
+  /// the mean or draw at t, `covariance` is empty for draws.
   void put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(ExprId j)>& now,
                  const std::function<ExprId(std::size_t a, ExprId j, ExprId l)>& covariance);
+  /// Shifts the window of the means (or draws) of later elements by one step and puts `now` at its front.
   void keep_mean(const Smoother& s, const std::function<ExprId(ExprId j)>& now);
+  /// Writes the mean of the element at t and its products with later ones.
   void smooth_mean(const Smoother& s, ExprId t, const Matrices& now);
+  /// Writes the factor of the element at t: location, precision, expected statistics.
   void store_marginal(const Smoother& s, ExprId t, const Matrices& now);
-  /// In place of them, backwards: a draw at t given those after it, and their pairs.
+  /// Writes, for a sampler, a draw of the element at t given those after it, and their products.
   void draw_backwards(const Smoother& s, ExprId t);
+  /// Returns the sum of `term` over the components of an element.
   ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
+  /// Writes a loop over the components of an element.
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
+  /// Writes loops over pairs of components.
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
-  Terms& terms_;
-  FormulaLoops& formulas_;
-  Updates& updates_;
-  Draws& draws_;
-  Clamps& clamps_;
-  std::map<BlockId, BufferId> marginals_ = {};
+  Terms& terms_;                                // loop nests of terms
+  FormulaLoops& formulas_;                      // formulas of families
+  Updates& updates_;                            // factors of single elements
+  Draws& draws_;                                // random numbers
+  Clamps& clamps_;                              // observed elements
+  std::map<BlockId, BufferId> marginals_ = {};  // see take_marginals
 };
 
 }  // namespace lehr::loops

@@ -1,5 +1,8 @@
-// Elements with a value from the data among latent ones: their factors are all mass at the value. Of a vector single
-// entries may have one; the others are then conditioned on them.
+// Observed elements of latent variables (model::Variable::clamped): the factor of such an element is a point mass at
+// its observed value. Single entries of a vector may be observed; the other entries are then conditioned on them, as a
+// Gaussian is (Bishop 2006, section 2.3.1). Which elements are observed is data, so the code selects at run time:
+//
+//     q.mean[n] = select(is_nan(x[n]), natural_mean, x[n])
 #pragma once
 #include "compiler/loops/formulas.h"
 #include "compiler/loops/terms.h"
@@ -7,40 +10,48 @@
 
 namespace lehr::loops {
 
+/// Writes the observed elements' factors. For blocks without any, every function leaves its argument as it is.
 class Clamps : Part {
  public:
   Clamps(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
+  /// Returns true if some elements of the block may be observed.
   bool any(BlockId b) const { return m_[s_.conditionals[b].variable].clamped; }
-  /// Whether the data have the value of the element, of a vector that of the entry `event`; of a block without such
-  /// values the literal false, so that a select on it is what it was.
+  /// Returns a bool: true if the element is observed, or the entry `event` of a vector. For a block without observed
+  /// elements it is the literal false, so that a select on it folds away.
   ExprId is_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
+  /// Returns the value that the data have for the element or entry; NaN, or negative for categories, if missing.
   ExprId value(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
-  /// The parameter `x` of that role at `event`, or what it is of a factor that is all mass at the value. Entries of a
-  /// precision matrix beside a known one are 0.
+  /// Returns a parameter of the role at `event`: `x`, or that of a point mass where the value is observed. There
+  /// precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0.
   ExprId parameter(BlockId b, math::ParameterRole role, const std::vector<ExprId>& element,
                    const std::vector<ExprId>& event, ExprId x);
-  /// `x` where no value is known that `event` (of any rank) mentions, and `instead` elsewhere.
+  /// Returns `x` if none of the entries in `event` (of any rank) is observed, otherwise `instead`. For scalars and
+  /// categories the element itself counts.
   ExprId unless_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event, ExprId x,
                       ExprId instead);
-  /// All mass of a category on its value, where there is one: `store(k, probability)`.
+  /// Writes a branch for an observed category that stores its point mass, by calls of `store(k, probability)` in a loop
+  /// over the `size` values.
   void put_category(BlockId b, const std::vector<ExprId>& element, ExprId size,
                     const std::function<void(ExprId k, ExprId probability)>& store);
-  /// The exported parameters of the element as they are where its values are known.
+  /// Replaces the exported parameters of an element by those of a point mass, as far as it is observed.
   void put(BlockId b, const std::vector<ExprId>& element);
-  /// The linear naturals of the unknown entries of a vector given the known ones, whose own become 0: h_m + 2 sum over
-  /// known o of n_mo x_o, with n the symmetric naturals of the squares. `at` is where an element's naturals are.
+  /// Returns the indices of an entry, or pair of entries, of the natural parameters.
   using Address = std::function<std::vector<ExprId>(const std::vector<ExprId>& event)>;
+  /// Conditions the linear natural parameters h of a vector on its observed entries o: h_m becomes h_m + 2 sum over o
+  /// of n_mo x_o for the others, 0 for the observed ones. n are the symmetric natural parameters of the squares.
   void condition(BlockId b, const std::vector<ExprId>& element, BufferId linear, BufferId square, const Address& at);
-  /// Known entries of the precision matrix of a vector at those of the identity, which adds nothing to its log
-  /// determinant; how many there are.
+  /// Replaces, in the formulas of an entropy, rows and columns of observed entries of the precision matrix by those of
+  /// the identity, which add nothing to its log determinant. Returns the number of observed entries.
   ExprId stand_in(BlockId b, const std::vector<ExprId>& element, Formulas& f);
 
  private:
+  /// Returns the indices of an element's entry, in the data as in the parameters.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
+  /// Returns the data of the block's variable.
   BufferId data(BlockId b) const { return at_.data.observed[s_.conditionals[b].variable.index()]; }
 
-  Terms& terms_;
+  Terms& terms_;  // loop nests of terms
 };
 
 }  // namespace lehr::loops

@@ -1,27 +1,32 @@
-// Draws of elements from their factors: random numbers by place, and categories.
+// Draws of elements from their factors, for Gibbs sampling. A random number is a pure function of the key and of the
+// element's position (loops::Random), so samples do not depend on the order in which elements are visited.
 #pragma once
 #include "compiler/loops/terms.h"
 
 namespace lehr::loops {
 
+/// Writes random numbers and draws of categories.
 class Draws : Part {
  public:
   Draws(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
-  /// The `which`-th kind of random number of an element, below kKinds.
+  /// Returns a random number for a component of an element. `which`, below kKinds, numbers the independent random
+  /// numbers of an element; `argument` and `second` are those of the distribution (math::Noise).
   ExprId random(math::Noise noise, BlockId b, std::size_t which, const std::vector<ExprId>& element, ExprId component,
                 ExprId argument, ExprId second = {});
-  /// All mass on one value, drawn by probabilities that sum to 1; of several copies, shares of the copies.
+  /// Writes a draw of a category by probabilities that sum to 1, through calls of `store(k, share)` for each value. The
+  /// share is 1 at the drawn value, 0 elsewhere. If the element stands for several copies, each is drawn (a
+  /// multinomial), and the share is the fraction of them.
   void category(BlockId b, const std::vector<ExprId>& element, ExprId size, ExprId copies,
                 const std::function<ExprId(ExprId k)>& probability,
                 const std::function<void(ExprId k, ExprId share)>& store);
 
  private:
-  static constexpr std::size_t kKinds = 64;
-  /// Of an element among all of its variable.
+  static constexpr std::size_t kKinds = 64;  // kinds of random numbers of one element, at most
+  /// Returns the position of an element among all of its variable, row-major.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
-  Terms& terms_;
+  Terms& terms_;  // loop nests of terms
 };
 
 }  // namespace lehr::loops

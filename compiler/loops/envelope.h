@@ -1,45 +1,57 @@
-// The envelope of all runs of a sampler of spins and bits: of every element the least and the most that it could be,
-// whatever the state was at the start. Huber (1998); Harvey & Neal, Inference for belief networks using coupling from
-// the past (2000); MacKay (2003), section 32.4, writes elements whose two bounds differ as `?`.
+// Exact sampling of spins and bits by coupling from the past, on intervals: of every element the least and the greatest
+// value that it has in any run of the sampler, whatever the run's start. If all intervals are single values, all runs
+// have met, and the state is an exact sample. Huber (1998); Harvey & Neal, Inference for belief networks using coupling
+// from the past (2000); MacKay (2003), section 32.4, writes elements whose two ends differ as `?`.
 #pragma once
 #include "compiler/loops/blocks.h"
 
 namespace lehr::loops {
 
+/// Writes the functions that update intervals rather than values.
 class Envelope : Part {
  public:
   Envelope(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Blocks& blocks)
       : Part(shared), terms_(terms), residuals_(residuals), updates_(updates), blocks_(blocks) {}
 
-  /// Interface::envelope. All blocks are drawn, from families on spins or bits.
+  /// Writes Interface::envelope. All blocks must be drawn, from families on spins or bits.
   void emit();
 
  private:
-  /// By element of a block.
+  /// The arrays with the lower and upper ends of a block's intervals, by element.
   struct Bounds {
     BufferId least, most;
   };
+  /// The lower and upper end of an expression's value.
   using Interval = std::pair<ExprId, ExprId>;
 
+  /// Declares the arrays of all blocks.
   void declare();
-  /// Every summand of the log joint, as a function of the elements.
+  /// Returns the terms of the log joint as functions of single elements, without statistics of the items.
   std::vector<ArrayTerm> terms();
+  /// Writes EnvelopeFunctions::couplings.
   std::size_t emit_couplings();
+  /// Writes EnvelopeFunctions::open.
   std::size_t emit_open();
+  /// Writes EnvelopeFunctions::undecided.
   std::size_t emit_undecided();
+  /// Writes the update of intervals in one visit of a step of the sweep.
   std::size_t emit_turn(const schedule::Turn& turn);
+  /// Writes the update of the intervals of the elements whose leading indices are `lead`.
   void update(BlockId b, const std::vector<ExprId>& lead);
-  /// What the other atoms of the term multiply the coefficient to, at least and at most.
+  /// Returns the interval of the coefficient times the term's atoms other than `use`, from their intervals.
   Interval product(const ArrayTerm& t, std::size_t use, ExprId coefficient, const Env& env);
+  /// Writes a draw of the element by natural parameters, and stores it as an end of its interval. Both ends are drawn
+  /// with the same random number.
   void draw(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, BufferId into);
+  /// Returns the buffer with the drawn values of a block.
   BufferId value_of(BlockId b) const;
 
   std::vector<Bounds> bounds_;  // by block
 
-  Terms& terms_;
-  Residuals& residuals_;
-  Updates& updates_;
-  Blocks& blocks_;
+  Terms& terms_;          // loop nests of terms
+  Residuals& residuals_;  // running sums
+  Updates& updates_;      // factors of single elements
+  Blocks& blocks_;        // updates of whole blocks
 };
 
 }  // namespace lehr::loops

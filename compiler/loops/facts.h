@@ -1,4 +1,5 @@
-// What can be said of single types, expressions and blocks by looking at them.
+// Questions about single types, expressions, statements and blocks that a look at the IR answers, for passes and the
+// native code. None of them changes the program.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,41 +10,44 @@
 
 namespace lehr::loops {
 
-/// Bytes of an element; 8 of those that are not f32.
+/// Returns the bytes of an array element: 4 for f32, 8 for other types.
 constexpr std::int64_t bytes_of(Type t) { return t == Type::f32 ? 4 : 8; }
 
-/// The value of an integer that the program has written out.
+/// Returns the value of an integer literal (or of a bool literal, as 0 or 1); nothing for other expressions.
 std::optional<std::int64_t> literal(const Program& program, ExprId e);
-/// Whether an expression is the value of this scalar and nothing else.
+/// Returns true if the expression is the value of this scalar and nothing else.
 bool is_scalar(const Program& program, ExprId e, ScalarId scalar);
 
-/// A call of exp, log and the like: tens of operations.
+/// Returns true if the expression is a call of exp, log, ... lgamma: tens of operations. sqrt counts as one.
 bool is_function_call(const Program& program, ExprId e);
-/// Whether it is one, or is made of one.
+/// Returns true if there is such a call in the expression.
 bool calls_function(const Program& program, ExprId e);
 
-/// Whether one of these scalars is read to form it.
+/// Returns true if the expression reads one of the scalars.
 bool mentions(const Program& program, ExprId e, const std::set<ScalarId>& scalars);
-/// Whether something is loaded to form it.
+/// Returns true if the expression reads an array.
 bool loads(const Program& program, ExprId e);
 
-/// What a statement puts into one scalar or one element of an array, or adds to it; invalid for others.
+/// Returns the value that a statement stores in one scalar or one array element, or adds to it; invalid for other
+/// statements.
 ExprId value_of(const Stmt& statement);
-/// Whether that is made of a function call.
+/// Returns true if there is a call of exp, log, ... in that value.
 bool calls_function(const Program& program, const Stmt& statement);
 
-/// A loop, or a condition with one under it.
+/// Returns true if the statement is a loop, or a branch with a loop in it.
 bool has_loop(const Stmt& statement);
+/// Returns true if a statement of the block is one.
 bool has_loop(const Block& block);
-/// The scalar that a `let` or a `local` declares.
+/// Returns the scalar that a `let` or a `local` declares; nothing for other statements.
 std::optional<ScalarId> declared(const Stmt& statement);
 
-/// The arrays that statements of the block, and of those in it, fill with something that is not the constant 0.
+/// Returns the arrays that Fill statements of the block, at any depth, fill with anything but the literal 0.
 std::set<BufferId> filled_with_numbers(const Program& program, const Block& block);
 
-/// Written before it is read, wherever it is used; turns may each have their own.
+/// Returns true if every function writes the array before it reads it, so that iterations may each have a copy: roles
+/// scratch and natural.
 bool is_scratch(const Buffer& buffer);
-/// What a range of turns of a phase works in, and a call has not for itself.
+/// Returns the scratch arrays that a parallel region uses and that are not on its stack: each thread needs a copy.
 std::vector<BufferId> scratch_of(const Program& program, const Phase& phase);
 
 }  // namespace lehr::loops

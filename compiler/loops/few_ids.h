@@ -1,4 +1,5 @@
-// Sets of arrays or scalars, as passes over code form and drop them by the thousand.
+// Small sets of ids. Passes create and drop such sets by the thousand, so they are sorted vectors: one allocation, and
+// fast as long as members are inserted in order or are few.
 #pragma once
 #include <algorithm>
 #include <boost/container/flat_set.hpp>
@@ -6,10 +7,11 @@
 
 namespace lehr::loops {
 
-/// A vector in order: members come at once or are few.
+/// A set of ids as a sorted vector.
 template <class Id>
 using FewIds = boost::container::flat_set<Id>;
 
+/// Removes the members for which the condition is true.
 template <class Id, class Condition>
 void erase_if(FewIds<Id>& ids, const Condition& condition) {
   auto members = ids.extract_sequence();

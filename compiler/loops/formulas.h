@@ -1,43 +1,53 @@
-// Family formulas as loops: parameter maps, moments, entropies, and the small matrix kernels they need.
+// Formulas of the families (math::Expr) as loops: parameters from natural parameters, expected statistics, entropies.
+// Matrices in them are inverted by Cholesky factorisation. A formula over a vector becomes a loop over its components,
+// out of which subformulas without the component are hoisted: E[log theta_k] = digamma(a_k) - digamma(sum_j a_j) gives
+//
+//     h = digamma(sum a[e]);  for j: leaf(j, digamma(a[j]) - h)
 #pragma once
 #include "compiler/loops/layout.h"
 
 namespace lehr::loops {
 
-/// A named quantity of a family formula: its value at event indices.
+/// The value, at event indices, of a quantity that formulas have by name: a parameter or natural parameter.
 using Quantity = std::function<ExprId(const std::vector<ExprId>&)>;
 
-/// Of a symmetric positive definite matrix: its lower triangular Cholesky factor, the inverse of that, its own inverse,
-/// and its log determinant, which may be all that is known.
+/// What is computed of a symmetric positive definite matrix A = L L'. Fields that are not available are invalid.
 struct SpdInverse {
-  BufferId factor, root, inverse;
-  ExprId logdet;
+  BufferId factor, root, inverse;  // L and L^-1, of which only the lower triangles are stored; A^-1
+  ExprId logdet;                   // log determinant of A
 };
 
+/// The context in which formulas of one element are evaluated.
 struct Formulas {
-  std::map<std::string, Quantity> quantities;
-  std::map<std::string, SpdInverse> inverses;   // once computed
+  std::map<std::string, Quantity> quantities;   // by name
+  std::map<std::string, SpdInverse> inverses;   // by name of the matrix, as soon as it is computed
   std::map<const math::Node*, ExprId> hoisted;  // subformulas evaluated before the loops over components
   SizeId extent;                                // of the event axis; invalid for scalars
-  std::int32_t fail_code = 0;                   // of a matrix that is not positive definite; 0: it gives NaN
+  std::int32_t fail_code = 0;                   // status if a matrix is not positive definite; 0: NaN, no failure
 };
 
-/// Matrices of which a formula has the log determinant and no entries of the inverse.
+/// Returns the names of the matrices of which the formula needs the log determinant but no entry of the inverse.
 std::vector<std::string> log_determinants(const math::Expr& e);
 
+/// Writes formulas as loops.
 class FormulaLoops : Part {
  public:
   explicit FormulaLoops(Shared& shared) : Part(shared) {}
 
-  /// `leaf` with the value at every component of the event.
+  /// Writes loops over the components of a value of the rank (0: none, 1: a vector, 2: a matrix), and calls `leaf`
+  /// inside with the event indices and the value of the formula.
   void components(const math::Expr& e, int rank, Formulas& f,
                   const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
-  /// Inverse and log determinant of the matrix `entry`; fails with `code`, unless 0, when it is not positive definite.
+  /// Writes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of which the lower
+  /// triangle is read. Fails with `code`, unless that is 0, if the matrix is not positive definite.
   SpdInverse spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code);
 
  private:
+  /// Returns the value of a formula; `event` has the index of each event variable of math::Index.
   ExprId formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event);
+  /// Writes sums that occur in the formula more than once, and hoists them.
   void form_repeated_sums(const math::Expr& e, Formulas& f);
+  /// Writes the inverses and log determinants that the formula needs and that are not available yet.
   void prepare_matrices(const math::Expr& e, Formulas& f);
 };
 

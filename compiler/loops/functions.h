@@ -1,11 +1,13 @@
-// What generated code does for a function of the table (compiler/math/function.h).
+// The expansion of the functions of families (compiler/math/function.h) to operators of Loops. log, exp or digamma are
+// one operator each; others, as log_tail, become a polynomial of tens of operators.
 #pragma once
 #include "compiler/loops/builder.h"
 #include "compiler/math/function.h"
 
 namespace lehr::loops {
 
-/// f(x), x in f64. Not of functions that stand for statistics of variables: they are read, never applied.
+/// Returns f(x) for x of type f64. Throws std::logic_error for functions that stand for statistics of variables: terms
+/// read those as atoms and apply none.
 ExprId apply(Builder& b, math::Function f, ExprId x);
 
 }  // namespace lehr::loops

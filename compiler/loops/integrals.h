@@ -1,51 +1,68 @@
-// Bits and categories that are drawn with the auxiliary variables of their links integrated out.
+// Draws of bits, spins and categories with the auxiliary variables of their links integrated out, as in partially
+// collapsed Gibbs sampling (van Dyk & Park 2008; conditionals/integrate.h). Given its auxiliary variables, such an
+// element would hardly ever change. So its log odds get, for each value v, the log normaliser of the auxiliary's
+// conditional with the element at v:
+//
+//     log odds of v  +=  sum over auxiliaries beside the element of  log integral p(auxiliary, data | v)
 #pragma once
 #include "compiler/conditionals/integrate.h"
 #include "compiler/loops/updates.h"
 
 namespace lehr::loops {
 
+/// Writes these log integrals.
 class Integrals : Part {
  public:
   Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Updates& updates);
 
+  /// Returns true if draws of the block integrate out some auxiliary variable.
   bool any(BlockId b) const { return !integrated_[b.index()].empty(); }
-  /// Whether the term is gone from the naturals of the block: what its draws integrate out is in it.
+  /// Returns true if the term has an auxiliary variable that draws of the block integrate out, so that the term must
+  /// not add to the block's natural parameters directly.
   bool has(BlockId b, const Term& t) const;
-  /// Adds, to the naturals of an element, the logarithms of the integrals at each of its values. What the element is
-  /// expected to be is lost.
+  /// Adds the log integrals at each value of an element to its natural parameters. This overwrites the element's
+  /// expected statistics, which the draw then forms anew.
   void add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
-  /// An auxiliary variable, and its naturals: from terms without the block, and from all at one value.
+  /// An auxiliary block, its uses in terms without the drawn block and with it, and two sets of natural parameters of
+  /// one auxiliary element: from the terms without it, and from all terms with the drawn element at one value.
   struct Work {
     BlockId block, auxiliary;
     Uses fixed, varying;
     NaturalTarget at_all, at_one;
   };
+  /// Collects the uses and declares the arrays.
   Work open(BlockId b, BlockId auxiliary);
-  /// Calls `body` with each element of the auxiliary that stands beside that of the block, once.
+  /// Writes loops that run `body` once for each auxiliary element in a term with the drawn element.
   void each_beside(const conditionals::Integrated& x, const std::vector<ExprId>& element,
                    const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Whether the block's element of a pair is this one, as a function of the auxiliary's.
+  /// Returns a bool: true if the drawn element is the one that stands beside the auxiliary element in this kind of
+  /// pair.
   ExprId is_beside(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
+  /// Adds the log integrals over one auxiliary element.
   void add_element(const Work& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
                    const NaturalTarget& n);
+  /// Returns the log normaliser of the auxiliary's conditional, from its natural parameters `at_one`.
   ExprId log_integral(const Work& w);
-  /// Where it is kept what the element is expected to be; of a category, [it is the value].
+  /// Returns the buffer of the drawn block's expected statistic: of a category the indicators of its values.
   BufferId expected(const Work& w) const;
+  /// Returns the number of values of the drawn element.
   ExprId values(const Work& w) const;
+  /// Returns the indices of the element's expected statistic; of a category, at the value.
   std::vector<ExprId> address(const Work& w, const std::vector<ExprId>& element, ExprId value);
+  /// Forms natural parameters of an auxiliary element from the uses.
   void gather(const Work& w, const Uses& uses, const std::vector<ExprId>& auxiliary, const NaturalTarget& into);
+  /// Returns `true` for each axis of the block: one element is updated at a time.
   std::vector<bool> all_axes(BlockId b) const {
     return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);
   }
 
   std::vector<std::vector<conditionals::Integrated>> integrated_;  // by BlockId
-  Terms& terms_;
-  FormulaLoops& formulas_;
-  Lookups& lookups_;
-  Updates& updates_;
+  Terms& terms_;                                                   // loop nests of terms
+  FormulaLoops& formulas_;                                         // formulas of families
+  Lookups& lookups_;                                               // solving for index variables
+  Updates& updates_;                                               // factors of single elements
 };
 
 }  // namespace lehr::loops

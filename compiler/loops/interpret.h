@@ -1,4 +1,5 @@
-// Runs a Loops program by walking its tree: slow and obvious, the oracle for the native code.
+// The interpreter of Loops: it runs a program by walking its tree. It is slow and obvious, and the oracle with which
+// tests compare the native code. It also counts operations, from which costs are estimated (machine/workload.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +9,13 @@
 
 namespace lehr::loops {
 
-/// What was done to real numbers.
+/// Counts of what a run did.
 struct Work {
-  std::int64_t operations = 0;  // + - * /, minima, maxima, roots, and what sums add
-  std::int64_t functions = 0;   // exp, log, digamma and the like
-  std::int64_t bytes = 0;       // of elements of arrays that were read or stored
+  std::int64_t operations = 0;  // on real numbers: + - * /, minima, maxima, roots, accumulations
+  std::int64_t functions = 0;   // calls of exp, log, digamma and the like on real numbers
+  std::int64_t bytes = 0;       // of array elements that were read or stored
 
+  /// Adds other counts.
   Work& operator+=(const Work& other) {
     operations += other.operations;
     functions += other.functions;
@@ -22,11 +24,11 @@ struct Work {
   }
 };
 
-/// Calls `program.functions[function]` with the arguments of a lehr_function (runtime/abi.h) and returns its
-/// status. Every index is checked against the extent of its own axis; a violation, a missing buffer or a read
-/// of an element of a local array that nothing stored (i64) throws std::logic_error, because a program of the
-/// compiler never does it. Local arrays start as NaN (f64) or as an index that no check lets pass (i64).
-/// `work`, if there is one, becomes what was done.
+/// Calls `program.functions[function]` with the arguments of a lehr_function (runtime/abi.h) and returns its status: 0,
+/// or the code of a failure. Cached sums and parallel regions before the function are the caller's work, as with native
+/// code. Every index is checked against the extent of its own axis. A violation, a missing buffer, or a read of an i64
+/// element of a local array that nothing stored throws std::logic_error: it is a defect of the compiler. Local arrays
+/// start as NaN (reals) or as an invalid index (i64). If `work` is given, it becomes the counts of this call.
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
                        const std::int64_t* sizes, const std::int64_t* integers, const double* reals,
                        Work* work = nullptr);

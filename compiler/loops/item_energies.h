@@ -1,24 +1,29 @@
-// Expected log density of the data of every item, for temperatures of their own; bounds of items, for their starts.
+// Sums by item: the expected log density of each item's data (its energy), for runs in which every item has its own
+// temperature; or each item's contribution to the ELBO, by which a start is chosen for each item.
 #pragma once
 #include "compiler/loops/residuals.h"
 
 namespace lehr::loops {
 
+/// Writes these sums. All functions write nothing if no sums by item are requested.
 class Energies : Part {
  public:
   Energies(Shared& shared, Terms& terms, Residuals& residuals) : Part(shared), terms_(terms), residuals_(residuals) {}
 
+  /// Declares Interface::item_energies if the options request it.
   void declare_item_energies();
-  /// The energies are those of all terms, and entropies belong to them.
+  /// Returns true if the sums are contributions to the ELBO: of all terms, with entropies.
   bool has_item_bounds() const { return interface_.item_energies && !interface_.item_energies->inverse.valid(); }
+  /// Adds a value to the sum of an item.
   void add_item_energy(ExprId item, ExprId value);
-  /// Of the stage's terms but those of streamed categories.
+  /// Adds the stage's terms to the sum of an item; streamed categories add theirs when they are visited.
   void add_item_energies(const schedule::ItemStage& stage, ExprId item);
+  /// Writes ItemEnergies::outer, the function that adds the terms without blocks of item stages.
   void emit_item_energies();
 
  private:
-  Terms& terms_;
-  Residuals& residuals_;
+  Terms& terms_;          // loop nests of terms
+  Residuals& residuals_;  // running sums
 };
 
 }  // namespace lehr::loops

@@ -1,4 +1,8 @@
-// What the parts of a lowering share: the model, the program under construction, and where everything is in its memory.
+// What the parts of a lowering share: the inputs, the program under construction, and the map from what the schedule
+// names (parameters, statistics, chains, data) to buffers of the program.
+//
+// A part is a class derived from Part; all parts write one program through one Builder. Whatever a part computes that
+// another one reads is in a buffer, and Layout has its id.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,84 +21,92 @@ using conditionals::BlockId;
 using density::Algebra;
 using density::ArrayId;
 using density::Atom;
-using density::BoundId;
+using density::BoundId;  // an index variable of a sum
 using density::CoefId;
 using density::Guard;
 using density::IndexId;
 using density::Term;
 
-/// The e with source[e] = i are order[first[i]] .. order[past[i] - 1], ascending; missing values are nowhere.
+/// The inverse of a map `source` in the data, as after a counting sort. The e with source[e] = i are
+/// order[first[i]] .. order[past[i] - 1], ascending; entries with a missing value are in none of these ranges.
 struct InverseLookup {
-  BufferId first, past, order;
+  BufferId first, past, order;  // i64: by value i, by value i, by position
 };
 
-/// Of one factor over a sequence.
+/// The buffers of a block whose factor is over whole sequences.
 struct Chain {
-  std::map<conditionals::Lags, BufferId> together;  // E[product of the statistics of elements], over the steps of the
-                                                    // last of them in the sequence or all axes
-  bool local = false;   // these hold the one sequence of the current item: nothing of the item
-                        // reads them before the chain is updated
-  bool summed = false;  // local, and they have no [t]: they are sums over it, and no reader asks for more
-  BufferId entropy;     // [1] of the current item, or over the leading axes
+  /// Expectations of products of the statistics of several elements that stand in one term. They are indexed by the
+  /// position of the last of these elements (all axes, or the step if `local`), then by their event indices in order of
+  /// time.
+  std::map<conditionals::Lags, BufferId> together;
+  bool local = false;   // `together` has the sequence of the current item only, in work arrays: no function reads them
+                        // before the chain is updated
+  bool summed = false;  // `local`, and `together` has sums over the steps, without the axis of the steps
+  BufferId entropy;     // entropy of the sequence: a number if `local`, otherwise over the leading axes
 };
 
-/// Sums of the same factors, which are formed together.
+/// Cached sums over items of products of the same factors: one function forms them all.
 struct KeptSums {
-  std::set<BlockId> blocks;
-  std::vector<const schedule::Statistic*> sums;
-  Kept kept = {};
+  std::set<BlockId> blocks;                      // whose factors are in the sums
+  std::vector<const schedule::Statistic*> sums;  // what is formed
+  Kept kept = {};                                // the function, and the flag that is 1 while they are valid
 };
 
-/// Parts of the bound that an item stage adds up.
+/// The partial sums of the ELBO that an item stage adds up, each an array of one number.
 struct LocalSums {
-  BufferId energy, prior;      // of local terms, tempered and other
-  BufferId entropy, discrete;  // of local factors on continua, and of the others
+  BufferId energy, prior;      // expected log density: of tempered terms, of the others
+  BufferId entropy, discrete;  // entropies of local factors: of continuous variables, of discrete ones
 };
 
-/// Buffers by what they hold.
+/// The buffers and sizes of the program, by what they contain.
 struct Layout {
-  std::vector<SizeId> size;     // by plate set
-  std::vector<SizeId> longest;  // the same, once asked for
-  DataBuffers data;
-  std::map<std::string, std::pair<BufferId, BufferId>> data_inverse;  // of data matrices: inverse, log determinant
-  std::map<density::DataSource, InverseLookup> inverse;
-  std::map<std::pair<BlockId, std::string>, BufferId> parameter;
-  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;
-  std::map<BlockId, std::map<std::string, BufferId>> logdet;  // of parameters, where entropies of globals have them
-  std::map<BlockId, Chain> chains;
-  std::map<BlockId, BufferId> picks;
-  std::map<BlockId, BufferId> marginal;  // probabilities of the chains of the item at hand, by step, while it is summed
-  std::map<ArrayId, BufferId> array;
-  std::map<ArrayId, const schedule::Statistic*> statistic;
-  std::map<ArrayId, const schedule::Residual*> residual;
-  std::vector<KeptSums> kept;
-  std::map<ArrayId, BufferId> exp_table, exp_shift;                  // of tables read by factored streams
-  std::map<ArrayId, BufferId> exp_columns;                           // the same, column by column, for full rows
-  std::map<std::size_t, LocalSums> local_sums;                       // by item stage
-  std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;  // parameter axes, then event
-  std::map<BlockId, BufferId> gradient_norms;
-  std::vector<std::int64_t> size_values;  // by slot
-  std::vector<model::GivenId> definite;
+  std::vector<SizeId> size;     // by plate set: number of elements
+  std::vector<SizeId> longest;  // by plate set: elements of the longest row; invalid until Part::longest declares it
+  DataBuffers data;             // givens, observed variables, offsets of nested plates
+  std::map<std::string, std::pair<BufferId, BufferId>> data_inverse;  // by data matrix: inverse, log determinant
+  std::map<density::DataSource, InverseLookup> inverse;               // by data array with categories
+  std::map<std::pair<BlockId, std::string>, BufferId> parameter;      // by name of the factor's parameter
+  std::map<std::pair<BlockId, math::Stat>, BufferId> expectation;     // expected statistics
+  std::map<BlockId, std::map<std::string, BufferId>> logdet;  // by matrix parameter, if the entropy of a global block
+                                                              // needs no more of it than its log determinant
+  std::map<BlockId, Chain> chains;                            // of blocks with one factor for a whole sequence
+  std::map<BlockId, BufferId> picks;     // i64 by item: the value that a start gives a category, or -1
+  std::map<BlockId, BufferId> marginal;  // while an item's sums are written: probabilities of its chains by step,
+                                         // in work arrays
+  std::map<ArrayId, BufferId> array;     // statistics, their tables, and residual sums
+  std::map<ArrayId, const schedule::Statistic*> statistic;  // to which a sum or table belongs
+  std::map<ArrayId, const schedule::Residual*> residual;    // to which a sum belongs
+  std::vector<KeptSums> kept;                               // groups of cached sums
+  std::map<ArrayId, BufferId> exp_table, exp_shift;  // exponentials of a table; largest entry of each of its rows
+  std::map<ArrayId, BufferId> exp_columns;           // `exp_table` transposed, for full rows of counts
+  std::map<std::size_t, LocalSums> local_sums;       // by item stage (an index into Schedule::steps)
+  std::map<std::pair<BlockId, math::Stat>, BufferId> mean_gradient;  // running means of natural gradients:
+                                                                     // parameter axes, then event axes
+  std::map<BlockId, BufferId> gradient_norms;                        // UpdateFunction::gradient
+  std::vector<std::int64_t> size_values;                             // by slot
+  std::vector<model::GivenId> definite;                              // Lowered::definite
 };
 
+/// The state of one lowering, which all its parts refer to.
 struct Shared {
   const model::Model& model;
   const schedule::Schedule& schedule;
   const BoundData& data;
   const LowerOptions& options;
-  Builder builder = {};
-  Layout layout = {};
-  Interface interface = {};
-  /// Work arrays of constant size: those of one function are different, functions share them.
+  Builder builder = {};      // the program under construction
+  Layout layout = {};        // where everything is in its memory
+  Interface interface = {};  // grows as functions are written
+  /// The allocation of work arrays. Small ones of constant size are on the stack of a function. Larger ones of constant
+  /// size are buffers: those of one function differ, other functions reuse them.
   struct WorkArrays {
-    std::size_t function = 0;   // the one that is open
-    std::int64_t on_stack = 0;  // entries of its local arrays
-    std::map<std::vector<SizeId>, std::size_t> taken = {};
-    std::map<std::vector<SizeId>, std::vector<BufferId>> buffers = {};
+    std::size_t function = 0;                                           // position of the function that is open
+    std::int64_t on_stack = 0;                                          // numbers in its local arrays
+    std::map<std::vector<SizeId>, std::size_t> taken = {};              // by shape: buffers that it uses already
+    std::map<std::vector<SizeId>, std::vector<BufferId>> buffers = {};  // by shape: all buffers
   } work = {};
 };
 
-/// A part of the lowering; all of them write one program.
+/// The base class of the parts of the lowering: short names for the shared state, and helpers that all of them use.
 class Part {
  protected:
   explicit Part(Shared& x)
@@ -107,42 +119,52 @@ class Part {
         interface_(x.interface),
         shared_(x) {}
 
-  /// Extents in memory: a nested axis is packed with the rows it is nested in.
+  /// Returns the extents in memory of an array over the plates. A nested plate takes no axis of its own: it is packed
+  /// with the plate before it.
   std::vector<SizeId> packed(const std::vector<model::PlateId>& plates) const;
+  /// Returns the plates of the variable's event indices: none, its vector (a category: its values), or rows and columns
+  /// of a matrix. `rank` is their number, 0 to 2.
   std::vector<model::PlateId> event_axes(const model::Variable& v, int rank) const;
-  /// Event indices of a statistic of the variable.
+  /// Returns the number of event indices of a statistic of the variable; 0 for scalar variables.
   static int rank_of(const model::Variable& v, math::Stat stat);
+  /// Declares a size that the code reads at run time; `value` is what it is with the data of this lowering, or -1.
   SizeId runtime_size(const std::string& name, std::int64_t value);
-  /// Elements along a plate where the code knows how many there are, or else a negative number.
+  /// Returns the number of elements along a plate if it is a constant of the code, otherwise a negative number.
   std::int64_t constant_length(model::PlateId plate) const {
     return b_.program()[at_.size[m_[plate].set.index()]].constant;
   }
-  /// Elements of the longest sequence along the last axis.
+  /// Returns the size that is the number of elements of the longest sequence along the last axis of the variable.
   SizeId longest(const model::Variable& var);
+  /// Declares an uninitialised array for the function that is open: on its stack if it is small and of constant size,
+  /// otherwise as a scratch buffer. A suffix makes the name unique.
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
-  /// A category that is formed where it is used stands in the term.
+  /// Returns true if an atom of the term is of a streamed category, whose probabilities are never stored.
   bool has_streamed_atom(const Term& t) const;
-  /// One term of the stage reads the table: its sums are those of that term.
+  /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
-  /// Sums of factors are kept; envelopes put bounds in the place of factors, and temperatures of items are data that
-  /// change.
+  /// Returns true if sums over factors may be cached. Envelopes replace factors by bounds, and temperatures of items
+  /// are data that change between sweeps, so neither may be used together with caching.
   bool keeps() const { return !options_.envelope && !options_.inverse_temperatures; }
+  /// Returns true if the parameters and expected statistics of the block are in memory.
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
-  /// The factor has a place in memory: it is stored, or formed where it is used and asked for. Nobody asks for sources.
+  /// Returns true if the parameters of the block have buffers: the block is stored, or the caller requests streamed
+  /// factors too (LowerOptions::save_locals). Those of auxiliary sources are never requested.
   bool is_written(BlockId b) const {
     return stored(b) || (options_.save_locals && !model::is_source(m_[s_.conditionals[b].variable]));
   }
+  /// Returns the buffer of the parameter with the role; the factor must have one.
   BufferId parameter_of(BlockId b, math::ParameterRole role) const {
     return at_.parameter.at({b, find_role(*s_.conditionals[b].factor, role)->name});
   }
+  /// Returns an expression that loads a number from Interface::weights.
   ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
 
   const model::Model& m_;
   const schedule::Schedule& s_;
   const LowerOptions& options_;
-  const Algebra& a_;
-  Builder& b_;
-  Layout& at_;
+  const Algebra& a_;  // index and coefficient expressions of the terms
+  Builder& b_;        // the program under construction
+  Layout& at_;        // where everything is in its memory
   Interface& interface_;
   Shared& shared_;
 };

@@ -1,21 +1,25 @@
-// Loops: what the generated code does, as explicit loops over flat arrays. Both the interpreter (slow,
-// obvious, the oracle) and the LLVM lowering read exactly this.
+// Loops: the intermediate representation (IR) of the generated code, as explicit loops over flat arrays. It plays the
+// part that LLVM IR or MLIR's affine dialect plays elsewhere. The interpreter (the oracle of tests) and the LLVM
+// lowering read exactly this IR; `lehr emit MODEL --as loops` prints it. A sum over the rows of a matrix reads
+//
+//     for n in 0 .. N
+//       S0[j] += x[n, j]
 //
 // Semantics.
-// * A Program owns buffers, sizes and functions. A buffer is a dense array with a fixed order of axes; the
-//   extent of an axis is a Size: a constant of the model or a number known when the data are (never in the code).
+// * A Program owns buffers, sizes and functions. A buffer is a dense row-major array with a fixed order of axes. The
+//   extent of an axis is a Size: a constant of the code, or a number that is read at run time.
 //   Rows of different lengths share one packed axis: element i of row r is at index offsets[r] + i, where
 //   `offsets` is an ordinary buffer of integers and the sum an ordinary expression.
 // * Expressions are pure; types are f64, f32, i64 and bool (a bool is produced by comparisons and consumed by
 //   `if`, `select`, and/or/not only). Integer arithmetic does not overflow in a valid program. Division by zero
 //   follows IEEE. `log(0)` is -inf; the generator uses kLogZero where a finite value is needed.
-// * Arithmetic in f32 rounds to 32 bits; nothing is converted but by to_f64 and to_f32. Numbers nearer to zero than the
-//   least normal one may be taken for zero in functions that have f32.
+// * Arithmetic in f32 rounds to 32 bits; only to_f64 and to_f32 convert. Functions with f32 may flush subnormal numbers
+//   to zero.
 // * `select(c, a, b)` may evaluate both sides; `if` evaluates one.
 // * Floating-point sums may be reassociated and multiply-adds contracted by the native code; nothing else of
 //   IEEE may be relaxed (NaN and infinity keep their meaning).
-// * Different buffers never overlap in memory. Reading an element that nothing stored gives 0 for buffers of
-//   role scratch, statistic and natural at function entry of the *first* call, and otherwise what was left.
+// * Different buffers never overlap in memory. An element of role scratch, statistic or natural that was never stored
+//   reads as 0 at entry of the *first* function call; later calls read what was left there.
 // * `fail(code)` ends the function at once with that status; a function that runs to its end returns 0.
 // * A function is re-entrant: all its memory is in the buffers it is passed and its own local arrays.
 #pragma once
@@ -30,73 +34,85 @@
 
 namespace lehr::loops {
 
+// Ids are positions in the vectors of Program.
 using BufferId = Id<struct BufferTag>;
 using SizeId = Id<struct SizeTag>;
 using ScalarId = Id<struct ScalarTag>;  // a loop index, a let, a mutable local or a parameter
 using ExprId = Id<struct LoopsExprTag>;
 
-/// Stands for log 0 in exponents: exp gives 0 and sums of it stay finite.
+/// The finite number that stands for log 0 in exponents: its exp is 0, and sums of it stay finite.
 inline constexpr double kLogZero = -1e300;
 
+/// The type of an expression, a scalar or an array's elements.
 enum class Type { f64, i64, boolean, f32 };
+/// Returns true if the type is a floating-point type.
 constexpr bool is_real(Type t) { return t == Type::f64 || t == Type::f32; }
 
-/// An extent. `constant >= 0`: known to the code; otherwise read at run time from the table of sizes at `slot`.
+/// The extent of an axis. `constant >= 0` is an extent that the code has as a literal; otherwise the code reads entry
+/// `slot` of the table of sizes at run time.
 struct Size {
-  std::string name;
-  std::int64_t constant = -1;
-  std::int32_t slot = -1;
+  std::string name;            // printed, such as the plate's name
+  std::int64_t constant = -1;  // the extent; -1: read at run time
+  std::int32_t slot = -1;      // position in the table of sizes; -1: a constant
 };
 
+/// What an array is for, which decides who owns its memory and how long its content lives.
 enum class Role {
-  data,         // bound by the user, read only
-  parameter,    // of the variational factors; kept between calls
-  natural,      // natural parameters under construction
-  expectation,  // expected statistics of the factors; kept between calls
+  data,         // given by the user, read only
+  parameter,    // parameters of the variational factors; live between calls
+  natural,      // natural parameters under construction; private scratch
+  expectation,  // expected statistics of the factors; live between calls
   table,        // values derived from expectations, recomputed by the code
   statistic,    // sums over items; one copy per worker, added up in fixed order
   scratch,      // no meaning between calls; one copy per worker
   output        // scalars handed back to the caller
 };
 
-/// Who needs what an array holds: whoever comes, or only who asks for it (Program::asked).
+/// When the contents of an array are needed: always, or only in sweeps whose caller requests them (Program::asked).
+/// The pass `unread` guards the stores of arrays that are not always needed.
 enum class Needed {
   always,
-  rows,  // a row for each item, for readers of factors; always, too, where a function that runs often reads them
-  bound  // sums over items, for the bound
+  rows,  // per-item parameters; always needed if a function loads them that is not cold (runs more than once a fit)
+  bound  // sums over items that only the ELBO reads
 };
 
-/// Axes in memory order (the last is contiguous). Every element has room for 8 bytes; those of f32 lie in the first
-/// half.
+/// A dense array. Its axes are in memory order: the last is contiguous. Every element has room for 8 bytes; elements
+/// of type f32 lie packed in the first half of the memory.
 struct Buffer {
   std::string name;  // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
   Type element = Type::f64;
   Role role = Role::scratch;
   std::vector<SizeId> axes;
   Needed needed = Needed::always;
-  std::int64_t meant = 0;  // above 0: of a row no more elements than these are other than 0
-  bool exact = false;      // scratch that has 64 bits whatever the precision
+  std::int64_t meant = 0;  // padded rows: elements of a row that carry values, the others are 0; 0: no padding
+  bool exact = false;      // scratch that the pass `narrow` leaves in 64 bits
 };
 
 // ---- expressions ----
+/// A floating-point literal of type f64 or f32.
 struct ConstF {
   double value = 0;
 };
+/// An integer literal; of type boolean it is 0 or 1.
 struct ConstI {
   std::int64_t value = 0;
 };
+/// The value of a loop index, let, local or parameter.
 struct Get {
   ScalarId scalar;
-};  // value of a loop index, let, local or parameter
+};
+/// The extent of an axis, as i64.
 struct Extent {
   SizeId size;
-};  // i64
+};
+/// The value of one element of an array.
 struct Load {
   BufferId buffer;
-  std::vector<ExprId> indices;
-  bool again = false;  // better read from memory than kept in registers
+  std::vector<ExprId> indices;  // i64, one for each axis
+  bool again = false;           // reload from memory here, rather than hold the value in a register
 };
 
+/// Operators with one operand; operators.h has their types and values.
 enum class UnaryOp {
   negate,
   logical_not,
@@ -105,7 +121,7 @@ enum class UnaryOp {
   exp,
   log,
   log1p,
-  logit_curvature,
+  logit_curvature,  // tanh(x / 2) / (4 x), of the local bound of log logistic(x)
   sqrt,
   digamma,
   trigamma,
@@ -113,41 +129,49 @@ enum class UnaryOp {
   abs,
   is_nan
 };
+/// An operator applied to one operand.
 struct Unary {
   UnaryOp op = UnaryOp::negate;
   ExprId operand;
 };
 
+/// Operators with two operands of the same type. The first six take f64, f32 or i64 (divide: no i64); comparisons give
+/// a bool; logical_and and logical_or take bools.
 enum class BinaryOp {
   add,
   subtract,
   multiply,
   divide,
   minimum,
-  maximum,  // two of f64, f32 or i64 (divide: no i64)
+  maximum,
   equal,
   not_equal,
   less,
-  less_equal,  // -> bool
+  less_equal,
   logical_and,
   logical_or
 };
+/// An operator applied to two operands.
 struct Binary {
   BinaryOp op = BinaryOp::add;
   ExprId left, right;
 };
+/// The value of `if_true` or `if_false`, by a bool; both may be evaluated.
 struct Select {
   ExprId condition, if_true, if_false;
 };
-/// A random number: a function of the key (a buffer of integers) and of its place, so that it is the same wherever it
-/// stands. `site`: of the code; element and component: of the variable. The arguments are those of math::Noise.
+/// A random number by a counter-based generator: a pure function of the key, the site, the element and the component.
+/// So its value is the same wherever the expression stands and whichever thread evaluates it.
 struct Random {
-  math::Noise noise = math::Noise::uniform;
-  BufferId key;
-  std::int64_t site = 0;
-  ExprId element, component, a, b;  // i64, i64, f64, f64
+  math::Noise noise = math::Noise::uniform;  // the distribution
+  BufferId key;                              // i64 buffer with seed, chain and step
+  std::int64_t site = 0;                     // identifies the place in the code
+  /// i64: the position of the element in its variable, and the component of its value; f64: the two arguments of the
+  /// distribution (math::Noise).
+  ExprId element, component, a, b;
 };
 
+/// An expression with its type. Expressions are hash-consed: equal ones have one id.
 struct Expr {
   Type type = Type::f64;
   std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select, Random> node;
@@ -155,18 +179,19 @@ struct Expr {
 
 // ---- statements ----
 struct Stmt;
+/// Statements that are executed one after another; scalars that they declare live to its end.
 using Block = std::vector<Stmt>;
 
-/// for (index = begin; index < end; index += step) body. Iterations may run in any order only when `independent`
-/// (no iteration reads what another stores, except accumulating stores and scratch that each fills for itself); the
-/// native code may then vectorise freely.
+/// for (index = begin; index < end; index += step) body. Iterations may run in any order only when `independent`:
+/// no iteration reads what another stores, except accumulating stores and scratch that each iteration fills itself.
+/// The native code may then vectorise freely.
 struct For {
   ScalarId index;
-  ExprId begin, end;
+  ExprId begin, end;  // i64, evaluated once before the loop
   Block body;
   bool independent = false;
-  std::int64_t step = 1;
-  bool side_by_side = false;  // the body stands for all turns of a step
+  std::int64_t step = 1;      // positive
+  bool side_by_side = false;  // the body is vectorised: it does the work of `step` consecutive iterations
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {
@@ -178,95 +203,104 @@ struct Local {
   ScalarId scalar;
   ExprId initial;
 };
+/// Sets a mutable scalar to a value.
 struct Assign {
   ScalarId scalar;
   ExprId value;
 };
-/// scalar += value, a reduction the native code may reassociate.
+/// Adds a value to a mutable scalar: a reduction, which the native code may reassociate.
 struct Accumulate {
   ScalarId scalar;
   ExprId value;
 };
-/// buffer[indices] = value, or += when `accumulate`.
+/// Stores a value to buffer[indices], or adds it there if `accumulate`.
 struct Store {
   BufferId buffer;
   std::vector<ExprId> indices;
   ExprId value;
   bool accumulate = false;
 };
-/// buffer[...] = value for every element.
+/// Stores one value to every element of a buffer.
 struct Fill {
   BufferId buffer;
   ExprId value;
 };
+/// Executes one of two blocks.
 struct If {
   ExprId condition;
   Block then_block, else_block;
-  bool rare = false;  // the condition is seldom true: code that is small and quickly compiled
+  bool rare = false;  // the condition is seldom true: the native code makes `then_block` a cold function
 };
-/// Leaves the innermost `for`.
+/// Leaves the innermost `for` if the condition is true.
 struct BreakIf {
   ExprId condition;
 };
-/// Returns `code` (> 0) to the caller at once.
+/// Ends the function at once and returns `code` (> 0) to the caller.
 struct Fail {
   std::int32_t code = 1;
 };
-/// Printed by the printer, no meaning: the source line or the formula a group of statements came from.
+/// A note for the reader of printed loops, without effect: the formula that the next statements compute.
 struct Comment {
   std::string text;
 };
 
+/// A statement.
 struct Stmt {
   std::variant<For, Let, Local, Assign, Accumulate, Store, Fill, If, BreakIf, Fail, Comment> node;
 };
 
+/// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them.
 struct Scalar {
   std::string name;
   Type type = Type::f64;
 };
 
-/// Turns 0, 1, ... of loops that come before the body of a function and may run in ranges, in any order and at the same
-/// time: a function of (begin, end) with scratch and sums of its own. `turns`: a ConstI or an Extent.
+/// An outlined parallel region of a function: a loop that its caller runs before the body, in chunks of iterations, in
+/// any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
 struct Phase {
-  std::size_t function = 0;
-  ExprId turns;
-  BufferId sums;  // [numbers], to be zero before and added up; invalid: there are none
+  std::size_t function = 0;  // the outlined function, with parameters (begin, end)
+  ExprId turns;              // the number of iterations: a ConstI or an Extent
+  BufferId sums;             // [numbers]: sums to which every chunk adds, zeroed before; invalid: there are none
 };
 
-/// Sums that a function reads: where `fresh` is 0, `function`, which has no parameters and sets it to 1, comes before.
+/// Cached sums over items that a function reads. The caller runs `function` first if the flag `fresh` is 0; that forms
+/// the sums and sets the flag to 1.
 struct Kept {
-  std::size_t function = 0;
-  BufferId fresh;
+  std::size_t function = 0;  // position of a function without parameters
+  BufferId fresh;            // a number without axes: 1 while the cached sums are valid
 };
 
-/// status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order. The sums that it reads
-/// are formed, and then its phases are executed before it, one after another, by whoever calls it.
+/// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
+/// Before the body, the caller forms the cached sums in `kept` that are not valid, then runs `phases` in order.
 struct Function {
   std::string name;
   std::vector<ScalarId> parameters;
   std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
   Block body;
-  bool cold = false;  // runs once a fit: compile it small and quickly
-  std::vector<Phase> phases = {};
-  bool single = false;  // 32 bits do for what it has to itself: see passes/narrow.h
-  std::vector<Kept> kept = {};
+  bool cold = false;               // runs once a fit: the native code optimises it little
+  std::vector<Phase> phases = {};  // parallel regions that run before the body
+  bool single = false;             // its private arrays and scalars may have 32 bits (passes/narrow.h)
+  std::vector<Kept> kept = {};     // cached sums that it reads
 };
 
-/// A number of a buffer of one axis; without a buffer, none.
+/// The address of one number: element `at` of a buffer with one axis. An invalid buffer means there is no such number.
 struct Place {
   BufferId buffer;
   std::int64_t at = 0;
 };
 
+/// A whole program in Loops: declarations, an arena of expressions, and functions.
 struct Program {
   std::vector<Size> sizes;
   std::vector<Buffer> buffers;
   std::vector<Scalar> scalars;
   std::vector<Expr> exprs;
   std::vector<Function> functions;
-  std::array<Place, 3> asked = {};  // by Needed: above 0 where it is asked for; without a place, it is
+  // By Needed: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
+  // needed.
+  std::array<Place, 3> asked = {};
 
+  // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }
   const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }
   const Scalar& operator[](ScalarId id) const { return scalars[id.index()]; }

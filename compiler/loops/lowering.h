@@ -1,68 +1,98 @@
-// Schedule -> Loops, from its parts: each writes its functions into one program.
+// The class that lowers a schedule to Loops: it owns the parts of the lowering and calls them in order.
+//
+// Each part (a class derived from Part, layout.h) writes its functions into one program; it may use the parts declared
+// before it, not those after. The declarations are in order of this use: terms, formulas, lookups, ..., stages.
 #pragma once
 #include "compiler/loops/envelope.h"
 #include "compiler/loops/stages.h"
 
 namespace lehr::loops {
 
+/// Lowers one schedule to one program.
 class Lowering : Part {
  public:
-  /// `shared` is of this lowering alone.
+  /// `shared` must outlive this object and belong to no other lowering.
   explicit Lowering(Shared& shared);
+  /// Writes the whole program and returns it with its interface. Call it once.
   Lowered run();
 
  private:
   // ---- lower_layout.cpp
+  /// Declares a Size for each set of plates (Layout::size).
   void declare_sizes();
+  /// Returns true if the size of the plate set becomes a constant of the code: it is given, and the set is neither an
+  /// item plate, nor nested, nor ordered.
   bool is_constant(model::PlateId set) const;
+  /// Declares the buffers of the data: givens, observed variables, and offsets of nested plates.
   void declare_data();
+  /// Declares the buffers of the factors: parameters, expected statistics, log determinants, and those of chains.
   void declare_blocks();
+  /// Declares the buffers of statistics, their tables, residual sums, picks, partial ELBO sums and weights.
   void declare_arrays();
-  /// Of the entries of a table, along its last axis.
+  /// Declares the exponentials of a table, and for each of its rows (all indices but the last) the largest entry.
   void declare_exponentials(ArrayId table);
+  /// Returns the axes of a statistic in memory order: the contiguous one last.
   std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
-  /// A flag for sums of the same factors that are kept.
+  /// Adds a cached sum to the group of sums over the same factors, and declares the group's valid flag if it is new.
   void declare_kept(const schedule::Statistic& s);
-  /// Buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
+  /// Declares buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
   void declare_gradients();
 
   // ---- lower_program.cpp: functions outside the sweep
+  /// Writes `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
   void emit_prepare();
-  /// The statistics without local factors.
+  /// Writes the loops that form the statistics without latent atoms.
   void sum_data();
-  /// The functions that form the sums that are kept.
+  /// Writes one function for each group of cached sums, which forms them all.
   void emit_kept();
+  /// Writes the body of such a function: it forms the sums of the group and sets its valid flag.
   void sum_kept(const KeptSums& group);
+  /// One cached sum while its function is written.
   struct Summed;
+  /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors: there are two
+  /// loops or more, and this one has a small constant length. Only for sums without axes.
   std::optional<BoundId> lanes_of(const Summed& sum) const;
+  /// Writes what one item adds to a cached sum; `items` has the values of the item's index variables.
   void add_item(const Summed& sum, const Env& items);
-  /// The function at `position` reads the term.
+  /// Records that the function at `position` reads the cached sum in the term, if there is one: whoever calls the
+  /// function makes the sum valid first.
   void keep_before(std::size_t position, const ArrayTerm& term);
-  /// They are no longer what factors of this block, or any, say.
+  /// Writes stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
   void forget_kept(std::optional<BlockId> block = {});
+  /// Writes stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
+  /// priors must not read the tangent points of an earlier start.
   void forget_bounds();
+  /// Writes a function that forms stored factors from their priors, parents first; without `globals`, only those of
+  /// local variables. Returns its position in the program.
   std::size_t emit_initialise(const std::string& name, bool globals);
+  /// Writes a function that recomputes expected statistics from parameters; without `local`, not those of local
+  /// variables. Returns its position in the program.
   std::size_t emit_expectations(const std::string& name, bool local);
+  /// Writes the update of a block outside the item stages. Returns its position in the program.
   std::size_t emit_update(BlockId b);
+  /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable.
   bool is_local(std::size_t origin) const;
+  /// Writes `elbo`, which fills Interface::elbo_value.
   void emit_elbo();
+  /// Writes `states` (Interface::states).
   void emit_states();
+  /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
   void mark_single(const StageFunctions& stage);
 
-  Terms terms_;
-  FormulaLoops formulas_;
-  Lookups lookups_;
-  Residuals residuals_;
-  Draws draws_;
-  Clamps clamps_;
-  Updates updates_;
-  Chains chains_;
-  Integrals integrals_;
-  Blocks blocks_;
-  Energies energies_;
-  Streams streams_;
-  Stages stages_;
-  Envelope envelope_;
+  Terms terms_;            // loop nests of terms
+  FormulaLoops formulas_;  // formulas of families
+  Lookups lookups_;        // solving for index variables
+  Residuals residuals_;    // running sums
+  Draws draws_;            // random numbers
+  Clamps clamps_;          // observed elements
+  Updates updates_;        // factors of single elements
+  Chains chains_;          // factors of sequences
+  Integrals integrals_;    // integrated auxiliary variables
+  Blocks blocks_;          // updates of whole blocks
+  Energies energies_;      // sums by item
+  Streams streams_;        // streamed categories
+  Stages stages_;          // item stages
+  Envelope envelope_;      // exact sampling
 };
 
 }  // namespace lehr::loops

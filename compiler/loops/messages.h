@@ -1,38 +1,44 @@
-// The arrays that messages of a chain of categories are in.
+// The work arrays of forward-backward for one sequence of categories (lower_chain_categories.cpp).
+//
+// "Over histories" means one axis for each of the `reach` last values. "Over the steps" means that the first axis is
+// the step t. Arrays over neighbours (j, k) with reach 1 are matrices: `pair` is [t, j, k], or [1, j, k] if steady.
 #pragma once
 #include "compiler/loops/chains.h"
 
 namespace lehr::loops {
 
-/// The arrays of one sequence.
+/// The arrays and facts of one sequence.
 struct Chains::Messages {
   BlockId block;
   std::vector<ExprId> sequence;
   SizeId size;
-  std::int64_t reach;             // values of a history
-  ExprId values, end;             // of the category; elements of the sequence
-  BufferId unary, pair, forward;  // over the steps; with rows, `unary` is for logarithms alone
+  std::int64_t reach;             // the largest lag: number of values in a history
+  ExprId values, end;             // number of values of the category; number of elements of the sequence
+  BufferId unary, pair, forward;  // over the steps: unary and joint log potentials, forward log messages over histories
+                                  // (`by_rows`: `unary` is filled for the pass in logarithms alone)
   BufferId scale;                 // over the steps: 1 over the sum of the products; in logarithms, log of the sum
-  BufferId backward, message;     // of one element, over histories that end with it
-  BufferId unscaled;              // the same, forwards: the products, not yet over their sum
-  BufferId marginal;              // over the steps: the probabilities; may be the place of `emission`
-  BufferId probs;                 // the factor
-  bool summed;                    // pairs are kept as sums over the steps
-  ScalarId entropy;               // log Z - <U> - <W>
-  bool steady;                    // one row of pair potentials stands for all steps
-  Uses all;                       // of the chain in terms
-  bool by_rows;                   // log potentials of single elements are those of `singles`
+  BufferId backward, message;     // of one step, over histories: the backward message, and a message under construction
+  BufferId unscaled;              // of one step, over histories: the forward products before division by their sum
+  BufferId marginal;              // over the steps: probabilities of the values; may be the same array as `emission`
+  BufferId probs;                 // the probabilities of the factor, in its buffer
+  bool summed;                    // pairs are stored as sums over the steps
+  ScalarId entropy;               // log Z minus the means of unary and joint log potentials
+  bool steady;                    // the joint potentials are the same at every step: arrays have one row of them
+  Uses all;                       // all uses of the chain in terms
+  bool by_rows;                   // the unary potentials are those of `singles`: rows of tables with exponentials
   Singles singles;
   const UpdateHooks* hooks;
-  BufferId start;                 // by rows: log potentials of the first element, beside those in rows
+  BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid
   ScalarId start_top;             // their largest
-  BufferId transition, filtered;  // over the steps: exp(pair), and the normalised products
-  BufferId emission, onward;      // over the steps: exp(unary); times what follows, over the sum of the step
-  ScalarId products;              // 1 where no sum underflowed
-  ScalarId top;                   // of the pair potentials that were exponentiated last
+  BufferId transition, filtered;  // over the steps: exp(pair) with a shift; normalised forward messages
+  BufferId emission, onward;      // over the steps: exp(unary) with a shift; emission * scale * backward message
+  ScalarId products;              // 1 as long as no sum underflowed
+  ScalarId top;                   // the shift of the joint potentials that were exponentiated last
 
+  /// Returns the row of the joint potentials at step t.
   ExprId row(ExprId t, ExprId zero) const { return steady ? zero : t; }
 
+  /// Returns the indices of the element at step t.
   std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> at = sequence;
     at.push_back(t);

@@ -1,4 +1,5 @@
-// What the operators of Loops are: how they print, the types they take and give, and their values.
+// The tables of operators: for each operator of Loops its printed form, the types of operands and result, and a
+// function that computes its value. Builder (constant folding), interpreter, printer and verifier read these tables.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -7,48 +8,58 @@
 
 namespace lehr::loops {
 
+/// The value of an expression, by its type.
 union Value {
-  double f;
+  double f;        // f64 and f32
   std::int64_t i;  // i64, and bool as 0 or 1
 };
+/// Returns the value of a real.
 constexpr Value real(double x) { return {.f = x}; }
+/// Returns the value of an i64, or of a bool as 0 or 1.
 constexpr Value integer(std::int64_t x) { return {.i = x}; }
 
-/// Types of the operands, which are the same: i64 or a real; a real; bool.
+/// The types that an operator accepts for its operands, which must agree: i64 or real, real alone, bool alone.
 enum class Takes { number, real, boolean };
+/// The type of an operator's result: that of the operands, f64, f32, bool.
 enum class Gives { same, real, single, boolean };
 
-/// How tightly an operator binds; calls and names bind tightest.
+/// How tightly an operator binds in print, loosest first; calls and names are kAtom.
 enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
 
+/// The table entry of an operator with one operand.
 struct UnaryRow {
   UnaryOp op;
   std::string_view name;
   Precedence precedence;  // kAtom: printed as a call
   Takes takes;
   Gives gives;
-  Value (*value)(Value x, bool is_real);
+  Value (*value)(Value x, bool is_real);  // the result; `is_real`: the operand is a real
 };
 
+/// The table entry of an operator with two operands.
 struct BinaryRow {
   BinaryOp op;
   std::string_view name;
   Precedence precedence;  // kAtom: printed as a call
   Takes takes;
   Gives gives;
-  Value (*of_reals)(double a, double b);
-  Value (*of_integers)(std::int64_t a, std::int64_t b);
+  Value (*of_reals)(double a, double b);                 // null if it takes bools
+  Value (*of_integers)(std::int64_t a, std::int64_t b);  // also of bools; null if it takes reals alone
 };
 
+/// Returns the table entry of the operator.
 const UnaryRow& row_of(UnaryOp op);
-/// Those that are formulas of many operations, and no instruction: exp to lgamma but the square root.
+/// Returns true if the operator is a call of a function of many instructions: exp to lgamma, except sqrt.
 constexpr bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
+/// Returns the table entry of the operator.
 const BinaryRow& row_of(BinaryOp op);
 
+/// Returns true if an operator that takes `takes` accepts operands of the type.
 constexpr bool accepts(Takes takes, Type type) {
   if (takes == Takes::boolean) return type == Type::boolean;
   return is_real(type) || (takes == Takes::number && type == Type::i64);
 }
+/// Returns the type of the result for operands of the type.
 constexpr Type result_type(Gives gives, Type operand) {
   constexpr Type kTypes[] = {Type::f64, Type::f32, Type::boolean};
   return gives == Gives::same ? operand : kTypes[static_cast<int>(gives) - 1];

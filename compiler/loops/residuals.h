@@ -1,37 +1,51 @@
-// The pairs of a sum through the sum itself (schedule.h, Residual).
+// Residual form (schedule.h, Residual): the pairs of summands of a square, by way of the sum itself.
+//
+// The square of S = sum_r A_r has the pairs A_r A_r', quadratic in the number of r. For the update of an element at r
+// it needs only the residual S - A_r, so S is formed once and kept current:
+//
+//     S[e] = sum_r E A[e, r]
+//     for r:  S[e] -= E A[e, r];  update the elements at r from S;  S[e] += E A[e, r]
 #pragma once
 #include "compiler/loops/lookups.h"
 
 namespace lehr::loops {
 
-/// A use of a block: a term, and which of its atoms.
+/// The uses of a block: pairs of a term and the position of one of the block's atoms in it.
 using Uses = std::vector<std::pair<ArrayTerm, std::size_t>>;
 
+/// Writes running sums, and gives the terms in which they stand.
 class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}
 
-  /// The summand of the log joint, and as the update of `b` reads it.
+  /// Returns an outer term as the ELBO reads it: with the expectation of its pairs, or with its statistic.
   ArrayTerm outer_term(const schedule::OuterTerm& t);
+  /// Returns an outer term as the update of `b` reads it. If `b` stands in the running sum, it is the term linear in
+  /// the element, with the residual. If `b` stands in a cached sum, it is the whole term.
   ArrayTerm outer_term(const schedule::OuterTerm& t, BlockId b);
 
+  /// A running sum S and the atom, of the block under update, that stands in its summands.
   struct RunningSum {
     const schedule::Residual* residual;
-    const Atom* own;  // of the block under update
+    const Atom* own;
   };
+  /// Returns the running sums that the uses read.
   std::vector<RunningSum> running_sums(const Uses& uses) const;
+  /// Writes the loops that form S anew; once before each update of a block, so that rounding errors do not build up.
   void fill_sum(const schedule::Residual& r);
-  /// Takes the summands that the element stands in off their sums, or puts them back.
+  /// Subtracts the summands that contain the element from S, or, with `back`, adds them again after its update.
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:
+  /// Returns E A at the values of the index variables in `env`.
   ExprId summand(const schedule::Residual& r, const Env& env);
+  /// Writes a loop over r that calls `body` with E A.
   void each_summand(const schedule::Residual& r, const Env& env, const std::function<void(ExprId)>& body);
-  /// S^2 - sum_r (E A)^2 at the element of S that `env` names.
+  /// Returns S^2 - sum_r (E A)^2, the expectation of the pairs, at the element of S that `env` gives.
   ExprId expected_pairs(const schedule::Residual& r, const Env& env);
 
-  Terms& terms_;
-  Lookups& lookups_;
+  Terms& terms_;      // loop nests of terms
+  Lookups& lookups_;  // solving for index variables
 };
 
 }  // namespace lehr::loops

@@ -1,14 +1,14 @@
-// Reference special functions of the interpreter: slow, in long double, independent of the generated code.
-// Domain x > 0; elsewhere NaN, as in the generated code.
+// The special functions of the interpreter: slow, in long double, and independent of those in generated code, which
+// tests compare with them. They are defined for x > 0; elsewhere they return NaN, as the generated code does.
 #pragma once
 
 namespace lehr::loops {
 
-/// psi(x) by the recurrence psi(x) = psi(x + 1) - 1/x and the asymptotic series (DLMF 5.11.2).
+/// Returns psi(x), by the recurrence psi(x) = psi(x + 1) - 1/x and the asymptotic series (DLMF 5.11.2).
 double digamma(double x);
-/// psi'(x) likewise (DLMF 5.15.8).
+/// Returns psi'(x) likewise (DLMF 5.15.8).
 double trigamma(double x);
-/// log Gamma(x), reentrant (no signgam).
+/// Returns log Gamma(x) likewise (DLMF 5.11.1). Unlike the C library's lgamma it is re-entrant.
 double log_gamma(double x);
 
 }  // namespace lehr::loops

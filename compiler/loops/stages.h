@@ -1,10 +1,18 @@
-// Item stages: tables before, local blocks item by item, statistics added up at the end of each item.
+// Item stages: tables before, local blocks updated item by item, statistics added up at the end of each item.
+//
+// An item is an element of the outermost plate that the data size (document, point, sequence). For LDA the functions
+// are
+//
+//     tables:  G[w, k] = E[log beta[k, w]]
+//     items:   for doc in begin .. end:  update theta[doc] and the fused z[doc, .], several passes
+//              S[w, k] += count[doc, w] * P(z = k);   add energies and entropies to the parts of the ELBO
 #pragma once
 #include "compiler/loops/blocks.h"
 #include "compiler/loops/streams.h"
 
 namespace lehr::loops {
 
+/// Writes the functions of the item stages.
 class Stages : Part {
  public:
   Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
@@ -19,81 +27,101 @@ class Stages : Part {
         energies_(energies),
         streams_(streams) {}
 
+  /// Writes all functions of the stage at position `step` of Schedule::steps.
   StageFunctions emit_stage(std::size_t step);
 
  private:
+  /// Writes the function that forms the stage's tables, and the exponentials of those that need them.
   std::size_t emit_tables(std::size_t step);
+  /// Writes the function over a range of items that updates, seeds, sums or refreshes them.
   std::size_t emit_items(std::size_t step, StageMode mode);
+  /// Declares the work arrays that the items of one function share.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
-  /// How long an item is worked on.
+  /// How long an item is iterated: at most `iterations` passes, until parameters change by less than `tolerance` on
+  /// average, relative to their size.
   struct Passes {
     ExprId iterations, tolerance;
   };
-  /// One item at work in one function.
+  /// One item whose code is being written in one function.
   struct ItemWork {
     const schedule::ItemStage& stage;
     ExprId item;
     StageMode mode;
     const ItemArrays& arrays;
-    std::vector<Stream> streams;
-    bool refreshed;         // sources and streams are formed once more in the end
-    bool gathered = false;  // what streams add up for the blocks is there
+    std::vector<Stream> streams;  // its streamed categories, in order of the blocks
+    bool refreshed;               // after the last pass, sources and streams are formed once more (emit_refresh)
+    bool gathered = false;        // the streams have been visited: what they add up for other blocks is complete
   };
-  /// The mean relative change of stored parameters: its numerator and denominator.
+  /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
     ScalarId moved, size;
   };
-  /// The uses of a stored block in terms that no streamed category takes part in.
+  /// Returns the uses of a stored block in the stage's terms without streamed categories.
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
-  /// Adds what the streams have added up for the naturals of a stored block.
+  /// Returns hooks that add, to the natural parameters of a stored block, what the streams have added up for them.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
+  /// Called with the array of parameters before the update, the event indices, and the current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
+  /// Writes loops over all parameters of one element.
   void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
                       const ParameterBody& body);
-  /// One pass over the local blocks.
+  /// Writes one pass over the item's blocks: streams are visited, stored blocks updated. In the `final` pass streams
+  /// also add to statistics, unless a refresh does. With `change`, the change of parameters is added up.
   void emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change);
-  /// Auxiliary sources and the streams, once more, from the other blocks as they are now.
+  /// Writes the last visit of an item: auxiliary sources and streams are formed once more from the other blocks as they
+  /// are now, so that the statistics belong to the final factors.
   void emit_refresh(const ItemWork& w);
+  /// Writes the work on one item: its passes until convergence, the refresh, and the sums.
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
                  const ItemArrays& arrays);
-  /// For what streams add up in the end, which is for the sums of the item alone.
+  /// Returns the arrays with fresh copies of what streams add up for other blocks. The refresh adds to these, for the
+  /// energy of the item alone; the first ones are for the updates.
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
-  /// Items with full rows, of one function.
+  /// What one function over items with full rows of counts works on (lower_full_rows.cpp).
   struct FullWork {
     const schedule::ItemStage& stage;
     const Stream& stream;
     const ItemArrays& arrays;
-    ExprId begin, end;
+    ExprId begin, end;  // of the items
   };
-  /// The one stream of a stage whose items have full rows.
+  /// Returns the stage's one stream if its items have full rows of counts and the mode updates or refreshes them.
   std::optional<Stream> full_stream(const schedule::ItemStage& stage, StageMode mode) const;
+  /// Writes the loop over groups of four items with full rows.
   void emit_full(const FullWork& f, StageMode mode, const Passes& passes);
-  /// Some items together.
+  /// Writes a loop over the items of the group that begins with `first`: `u` is the position in the group.
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
+  /// Writes the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
   void update_full(const FullWork& f, ExprId first, const Passes& passes);
-  /// With the update of a chain (Chains::adds_with_update).
+  /// Returns true if the update of a chain adds the term to its statistic already (Chains::adds_with_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
+  /// Writes what an item adds to statistics, energies and entropies, except what streams add themselves.
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
-  /// What the entropies of all items lack when their sums are there: means of the tables' rows under them. None lack
-  /// any.
+  /// Writes the function that subtracts from the entropies the means of the tables under their sums, which the items
+  /// left out: sum over entries of S * G. None if the items leave out nothing.
   std::optional<std::size_t> emit_close(const schedule::ItemStage& stage, std::size_t step);
+  /// Writes the function over items that forms stored blocks from their priors (StageFunctions::fresh).
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
+  /// Writes the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
+  /// Writes the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
+  /// Forms the pairs of the item's chains as if their elements were independent.
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
+  /// Sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);
-  /// The category that a block has its distribution from, where only data depend on the block, without that category.
+  /// Returns the category with picks that chooses the block's prior, if the block's other terms hold only data beside
+  /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
   std::optional<BlockId> seeded_by(BlockId b) const;
 
-  Terms& terms_;
-  Residuals& residuals_;
-  Updates& updates_;
-  Chains& chains_;
-  Integrals& integrals_;
-  Blocks& blocks_;
-  Energies& energies_;
-  Streams& streams_;
+  Terms& terms_;          // loop nests of terms
+  Residuals& residuals_;  // running sums
+  Updates& updates_;      // factors of single elements
+  Chains& chains_;        // factors of sequences
+  Integrals& integrals_;  // integrated auxiliary variables
+  Blocks& blocks_;        // updates of whole blocks
+  Energies& energies_;    // sums by item
+  Streams& streams_;      // streamed categories
 };
 
 }  // namespace lehr::loops

@@ -1,19 +1,22 @@
-// One element of a streamed category at work.
+// One element of a streamed category while the code of its visit is written. The visit forms unnormalised probabilities
+// and their sum in work arrays, then adds them to statistics, natural parameters and entropies.
 #pragma once
 #include "compiler/loops/streams.h"
 
 namespace lehr::loops {
 
-/// Sums of products of exponentials below this are computed again from log odds.
+/// A sum of products of exponentials that is smaller than this has lost too much to underflow: the probabilities are
+/// then computed again from log odds.
 inline constexpr double kUnderflow = 1e-200;
 
+/// The element, and what its visit has computed.
 struct Streams::Element {
   const Stream& stream;
   const std::vector<ExprId>& element;
   const StreamVisit& visit;
-  std::vector<Env> envs;                  // by use
-  std::vector<std::vector<ExprId>> rows;  // of tables, by use
-  ScalarId total, shift;                  // of the exponentials in `probs`: their sum, and what was taken off before
+  std::vector<Env> envs;                  // by use: index variables that the element gives
+  std::vector<std::vector<ExprId>> rows;  // by use: indices of the table's row, without the value
+  ScalarId total, shift;                  // sum of the exponentials in `probs`; what was subtracted before exp
 };
 
 }  // namespace lehr::loops

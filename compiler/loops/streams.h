@@ -1,23 +1,31 @@
-// Streamed categories: their probabilities are formed where they are needed, and forgotten.
+// Streamed categories: local categories whose probabilities (responsibilities) are formed in a work array, added to
+// whatever needs them, and overwritten by those of the next element. They are never materialised in memory.
+//
+// The log odds of an element's values are sums of rows of tables, vectors of the item, and other terms. If there are
+// only rows and vectors, the stream is factored: exponentials are taken once for each row or vector, then multiplied:
+//
+//     general    probs[k] = exp(theta_log[k] + beta_log[w, k] - top)
+//     factored   probs[k] = exp_theta[k] * exp_beta[w, k]          no exponential for each element
 #pragma once
 #include "compiler/loops/item_energies.h"
 #include "compiler/loops/updates.h"
 
 namespace lehr::loops {
 
-/// Of the functions of a stage that visit items.
+/// What a function of a stage does to its items: update all blocks; set categories to picks (seed); add up statistics
+/// of the factors as they are (sum); form auxiliary sources and streams once more (refresh).
 enum class StageMode { update, seed, sum, refresh };
 
-/// One term that holds the category.
+/// One term in which a streamed category stands.
 struct StreamUse {
   const schedule::ItemStage::LocalTerm* term = nullptr;
-  std::size_t atom = 0;                // the category's own
-  std::optional<std::size_t> partner;  // the one other local atom, of a stored block
-  BoundId value;                       // the bound that is the category's value
+  std::size_t atom = 0;                // position of the category's atom
+  std::optional<std::size_t> partner;  // position of the one other local atom, of a stored block
+  BoundId value;                       // the index variable that is the category's value
   enum class Kind {
-    table,   // a table at the element's indices, coefficient 1
-    vector,  // expected statistics of the partner, coefficient 1, the same for the whole item
-    general
+    table,   // a row of a table along the values, coefficient 1
+    vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
+    general  // anything else
   } kind = Kind::general;
 };
 
@@ -27,157 +35,191 @@ struct Stream {
   const schedule::ItemStage* stage = nullptr;
   std::vector<StreamUse> uses;
   SizeId values;  // number of values of the category
-  /// Probabilities are a normalised product of exponentials, each taken at the level where it is known:
-  /// tables once a sweep, vectors once a pass over the item. Otherwise log odds are added up per element.
+  /// True if probabilities are normalised products of exponentials. Those of tables are taken once a sweep, those of
+  /// vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
-  /// Factored, and the means of its log odds are those of its tables and vectors under sums that are formed anyway:
-  /// entropies of elements are those without them.
+  /// True if the stream is factored and the entropies of elements leave out the mean of their log odds. That mean is
+  /// taken of the tables and vectors under sums that are formed anyway (lower_stream_entropy.cpp).
   bool summed = false;
-  BufferId probs, odds, item_odds, item_exp;  // work arrays over the values
-  BufferId counted;                           // i64: which elements along the last axis have parts
-  ScalarId found;                             // how many of the item, where it has one row; invalid: found row by row
-  ExprId shift;     // of its vectors, where they were formed before the pass; invalid: with the elements
-  ScalarId direct;  // 1: its vector's exponentials come from parameters (lower_stream_vector.cpp); invalid: they do not
+  // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
+  // exponential.
+  BufferId probs, odds, item_odds, item_exp;
+  BufferId counted;  // i64: positions along the last axis of the elements whose count is above 0
+  ScalarId found;    // the length of `counted`, if the item has one row of elements; invalid: found row by row
+  ExprId shift;      // what was subtracted from `item_odds` before exp, if formed before the pass; otherwise invalid
+  ScalarId direct;   // 1: the vector's exponentials come from parameters (lower_stream_vector.cpp); invalid: never
 };
 
-/// What the items of one function of a stage are worked on with.
+/// The arrays that the code for the items of one function uses.
 struct ItemArrays {
   LocalSums sums;
-  std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into;  // naturals that streams add up for a later block
-  std::map<std::pair<BlockId, std::string>, BufferId> previous;      // parameters of one element before its update
+  /// Natural parameters of a later block of the item, over its axes after the item, to which streams add.
+  std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into;
+  /// Parameters of one element before its update, by event indices.
+  std::map<std::pair<BlockId, std::string>, BufferId> previous;
 };
 
-/// One visit of a stream to an item.
+/// One visit of a stream to the elements of an item.
 struct StreamVisit {
   const ItemArrays& arrays;
-  bool final;  // statistics and entropies are added up
+  bool final;  // statistics and entropies are added up, too
   StageMode mode;
-  ExprId item_shift = {};  // of a factored stream
+  ExprId item_shift = {};  // of a factored stream: what was subtracted from its vectors before exp
 };
 
-/// Rows of counts of several items that are worked on together (lower_full_rows.cpp): work arrays, by item.
+/// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first
+/// axis is the position of the item in the group.
 struct FullRows {
-  BufferId exponentials, shift;  // of the vectors: by value, and what was taken off before
-  BufferId into, lanes;  // what the rows add up for the naturals of the vector, by value, and what is still apart
-  BufferId total, scale, count;  // of the elements at hand: sums of exponentials, what `into` and the sums get of each
+  BufferId exponentials, shift;  // of the vectors, by value; what was subtracted before exp
+  BufferId into, lanes;          // natural parameters for the vector's block, by value; partial sums of them by lane
+  BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
 };
 
+/// Writes the visits of streamed categories.
 class Streams : Part {
  public:
   Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
 
+  /// Returns the plan of the streamed category `z`, still without work arrays.
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
-  /// Tables whose rows have no means in the entropies of elements.
+  /// Returns the tables whose means the entropies of elements leave out (Stream::summed).
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
+  /// Declares the stream's work arrays in the open function.
   void stream_arrays(Stream& s);
-  /// Before the item is visited.
+  /// Writes what precedes the visits of an item: the list of its elements with counts, if it has one row of them.
   void open_item(Stream& s, ExprId item);
-  /// The vectors of the item: their sum, and its exponential shifted by what is returned.
+  /// Writes the sum of the item's vectors and its exponential (Stream::item_exp), for a factored stream. Returns what
+  /// was subtracted before exp, so that nothing overflows; invalid for other streams.
   ExprId stream_item_setup(const Stream& s, ExprId item);
+  /// Writes a visit of all elements of an item.
   void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
-  /// Before the passes over an item: which of its streams have exponentials from parameters, and whether the first pass
-  /// has.
+  /// Declares, before the passes over an item, Stream::direct for each stream whose vector's exponentials may come from
+  /// parameters, and sets it for the first pass.
   void find_direct(std::vector<Stream>& streams, ExprId item);
-  /// The stored block whose vector a direct stream reads.
+  /// Returns the stored block whose vector the stream reads; it must have exactly one.
   BlockId vector_block(const Stream& s) const;
-  /// Whether the next pass has exponentials from the parameters as they are: sets Stream::direct.
+  /// Sets Stream::direct to 1 if the next pass takes the exponentials from the current parameters: all weights are 1
+  /// and the parameters are not small.
   void decide(const Stream& s, ExprId item);
-  /// The rows of a table and of its sums: all indices but the last.
+  /// Writes loops over the rows of a table and its sums: all indices but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Exponentials of a table, row by row shifted by the largest entry.
+  /// Writes the exponentials of a table. The largest entry of each row is subtracted before, and stored.
   void exp_table(ArrayId table);
-  /// The elements of an item are counts in a plain row, whose odds are one vector and the rows of one table, and by the
-  /// data many are above zero.
+  /// Returns true if the items may have full rows of counts: each is a row of counts over a plate, the log odds are one
+  /// vector and rows of one table, and enough counts of the data are above zero.
   bool can_have_full_rows(const Stream& s) const;
-  /// There are columns of exponentials for it.
+  /// Returns true if the transposed exponentials for full rows were declared.
   bool has_full_rows(const Stream& s) const;
+  /// Declares and initialises the work arrays for a group of items with full rows.
   FullRows full_rows(const Stream& s);
-  /// The exponentials of the vector of one of the items.
+  /// Writes the exponentials of the vector of the item at position `u` of the group.
   void form_row(const Stream& s, const FullRows& r, ExprId u, ExprId item);
-  /// The elements of all items, from `first` on, but not of `end` and behind.
+  /// Writes a visit of all elements of the group that begins with the item `first`; items from `end` on are left out.
   void visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprId end, const StreamVisit& visit);
-  /// What was added up for the naturals of one of the items.
+  /// Copies what was added up for the natural parameters of the item at position `u` to ItemArrays::streamed_into.
   void take_row(const Stream& s, const FullRows& r, ExprId u, const ItemArrays& arrays);
-  /// What entropies of the elements of an item lack, so far as it is of vectors of the item.
+  /// Subtracts, from the entropies of an item's elements, the means of the item's vectors, which they left out.
   void less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit);
-  /// The position of an element of a later block in the naturals that streams add up (per item).
+  /// Returns the indices of an element of a later block in ItemArrays::streamed_into: all but the item.
   std::vector<ExprId> streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
                                        const std::vector<ExprId>& event);
 
  private:
-  /// Whether the elements of an item read one vector over the values: of a block with no index but the item and the
-  /// value.
+  /// Returns true if all elements of an item read the same vector of the partner: its indices are the item and, once,
+  /// the category's value.
   bool is_vector(const Atom& own, const Atom& partner, BoundId value) const;
+  /// Writes `item_odds` and `item_exp` from expected statistics; `shift` becomes the largest log odds.
   void exponentials_of_expectations(const Stream& s, ExprId item, ScalarId shift);
+  /// Returns true if the stream's one vector has exponentials that parameters give without its expected statistics.
   bool can_be_direct(const Stream& s) const;
-  /// The parameter x where the expected statistics of its vector are digamma(x_k) + c.
+  /// Returns the name of the parameter x if the expected statistics of the vector are digamma(x_k) + c.
   std::optional<std::string> x_of_vector(const Stream& s) const;
-  /// No update of another block reads the expectations of its vector.
+  /// Returns true if no update of another block of the item reads the expected statistics of the vector.
   bool reads_alone(const Stream& s) const;
-  /// The weights of its naturals.
+  /// Returns the product of the run-time weights on the log odds from a vector.
   ExprId vector_scale(const StreamUse& u);
-  /// The use of its one vector; null: it has none, or several.
+  /// Returns the use with the stream's vector; null if it has none or several.
   const StreamUse* vector_use(const Stream& s) const;
-  /// The use of its one table; null: it has none, or several.
+  /// Returns the use with the stream's table; null if it has none or several.
   const StreamUse* table_use(const Stream& s) const;
+  /// Returns the array of natural parameters to which the stream adds for its vector's block.
   BufferId into_of(const Stream& s, const ItemArrays& arrays) const;
-  /// Elements of the items from `first` on, from `at` on, of `n`; those before `from` were visited. Where there are not
-  /// enough items before `end`, the last stands for others as well, of which all elements are before their `begins`.
+  /// A tile of full rows: the same 16 elements of four items. It covers the elements from `at` on; those before `from`
+  /// were in the tile before (the last tile overlaps it, to be whole). If fewer than four items are left before `end`,
+  /// the last one fills the group, with `begins` behind its elements so that these count as 0.
   struct Tile {
-    ExprId first, end, from, at, n;
-    std::vector<ExprId> items, begins;
+    ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
+    std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
   };
+  /// Writes the visit of a tile: sums of exponentials, then what the probabilities add to. If a sum underflows, the
+  /// elements are visited one by one.
   void visit_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
-  /// Totals of the tile, and how many are too small.
+  /// Writes FullRows::total of a tile; `low` becomes the number of sums that are below kUnderflow.
   void add_up_tile(const Stream& s, const FullRows& r, const Tile& t, ScalarId low);
+  /// Writes what the probabilities of a tile add to: natural parameters; in a final visit statistics and entropies.
   void spread_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
+  /// Writes what a tile adds to the table's statistic.
   void add_tile(const Stream& s, const FullRows& r, const Tile& t);
-  /// As elements are visited elsewhere: where products of exponentials are too small.
+  /// Writes visits of a tile's elements one after another, by visit_element, which also works in logarithms.
   void one_by_one(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
+  /// Writes a loop over the elements of a tile that may be vectorised.
   void each_lane(const std::function<void(ExprId lane)>& body);
-  /// The count of an element; 0 before `begin`.
+  /// Returns the count of element `e` of an item, or 0 if `e` is before `begin`.
   ExprId count_from(const Stream& s, ExprId begin, ExprId item, ExprId e);
-  /// What a use multiplies the exponentials of an element by, which is the same for all values.
+  /// Returns what the exponentials of an element are multiplied by where a use adds them up; the same for all values.
   ExprId coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale);
-  /// Where its exponentials come from parameters, the logarithms of these, value by value; otherwise `other`.
+  /// Writes a branch on Stream::direct: `body` for each value with the logarithm digamma(x), otherwise `other`.
   void if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
+  /// One element during its visit.
   struct Element;
+  /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
-  /// Exponentials of the log odds, and their sum: one value for a pick or a draw.
+  /// Writes the element's unnormalised probabilities and their sum. A pick or a draw gives one value probability 1.
   void form_probabilities(const Element& e);
-  /// The same of an element whose value is known, in their place.
+  /// Writes a point mass at the element's value in place of its probabilities, if the value is observed.
   void clamp(const Element& e);
-  /// Log odds added up, exponentials taken here.
+  /// Writes the probabilities by adding up log odds and taking exponentials.
   void from_odds(const Element& e);
-  /// Products of exponentials that were taken before.
+  /// Writes the probabilities as products of exponentials; if their sum underflows, by from_odds.
   void from_exponentials(const Element& e);
-  /// What they are multiplied by: the factors of the term of a use, weighted where they go to naturals, and `scale`.
+  /// Returns what the probabilities are multiplied by where a use adds them up: the other factors of its term, run-time
+  /// weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const StreamUse& u, ExprId scale);
-  /// What the probabilities add to: statistics, naturals of a later block, energies.
+  /// Writes what the probabilities add to by one use: natural parameters of a later block, statistics, or energies.
   void spread(const Element& e, std::size_t use, ExprId scale);
-  /// H = log Z - sum_k p_k * log odds_k, times the copies of the element; of a summed stream the first part.
+  /// Adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed stream, log Z alone.
   void add_entropy(const Element& e, ExprId scale);
-  /// sum_k p_k * log odds_k
+  /// Returns sum_k p_k * log odds_k.
   ExprId mean_odds(const Element& e, ExprId scale);
+  /// Returns true if the stream is summed: factored, and the sums that hold its means are of its terms alone.
   bool is_summed(const Stream& s) const;
+  /// Writes the code for one element, given its indices.
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
-  /// A count of zero has no parts, and many counts are zero: those that have are found in a loop of their own.
+  /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a loop of
+  /// its own before they are visited.
   bool has_empty_elements(const Stream& s) const;
+  /// Writes the loop that fills Stream::counted for one row; returns the number of its entries.
   ScalarId find_counted(const Stream& s, const std::vector<ExprId>& row);
+  /// Writes loops over the elements of an item; counts of zero are left out.
   void each_element(const Stream& s, ExprId item, const ElementBody& body);
+  /// Writes the visit of one element: probabilities, what they add to, and its entropy.
   void visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
+  /// Returns the table of a use of kind `table`, or of another use with a statistic.
   ArrayId table_of(const StreamUse& u) const;
+  /// Returns the entry of the element's row at the value `k`, in an array of the table's shape.
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
+  /// Writes a loop over the values of the category.
   void each_value(const Stream& s, const std::function<void(ExprId)>& body);
+  /// Returns the values of the index variables that the element (or its leading indices) gives in the term of a use.
   Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;
 
-  Terms& terms_;
-  Updates& updates_;
-  Energies& energies_;
-  Draws& draws_;
-  Clamps& clamps_;
+  Terms& terms_;        // loop nests of terms
+  Updates& updates_;    // factors of single elements
+  Energies& energies_;  // sums by item
+  Draws& draws_;        // random numbers
+  Clamps& clamps_;      // observed elements
 };
 
 }  // namespace lehr::loops

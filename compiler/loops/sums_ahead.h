@@ -1,35 +1,44 @@
-// Sums over data that do not depend on the block that they are for.
+// Sums over data that the update of a local block needs and that do not depend on the block itself. They are formed for
+// all elements of the item in one pass over the data, before the elements are updated one after another:
+//
+//     for e: for n: h += w * x[n] * y[n, e];  update e    becomes
+//     for n: for e: s[e] += x[n] * y[n, e];     for e: h = w * s[e];  update e
+//
+// Run-time weights w that all terms have in common are multiplied once for each element, not once for each number.
 #pragma once
 #include "compiler/loops/updates.h"
 
 namespace lehr::loops {
 
-/// Of the block of an item, what goes over data and reads nothing of the block itself: it is formed for all elements of
-/// the item at once, where they would be visited one after the other, and multiplied by the weights that its terms have
-/// in common afterwards, where every number of the data would be.
+/// Writes these sums.
 class SumsAhead : Part {
  public:
   SumsAhead(Shared& shared, Terms& terms, Updates& updates) : Part(shared), terms_(terms), updates_(updates) {}
 
+  /// The hoisted sums of one update.
   struct Taken {
-    Uses uses;
-    std::vector<bool> fixed;  // axes, while they are formed
-    NaturalTarget sums;
-    std::map<math::Stat, std::vector<Weight>> weights;  // that are left out
+    Uses uses;                                          // what they add up
+    std::vector<bool> fixed;                            // by axis: fixed while they are formed
+    NaturalTarget sums;                                 // their arrays
+    std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
   };
-  /// Takes them from `uses`, whose axes are `fixed`; nothing where an axis after the `given` leading ones is not, or
-  /// has not a small constant length.
+  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none,
+  /// or if an axis after the `given` leading ones is not fixed, is nested, or has no constant length; all lengths
+  /// together must be a few hundred at most.
   std::optional<Taken> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
+  /// Writes the pass over the data that forms the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Taken& taken, const std::vector<ExprId>& element);
-  /// The naturals of an element are these sums, and 0 where there are none.
+  /// Sets the natural parameters of an element to its sums times their weights, or to 0 for statistics without sums.
   void begin(BlockId b, const Taken& taken, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
+  /// Returns true if the term reads nothing else of the block and sums over enough numbers beyond the atom's indices.
   bool goes_ahead(BlockId b, const ArrayTerm& t, std::size_t atom) const;
+  /// Returns the weights that count for the term: those of the data only if it is tempered.
   std::vector<Weight> own_weights(const ArrayTerm& t) const;
 
-  Terms& terms_;
-  Updates& updates_;
+  Terms& terms_;      // loop nests of terms
+  Updates& updates_;  // factors of single elements
 };
 
 }  // namespace lehr::loops

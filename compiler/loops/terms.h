@@ -1,100 +1,133 @@
-// Index and coefficient expressions, and the loop nest of one term.
+// The loop nest of one term of the log joint, and the index and coefficient expressions in it.
+//
+// A term is a sum over its index variables of a product (density.h). The nest opens the index variables one after
+// another, multiplies each factor as soon as its index variables are open, and so hoists it out of the inner loops:
+//
+//     sum(n, k) a[n] * b[k] * c[n, k]      for n: c1 = a[n];  for k: leaf(c1 * b[k] * c[n, k])
+//
+// A guard becomes a branch at the outermost level that can decide it, or the limit of a loop (i >= j).
 #pragma once
 #include "compiler/loops/layout.h"
 
 namespace lehr::loops {
 
-/// Values of the bounds that are open.
+/// The values of the index variables that are open: those whose loops enclose the current statement, or that the caller
+/// has fixed.
 using Env = std::map<BoundId, ExprId>;
 
-/// One factor of a product: computed as soon as its bounds are open.
+/// One factor of a product. It is computed at the outermost level at which all its index variables are open.
 struct Factor {
-  std::set<BoundId> bounds;
+  std::set<BoundId> bounds;  // index variables that it depends on
   std::function<ExprId(const Env&)> value;
-  bool often_zero = false;  // an observed bit, or 1 less one
+  bool often_zero = false;  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };
 
-/// A term with further factors: a derived array, weights, and what the caller knows.
+/// A term with further factors besides its own.
 struct ArrayTerm {
   const Term* term = nullptr;
-  std::optional<ArrayId> array = {};
-  const std::vector<IndexId>* at = nullptr;
-  std::vector<Weight> weights = {};  // those of the data count for the terms of the data only
-  std::vector<Factor> more = {};
+  std::optional<ArrayId> array = {};         // a statistic or table that multiplies the term
+  const std::vector<IndexId>* at = nullptr;  // its indices
+  std::vector<Weight> weights = {};          // run-time weights; those of the data multiply tempered terms only
+  std::vector<Factor> more = {};             // others
 };
 
-/// What the atoms of a term stand for: expected statistics under the factors, or those of one value of the variables.
+/// What an atom of a term evaluates to: its expected statistic under the factors, or the statistic of given values.
 struct AtomValues {
   std::function<ExprId(const Atom&, const Env&)> one;
-  std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // elements of one chain
+  std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // product of elements of one chain
 };
 
+/// Writes the loop nests of terms, and evaluates what stands in them.
 class Terms : Part {
  public:
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
 
+  /// Returns the index variables that occur in the indices.
   std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
+  /// Returns the value of an index expression; all its index variables must be open in `env`.
   ExprId index(IndexId i, const Env& env);
+  /// Returns the position of a member's entry in the vector of a joint variable: members lie one after another.
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
+  /// Returns true if an observed variable occurs in the coefficient's sums and products.
   bool mentions_observed(CoefId c) const;
-  /// Its coefficient is 0 whatever the data are, as that of a prior mean of 0.
+  /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
   bool is_nothing(const Term& t) const { return number(t.coef) == 0.0; }
-  /// Of log(1 - p) - log(1 - p) y and the like, y observed, the logarithm once, times 0 or not: where it is that of 0,
-  /// native code may add up what else there is between two parts that cancel, and lose it.
+  /// Returns the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is taken once, and the
+  /// result is 0 where its multiple is 0. Two parts that cancel at log 0 would otherwise lose all digits of the sum.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
-  /// The axes that the joint variable has not, then event axes: those of IndexCoordinate::indices.
+  /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
+  /// the member's event axes.
   std::vector<model::PlateId> own_plates(const model::Member& member) const;
+  /// Returns the indices in memory of an element of an array over the plates: a nested plate's index is added to the
+  /// offset of its row, so that two indices become one.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
+  /// The same for index expressions.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);
-  /// Whether a value of the data is not missing.
+  /// Returns a bool: true if a value of the data is not missing, which is NaN for reals and negative for categories.
   ExprId is_present(ExprId x);
+  /// Returns the indices in memory of an element of a statistic, table or residual sum.
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
+  /// Returns the begin and end of the loop over an index variable; a nested one ends with its row.
   std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
-  /// Elements along the axis after the leading ones: of its row when it is nested.
+  /// Returns the number of elements along the axis after the leading ones in `lead`; of a nested axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
-  /// For a term with neighbours of which only the sum over all steps is kept: their step is 1, which stands for all.
+  /// Returns `env`, in which a term with neighbours of a chain has its step fixed to 1, if only sums over the steps are
+  /// stored of the chain: the sum at that index stands for all steps.
   Env at_all_steps(const Term& t, Env env) const;
-  /// No factor is beside the atom, no guard, and no bound but those of its element and of its value (a category's).
+  /// Returns true if the term is its atom alone: coefficient 1, no guard, only multiplicities that the atom's variable
+  /// owns, and no index variables but the atom's.
   bool is_plain(const Term& t, std::size_t atom) const;
-  /// It is plain, and `at` names a row of the table, along the values of the atom.
+  /// Returns true if the term is plain, and `at` names a row of the table that runs along the values of the atom (a
+  /// category), such as log beta[term, k] for z = k.
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
-  /// It is one half of a sum over pairs, in which the element that the atom names stands beside those before it.
+  /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
   bool goes_over_those_before(const Term& t, std::size_t atom) const;
-  /// The factors of a term except the atoms at `without` and the multiplicities that `owner` owns.
+  /// Returns the factors of a term: coefficients, weights, multiplicities, atoms, the array. Left out are the atoms at
+  /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);
-  /// Loops over the bounds of `t` not in `env`, its guards and `conditions`, and `leaf` with the product of `factors`
-  /// inside; `innermost` becomes the inner loop. Where the leaf adds, and reads of `env` only the bounds `read`,
-  /// elements that the term only counts are multiplied.
+  /// Writes loops over the index variables of `t` that are not in `env`, under its guards and `conditions`, and calls
+  /// `leaf` inside with the product of `factors`. The loop over `innermost` becomes the inner one. If the leaf only
+  /// adds, `read` has the index variables whose values it uses. A loop over any other index variable that no factor
+  /// depends on is then replaced by a multiplication with its length.
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
             std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
             const std::optional<std::set<BoundId>>& read = std::nullopt);
 
-  /// Loops over all elements of `plates` whose leading indices are `lead`.
+  /// Writes loops over all elements of `plates` whose leading indices are `lead`.
   void for_elements(const std::vector<model::PlateId>& plates,
                     const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead = {});
+  /// Writes loops over the event indices of a statistic of that rank.
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
 
  private:
+  /// The state of one nest under construction.
   struct Nest;
-  /// The coefficient where it is that number whatever the data are.
+  /// Returns the value of a coefficient that is the same number whatever the data are.
   std::optional<double> number(CoefId c) const;
+  /// Returns the value of a coefficient expression.
   ExprId coef(CoefId c, const Env& env);
-  /// An observed bit, or 1 less one.
+  /// Returns true if the coefficient is an observed bit, or 1 minus one.
   bool is_bit(CoefId c) const;
+  /// Returns an element of a data array.
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
+  /// Returns the condition of a guard as a bool.
   ExprId guard(const Guard& g, const Env& env);
-  /// Two bounds of one plate, the first of which the guard keeps from being below the second.
+  /// Returns the two index variables i and j of a guard i >= j over one plate, which limits a loop rather than
+  /// branches.
   std::optional<std::pair<BoundId, BoundId>> half_of(const Guard& g) const;
+  /// Returns an element of a statistic, table or residual sum.
   ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
-  /// The position, among all rows, of the row that a nested plate hangs on.
+  /// Returns the position of a nested plate's row among all rows: its index, plus the offset if the row is nested too.
   ExprId packed_row(IndexId row, const Env& env);
-  /// Elements of a nested plate in the row at packed position `row`.
+  /// Returns the number of elements of a nested plate in the row at packed position `row`.
   ExprId row_length(model::PlateId set, ExprId row);
-  /// Nothing that is still to come depends on where the bound, of a run-time plate, stands.
+  /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that its
+  /// loop only counts. Nested plates are left out.
   bool only_counts(const Nest& nest, BoundId b) const;
+  /// Writes one level of the nest: the factors and conditions that are decided, then the next loop or the leaf.
   void emit_level(Nest& nest, Env env, ExprId product);
 
   AtomValues values_;

@@ -1,4 +1,8 @@
-// Of one element of a block: natural parameters gathered from the terms, then parameters, then expected statistics.
+// The update of one element's factor: natural parameters from the terms, then parameters, then expected statistics.
+//
+// It is the coordinate ascent of Bishop (2006), section 10.1, in natural parameters: the natural parameter of a
+// statistic is the sum, over the terms with it, of the term's other factors under their expectations (section 10.4). A
+// term `-0.5 * tau * x[n]^2` thus adds -0.5 * E[x[n]^2] to the natural parameter of `tau`.
 #pragma once
 #include "compiler/loops/clamps.h"
 #include "compiler/loops/draws.h"
@@ -6,109 +10,140 @@
 
 namespace lehr::loops {
 
-/// Natural parameters under construction.
+/// The arrays in which natural parameters are added up, one for each sufficient statistic.
 struct NaturalTarget {
   std::map<math::Stat, BufferId> buffers;
-  std::vector<std::size_t> free_axes;  // axes of the variable that the buffers keep
+  std::vector<std::size_t> free_axes;  // axes of the variable that the arrays have, before event axes; the others are
+                                       // fixed to the element under update
 };
 
-/// What the caller of an update does at every element: with its naturals, which it may add to, and around its new
-/// parameters.
+/// What the caller of an update adds to it, element by element.
 struct UpdateHooks {
+  /// Called when the natural parameters are complete; it may add to them.
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
+  /// Called before and after the parameters are stored.
   std::function<void(const std::vector<ExprId>&element)> before = {}, after = {};
-  /// Whether the expected statistics of the new factor are formed; without, they are.
+  /// Returns a run-time bool: true if the expected statistics of the new factor are to be formed. If empty, they are.
   std::function<ExprId(const std::vector<ExprId>& element)> forms_expectations = {};
-  bool add_rows = false;  // sums of a chain whose tables have rows as its potentials are added up with the update
-  bool tolerant = false;  // improper factors give NaN instead of a failure, and steps are full ones (initial values)
+  bool add_rows = false;  // the update of a chain adds its probabilities to the sums of tables that give its potentials
+  bool tolerant = false;  // for initial values: improper factors give NaN instead of a failure, steps are full ones
 };
 
+/// Writes the updates of stored factors that are no chains, and what updates of chains share with them.
 class Updates : Part {
  public:
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws), clamps_(clamps) {}
 
-  /// The expected statistic under the factors.
+  /// Returns an atom's expected statistic under its factor, as a load.
   ExprId expectation(const Atom& a, const Env& env);
 
+  /// Returns, by axis of the block's variable, true if the update fixes the axis to one element at a time (gather).
+  /// Along the other axes it scatters: one pass over the terms adds to the natural parameters of all elements.
   std::vector<bool> gather_axes(BlockId b, const Uses& uses) const;
-  /// Arrays for all statistics, or `only` for some.
+  /// Declares arrays for the natural parameters over the axes that are not fixed: for all statistics, or those in
+  /// `only`.
   NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
                                 const std::set<math::Stat>& only = {});
+  /// Sets natural parameters to 0.
   void clear(const NaturalTarget& n);
-  /// A use of a block in a term, and the atoms that its coefficient is without.
+  /// An atom of a block in a term, and the atoms that its coefficient leaves out.
   struct Gathered {
     BlockId block;
     const ArrayTerm& term;
-    std::size_t use;
-    std::vector<std::size_t> without;
+    std::size_t use;                   // position of the block's atom
+    std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
   };
-  /// Calls `leaf` with every coefficient of the use, and where it adds to the naturals (an address in buffers over
-  /// `free_axes`), for the elements whose fixed axes have the given values.
+  /// Writes the loops over the term for elements whose fixed axes have the values in `element`. Inside it calls `leaf`
+  /// with the coefficient of the atom and the indices to which it belongs in an array over `free_axes` and event axes.
   void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
               const std::vector<std::size_t>& free_axes,
               const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
-  /// Adds the contribution of one use to the naturals of the elements whose fixed axes have the given values.
+  /// Adds what one atom of a term gives to the natural parameters of the elements whose fixed axes have the values in
+  /// `element`.
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
                   const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Forms the parameters and expected statistics of one element from its natural parameters: a step of the size
+  /// Weight::step for global blocks, a draw for drawn ones. Fails with kFailBlock if the factor is improper.
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
+  /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
                                       const std::vector<ExprId>& event);
-  /// All weights of the naturals of the block: gathered from a table, those of the data are in it.
+  /// Returns the run-time weights on the block's natural parameters. A table (`from_table`) includes those of the data
+  /// already.
   std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
 
+  /// Returns the context in which formulas of the family are evaluated: an element's exported parameters as loads.
   Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);
+  /// Returns the indices of an element's parameter, or of its expected statistic.
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
                                         const std::vector<ExprId>& event);
+  /// Forms the expected statistics that some term reads, and cached log determinants, from an element's parameters.
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  /// Returns the entropy of an element's factor without its observed entries, times the copies that it stands for.
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
-  /// Of an element with known values: parameters and expectations of all mass there.
+  /// Replaces the parameters of an element's observed entries by those of a point mass at the observed value.
   void clamp(BlockId b, const std::vector<ExprId>& element) { clamps_.put(b, element); }
-  /// One value in place of the probabilities of an element.
+  /// Replaces the probabilities of a category by those of one draw.
   void draw_category(BlockId b, const std::vector<ExprId>& element);
+  /// Returns how many copies the element stands for: multiplicities of its plates, times 1 or 0 for elements on which
+  /// data depend or not, times the count of an auxiliary source.
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
-  /// 1 where data depend on the element, else 0.
+  /// Returns 1 if data depend on the element (of a vector with a mask for each entry, on all entries), otherwise 0. The
+  /// data array `mask` says so.
   ExprId informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element);
-  /// Whether all expected statistics are known: not where they are formed beside the items, or clamped.
+  /// Registers stored expected statistics and log determinants with the formulas of an entropy, so that it need not
+  /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
+  /// for clamped ones.
   bool know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
-  /// In a formula, a function that is the one summand of a sum with this value, where all functions of the other are
-  /// called for in any case.
+  /// Registers the value of a function call in `e`, if it is one summand of `sum`, whose value is given: the sum minus
+  /// its other summand. Only if that other summand calls no function that `e` does not call anyway.
   void know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f);
-  /// A term in two: what the data multiply the values of an element with, by `parts`, and the values themselves.
+  /// A term that is split into sums over data, with a small array of results, and what the values of an element are
+  /// multiplied by. See `by_parts`.
   struct ByParts {
-    Solved solved;
-    std::set<BoundId> parts;
-    Term data, values;
-    std::vector<Factor> of_data, of_values;
+    Solved solved;                           // index variables that the element determines
+    std::set<BoundId> parts;                 // index variables of the array of sums
+    Term data, values;                       // the loops of either half
+    std::vector<Factor> of_data, of_values;  // their factors
   };
-  /// Where what the values are multiplied by does not depend on the data.
+  /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
+  ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
+  /// Returns nothing if the term has no such form, or the inner sums are more than a few hundred numbers.
   std::optional<ByParts> by_parts(const Gathered& g, const std::vector<bool>& fixed,
                                   const std::vector<ExprId>& element) const;
-  /// sum over g of table[k, g] * (sum over data of part[data, g]), for the sum over both of table[k, g] * part[data,
-  /// g].
+  /// Adds a split term to the natural parameters: first the inner sums, then their products with the table.
   void contribute(const ByParts& p, const Atom& atom, BufferId naturals);
-  /// Sums over elements whose number only the data tell.
+  /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
+  /// Forms the probabilities of a category from its natural parameters: exponentials, shifted by the largest and
+  /// normalised.
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Gives a category (a point factor) probability 1 at its largest natural parameter, the first of equal ones.
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
+  /// Updates the running mean of a natural gradient, and adds to the squared norms, while Weight::memory is above 0.
   void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
+  /// Replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et al. 2013,
+  /// section 2.4).
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// The formula at every component into `buffer`, as parameters of factors are formed.
+  /// Stores a parameter, computed by its formula, at every component. Points move by a step, drawn parameters get a
+  /// random number, observed entries their value.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        Formulas& f, bool tolerant);
-  /// Where a parameter is the inverse of an earlier one, the log determinant is known.
+  /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
   void know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f);
+  /// Returns the row-major position of event indices.
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
-  /// Fails where the factor is not proper, or a point not inside its support.
+  /// Writes a failure with kFailBlock if the factor is improper, or a point is not inside its support.
   void check_proper(BlockId b, Formulas& f);
 
-  Terms& terms_;
-  FormulaLoops& formulas_;
-  Lookups& lookups_;
-  Draws& draws_;
-  Clamps& clamps_;
+  Terms& terms_;            // loop nests of terms
+  FormulaLoops& formulas_;  // formulas of families
+  Lookups& lookups_;        // solving for index variables
+  Draws& draws_;            // random numbers
+  Clamps& clamps_;          // observed elements
 };
 
 }  // namespace lehr::loops

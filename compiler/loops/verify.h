@@ -1,5 +1,5 @@
-// Checks what loops.h demands of a program. The compiler's own output is always well formed, so this runs in
-// tests and in debug builds only.
+// The verifier of Loops, as LLVM's is of its IR: it checks what loops.h demands of a program. The compiler's own output
+// is always well formed, so this runs in tests and in debug builds only.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,10 +8,12 @@
 
 namespace lehr::loops {
 
-/// One line per problem, naming the function: types of operands, number and type of indices, scalars used
-/// outside the block that declares them or assigned although immutable, `break` outside a loop, local arrays
-/// with extents known only at run time or used by a function that does not own them. Empty when the program is well
-/// formed. What parallel regions touch is checked by verify_regions.h.
+/// Returns one line for each problem, with the name of the function; nothing if the program is well formed. It checks
+/// * types of operands, number and types of indices, names of buffers;
+/// * scalars: used inside the block that declares them, assigned only if mutable;
+/// * `break` inside loops only;
+/// * local arrays: constant extents, used only by the function that owns them.
+/// What parallel regions access is checked by verify_regions.h.
 std::vector<std::string> verify(const Program& program);
 
 }  // namespace lehr::loops

@@ -1,4 +1,5 @@
-// Checks what functions that run in parallel over ranges may touch.
+// The verifier of parallel regions: it checks that chunks of a parallel loop cannot race. Chunks of items, and of the
+// iterations of outlined loops, run at the same time on different threads (runtime/methods/workers.h).
 #pragma once
 #include <string>
 #include <vector>
@@ -7,14 +8,16 @@
 
 namespace lehr::loops {
 
-/// One line per problem, naming the function and the array. Phases, and functions of a range of items, are parallel
-/// regions: of the arrays that they store to,
-/// * scratch and natural parameters are private: a worker has its own copy, so that neither the function that a phase
-///   belongs to nor another of its phases may touch them;
-/// * the sums of a phase, and arrays to which a function of items adds at places that are not its items', are
-///   reductions: added to, and not read;
-/// * all others are shared: some index of every access is formed from the range.
-/// Whatever runs, scratch that a call reads is stored by the same call.
+/// Returns one line for each problem, with the names of the function and the array; nothing if all is well. Parallel
+/// regions are the phases of functions (loops::Phase) and the functions of a range of items. Of the arrays that a
+/// region stores to,
+/// * scratch and natural parameters are private: each worker has a copy. So neither the function to which a phase
+/// belongs
+///   nor its other phases may access them;
+/// * sums are reductions, added to and not read: Phase::sums, and arrays to which a function of items adds at indices
+///   that do not depend on its range;
+/// * all others are shared: in every access, some index depends on the range.
+/// In every function, scratch that a call reads must be stored by the same call.
 std::vector<std::string> verify_regions(const Program& program);
 
 }  // namespace lehr::loops

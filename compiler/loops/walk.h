@@ -1,4 +1,5 @@
-// One walk over statements and expressions, for whoever only looks.
+// The visitor of Loops: a walk over statements and expressions that calls back for each expression, array and scalar.
+// It is for analyses; what changes programs is in compiler/passes/rewrite.h.
 #pragma once
 #include <limits>
 #include <variant>
@@ -8,24 +9,28 @@
 
 namespace lehr::loops {
 
+/// How a statement or expression uses a scalar.
 enum class Mention { read, declared, assigned };
 
+/// The callback for walks that need no scalars.
 struct IgnoreScalars {
   void operator()(ScalarId, Mention) const {}
 };
 
-/// Calls `on_expr(ExprId)` once for every expression below a statement or block, and `on_buffer(BufferId,
-/// bool stored)` and `on_scalar(ScalarId, Mention)`.
+/// Walks over expressions and blocks. Calls `on_expr(ExprId)` for every expression, before its operands;
+/// `on_buffer(BufferId, bool stored)` for every access of an array; `on_scalar(ScalarId, Mention)` for every use of a
+/// scalar. An expression that occurs several times is walked once in the life of the object, as expressions are shared.
 template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
   const Program& program;
   OnExpr on_expr;
   OnBuffer on_buffer;
   OnScalar on_scalar = {};
-  std::vector<bool> seen = {};                                          // by expression
-  std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // of more statements: not entered
+  std::vector<bool> seen = {};                                          // by expression: it was walked
+  std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // a block with more statements is not entered
   bool stops = false;                                                   // a Fail or BreakIf was met
 
+  /// Walks an expression.
   void expr(ExprId id) {
     if (id.index() >= seen.size()) seen.resize(program.exprs.size());
     if (seen[id.index()]) return;
@@ -33,6 +38,7 @@ struct Walk {
     on_expr(id);
     std::visit([&](const auto& node) { children(node); }, program[id].node);
   }
+  // Each walks the operands of a node.
   void children(const ConstF&) {}
   void children(const ConstI&) {}
   void children(const Get& n) { on_scalar(n.scalar, Mention::read); }
@@ -53,23 +59,27 @@ struct Walk {
     expr(n.if_true);
     expr(n.if_false);
   }
+  /// Walks the access of an array element.
   void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
     on_buffer(buffer, stored);
     for (ExprId index : indices)
       expr(index);
   }
 
+  /// Walks the statements of a block, and those inside them.
   void block(const Block& statements) {
     if (statements.size() > largest_block) return;
     for (const Stmt& s : statements)
       std::visit([&](const auto& node) { statement(node); }, s.node);
   }
+  // Each walks one statement.
   void statement(const For& n) {
     on_scalar(n.index, Mention::declared);
     expr(n.begin);
     expr(n.end);
     block(n.body);
   }
+  /// Walks a statement that gives a scalar a value.
   void scalar(ScalarId id, Mention how, ExprId value) {
     on_scalar(id, how);
     expr(value);
@@ -99,12 +109,13 @@ struct Walk {
   void statement(const Comment&) {}
 };
 
+// Deduction from the callbacks.
 template <class OnExpr, class OnBuffer>
 Walk(const Program&, OnExpr, OnBuffer) -> Walk<OnExpr, OnBuffer>;
 template <class OnExpr, class OnBuffer, class OnScalar>
 Walk(const Program&, OnExpr, OnBuffer, OnScalar) -> Walk<OnExpr, OnBuffer, OnScalar>;
 
-/// The statements of a block and of those in it.
+/// Calls `body` with every statement of a block and, after each loop or branch, with those inside it.
 template <class Body>
 void each_statement(const Block& block, const Body& body) {
   for (const Stmt& s : block) {
