@@ -10,7 +10,7 @@
 
 namespace lehr::loops {
 
-/// Writes what is done to whole blocks.
+/// Emits the updates, initial values and entropies of whole blocks.
 class Blocks : Part {
  public:
   Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals)
@@ -22,8 +22,9 @@ class Blocks : Part {
         integrals_(integrals),
         sums_ahead_(shared, terms, updates) {}
 
-  /// Writes one update of all elements of a stored block whose leading indices are `element`. Elements along sequential
-  /// axes are updated one after another, so that each reads the factors just updated.
+  /// Emits one update of all elements of a stored block whose leading indices are `element`. Elements along sequential
+  /// axes are updated one after another, so that each reads the factors just updated. `caller` has the work that is
+  /// added to each element.
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {
@@ -32,19 +33,20 @@ class Blocks : Part {
     bool wanted;
     std::size_t given;
   };
-  /// Writes loops over the chosen axes from axis `x` on. Inside, `element` has their indices.
+  /// Emits loops over the chosen axes from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
   /// Returns the uses of a block outside the item stages, in the terms as its update reads them.
   Uses outer_uses(BlockId b);
   /// Returns the blocks in an order in which each comes after the latent parents of its statements. A cycle is broken
   /// at the first block that is left.
   std::vector<BlockId> parents_first() const;
-  /// Writes the initial factors of a block, for elements whose leading indices are `lead`: from its own statement
-  /// alone. Improper ones become NaN.
+  /// Emits code that sets the initial factors of a block, for elements whose leading indices are `lead`. They follow
+  /// from the block's own statement alone; improper ones become NaN.
   void form_from_prior(BlockId b, const std::vector<ExprId>& lead);
-  /// Writes the expected statistics from the parameters; pairs of chains as if elements were independent.
+  /// Emits code that computes the expected statistics from the parameters. Pairs of chains are formed as if the
+  /// elements were independent.
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
-  /// Adds the entropies of the elements or sequences whose leading indices are `lead` to a scalar.
+  /// Emits code that adds the entropies of the elements or sequences whose leading indices are `lead` to a scalar.
   void add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into);
 
  private:

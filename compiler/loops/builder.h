@@ -24,9 +24,9 @@ union Value;  // operators.h
 /// open. Names need not be unique unless a comment says so.
 class Builder {
  public:
-  /// Writes the statements of a block.
+  /// A function that emits the statements of a block.
   using Body = std::function<void()>;
-  /// Writes the statements of a loop's body, given the loop index as an expression.
+  /// A function that emits the statements of a loop's body, given the loop index as an expression.
   using LoopBody = std::function<void(ExprId index)>;
   /// Indices into an array, one for each axis, of type i64.
   using Indices = std::vector<ExprId>;
@@ -139,7 +139,7 @@ class Builder {
   /// position in Program::functions. Functions do not nest.
   std::size_t function(std::string name, const std::vector<Parameter>& parameters,
                        const std::function<void(const Indices& parameters)>& body);
-  /// The same for a function without parameters.
+  /// Adds a function without parameters, whose statements `body` emits. Returns its position.
   std::size_t function(std::string name, const Body& body);
   /// Marks the function at `position` as one that runs once a fit and needs little optimisation.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
@@ -160,50 +160,50 @@ class Builder {
   void mark_single(std::size_t position) { program_.functions[position].single = true; }
   /// Declares an array on the stack of the open function, uninitialised at entry; its extents must be constants.
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
-  /// The same with extents as numbers.
+  /// Declares an array on the stack of the open function, with extents given as numbers.
   BufferId local_array(std::string name, const std::vector<std::int64_t>& extents, Type element = Type::f64);
 
   /// Returns the stem with a number behind it that no other call returns.
   std::string fresh(const std::string& stem) { return stem + std::to_string(names_++); }
-  /// Writes a loop whose index has a fresh name.
+  /// Emits a loop whose index has a fresh name.
   void for_range(const std::string& index, ExprId begin, ExprId end, const LoopBody& body) {
     for_loop(fresh(index), begin, end, body);
   }
-  /// Writes for (index = begin; index < end; index += step). `independent` promises what For::independent does.
+  /// Emits for (index = begin; index < end; index += step). `independent` promises what For::independent does.
   void for_loop(std::string index, ExprId begin, ExprId end, const LoopBody& body, bool independent = false,
                 std::int64_t step = 1);
-  /// Writes for (index = 0; index < extent; ++index).
+  /// Emits for (index = 0; index < extent; ++index).
   void for_each(std::string index, SizeId extent, const LoopBody& body, bool independent = false);
-  /// Writes a `let` that evaluates `value` here, once, and returns its scalar. A literal or the `get` of an immutable
+  /// Emits a `let` that evaluates `value` here, once, and returns its scalar. A literal or the `get` of an immutable
   /// scalar is returned as it is.
   ExprId let(std::string name, ExprId value);
-  /// Declares a mutable scalar with an initial value.
+  /// Emits the declaration of a mutable scalar with an initial value.
   ScalarId local(std::string name, ExprId initial);
-  /// Sets a mutable scalar.
+  /// Emits an assignment to a mutable scalar.
   void assign(ScalarId scalar, ExprId value);
-  /// Adds a value to a mutable scalar, as a reduction.
+  /// Emits an addition to a mutable scalar, as a reduction.
   void accumulate(ScalarId scalar, ExprId value);
-  /// Stores a value to an element of an array.
+  /// Emits a store to an element of an array.
   void store(BufferId buffer, Indices indices, ExprId value);
-  /// Adds a value to an element of an array, as a reduction.
+  /// Emits an addition to an element of an array, as a reduction.
   void add_to(BufferId buffer, Indices indices, ExprId value);
-  /// Stores a value to all elements of an array.
+  /// Emits a store of one value to all elements of an array.
   void fill(BufferId buffer, ExprId value);
-  /// Writes a branch; one with a literal condition becomes the statements of its taken side.
+  /// Emits a branch; one with a literal condition becomes the statements of its taken side.
   void if_then(ExprId condition, const Body& then_body);
-  /// Writes a branch that is seldom taken (If::rare).
+  /// Emits a branch that is seldom taken (If::rare).
   void if_rarely(ExprId condition, const Body& then_body);
-  /// Writes a branch whose then-side is seldom taken.
+  /// Emits a branch whose then-side is seldom taken.
   void if_rarely_else(ExprId condition, const Body& then_body, const Body& else_body);
-  /// Writes a branch with two sides; one with a literal condition becomes the statements of its taken side.
+  /// Emits a branch with two sides; one with a literal condition becomes the statements of its taken side.
   void if_else(ExprId condition, const Body& then_body, const Body& else_body);
-  /// Writes a statement that leaves the innermost loop if the condition is true.
+  /// Emits a statement that leaves the innermost loop if the condition is true.
   void break_if(ExprId condition);
-  /// Writes a statement that ends the function with the status `code` (> 0).
+  /// Emits a statement that ends the function with the status `code` (> 0).
   void fail(std::int32_t code);
-  /// Writes the same under a condition.
+  /// Emits a statement that ends the function with the status `code` if the condition is true.
   void fail_if(ExprId condition, std::int32_t code);
-  /// Writes a note for the reader of printed loops.
+  /// Emits a note for the reader of printed loops.
   void comment(std::string text);
   /// Appends a statement to the innermost open block; throws outside functions.
   void statement(Stmt statement);
@@ -220,7 +220,8 @@ class Builder {
   ExprId of_value(Type type, Value x);
   /// Returns an expression that equals the operator's result but is simpler; invalid if there is none.
   ExprId fold_unary(UnaryOp op, ExprId operand);
-  /// The same for two operands: literals, neutral elements and equal operands.
+  /// Returns an expression that equals the result of an operator with two operands but is simpler: literals, neutral
+  /// elements, equal operands. Invalid if there is none.
   ExprId fold_binary(BinaryOp op, ExprId left, ExprId right);
   /// Moves a literal operand into both sides of a select between literals; invalid if neither operand is one.
   ExprId fold_choice(BinaryOp op, ExprId left, ExprId right);
@@ -230,7 +231,7 @@ class Builder {
   bool is_literal(ExprId e, double value) const;
   /// Opens a block, lets `body` write into it, closes it, and returns its statements.
   Block collect(const Body& body);
-  /// Checks the types and writes a Store.
+  /// Checks the types and emits a Store.
   void write_store(BufferId buffer, Indices indices, ExprId value, bool accumulate);
 
   Program program_;

@@ -14,7 +14,8 @@
 
 namespace lehr::loops {
 
-/// Writes the updates of chains. A sequence is given by the indices of all axes but the last, which are its steps t.
+/// Emits the updates of chains. A sequence is given by the indices of all axes but the last; the last axis is its steps
+/// t.
 class Chains : Part {
  public:
   Chains(Shared& shared, Terms& terms, FormulaLoops& formulas, Updates& updates, Draws& draws, Clamps& clamps)
@@ -24,16 +25,17 @@ class Chains : Part {
   void declare_chain(BlockId b);
   /// Declares work arrays of the open function for the pairs and entropy of a local chain; does nothing for others.
   void local_chain(BlockId b);
-  /// Writes the update of all sequences whose leading indices are `lead`.
+  /// Emits the update of all sequences whose leading indices are `lead`.
   void update_chain(BlockId b, const Uses& uses, const std::vector<ExprId>& lead, const UpdateHooks& hooks);
-  /// Writes loops over the sequences whose leading indices are `lead`.
+  /// Emits loops over the sequences whose leading indices are `lead`.
   void for_sequences(const model::Variable& var, const std::vector<ExprId>& lead,
                      const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Writes the pairs and the entropy of a sequence as if its elements were independent. For start values.
+  /// Emits code that sets the pairs and the entropy of a sequence as if its elements were independent. For initial
+  /// values.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
-  /// Returns the expectation of the product of atoms that are elements of one sequence.
+  /// Returns an expression for the expectation of the product of atoms that are elements of one sequence.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
-  /// Returns the entropy of a sequence's factor, times its copies.
+  /// Returns an expression for the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
   /// Returns the tables whose rows are the unary potentials of a chain of categories. Their exponentials are taken with
   /// the table, not for every element. Entropies of sequences leave out the means of those whose sums belong to one
@@ -47,15 +49,15 @@ class Chains : Part {
   std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
 
  private:
-  /// Adds a joint log potential. `t`: the step of the last of its elements; `lags`: how many steps before it the others
-  /// are; `events`: the event indices of all of them, in order of time.
+  /// Emits code that adds a joint log potential. `t`: the step of the last of its elements; `lags`: how many steps
+  /// before it the others are; `events`: the event indices of all of them, in order of time.
   using AddPotential =
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
   /// Returns true if the pairs must outlive an item's update: another block of the item stage shares a term with a pair
   /// and is updated from those of the last sweep, or the stage is refreshed.
   bool pairs_read_in_item(BlockId b) const;
-  /// Writes the log potentials of one sequence: unary ones are added to `unary`, joint ones are given to `add`. With
-  /// `steady`, those of neighbours are formed at one step, which stands for all.
+  /// Emits loops that compute the log potentials of one sequence: unary ones are added to `unary`, joint ones are
+  /// passed to `add`. With `steady`, those of neighbours are computed at one step, which stands for all.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool steady, const AddPotential& add);
   /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
@@ -68,20 +70,20 @@ class Chains : Part {
   std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;
   /// Returns the indices into Chain::together of a product whose last element is `element`.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events);
-  /// Writes the expectation of a product to Chain::together, or adds it there if the chain has sums over the steps.
+  /// Emits a store of the expectation of a product to Chain::together, or an addition if the chain has sums over the
+  /// steps.
   void put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value);
-  /// Writes the product of the elements' entries of `values` (means or draws) as the expectation of their product.
-  /// `last` is the last of the elements.
+  /// Emits code that multiplies the entries of `values` (means or draws) of several elements and stores the result as
+  /// the expectation of their product. `last` is the last of the elements.
   void put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values);
-  /// Sets Chain::together to 0, if it has sums over the steps.
+  /// Emits code that sets Chain::together to 0, if it has sums over the steps.
   void clear_sums(BlockId b);
   /// Returns the indices of a sequence's entropy.
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
-  /// Writes the entropy of a sequence: `value`, which is that of one copy, times the copies.
+  /// Emits a store of the entropy of a sequence: `value`, which is that of one copy, times the copies.
   void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
 
-  // ---- lower_chain_categories.cpp: forward-backward
-  /// Writes the update of one sequence of categories.
+  /// Emits the update of one sequence of categories.
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
   /// The arrays of one sequence (messages.h).
@@ -90,70 +92,74 @@ class Chains : Part {
   using Digits = std::vector<ExprId>;
   /// Declares the work arrays of one sequence.
   Messages open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
-  /// Writes the joint log potentials.
+  /// Emits code that computes the joint log potentials of the sequence.
   void gather_pairs(const Messages& m);
-  /// Copies the probabilities at t to the factor, adds them to sums of tables if the hooks say so, and subtracts the
-  /// mean of the unary log potentials from the entropy.
+  /// Emits code that copies the probabilities at t to the factor, adds them to sums of tables if the hooks say so, and
+  /// subtracts the mean of the unary log potentials from the entropy.
   void put_away(const Messages& m, ExprId t);
-  /// Subtracts, from the entropy, the probability of value k at t times its log potential.
+  /// Emits code that subtracts, from the entropy, the probability of value k at t times its log potential.
   void less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential);
-  /// Sets the unary log potentials of all values but the observed one to kLogZero, where a value is observed.
+  /// Emits code that sets the unary log potentials of all values but the observed one to kLogZero, where a value is
+  /// observed.
   void forbid_others(const Messages& m);
-  /// Writes the forward pass with products of exponentials. Messages::products becomes 0 if a sum underflows.
+  /// Emits the forward pass (filter) with products of exponentials. Messages::products becomes 0 if a sum underflows.
   void filter(Messages& m);
-  /// Writes the exponentials of the joint log potentials at t, shifted by the largest, which goes to Messages::top.
+  /// Emits code that exponentiates the joint log potentials at t. The largest is subtracted before, and stored in
+  /// Messages::top.
   void exponentiate_pairs(const Messages& m, ExprId t);
-  /// Writes the forward message into step t > 0, by the products with joint potentials. `log_scale` becomes the
-  /// logarithm of what the message is yet to be multiplied by.
+  /// Emits code that computes the forward message into step t > 0 from the one before and the joint potentials.
+  /// `log_scale` becomes the logarithm of the factor that the stored message lacks.
   void pass_products(const Messages& m, ExprId t, ScalarId log_scale);
-  /// Writes the same for the first element.
+  /// Emits code that computes the forward message into the first element; `log_scale` as in pass_products.
   void open_products(const Messages& m, ScalarId log_scale);
   /// What `emit` returns: the shift of the exponentials, and the sum of the products.
   struct Emitted {
     ExprId top;
     ScalarId sum;
   };
-  /// Writes the exponentials of the unary log potentials at t, shifted by their largest entry. Their products with the
-  /// forward message and with `share` (1 over the last sum) are the next unnormalised message.
+  /// Emits code that exponentiates the unary log potentials at t, shifted by their largest. It multiplies them by the
+  /// forward message and by `share` (1 over the last sum), which gives the next unnormalised message.
   Emitted emit(const Messages& m, ExprId t, ScalarId share);
-  /// Writes the forward pass in logarithms, for sequences whose products underflow.
+  /// Emits the forward pass in logarithms, for sequences whose products underflow.
   void filter_logarithms(const Messages& m);
-  /// Writes its step t: the normalised log message.
+  /// Emits step t of the forward pass in logarithms: the normalised log message.
   void pass_forward(const Messages& m, ExprId t);
-  /// Writes the backward pass with products: probabilities of elements and of pairs.
+  /// Emits the backward pass (smoother) with products: probabilities of elements and of pairs.
   void smooth_products(const Messages& m);
-  /// Writes the same for a chain that is steady and has sums of pairs: the message by columns of the transitions, the
-  /// sums in a loop of their own (sum_pairs).
+  /// Emits the backward pass for a chain that is steady and has sums of pairs. The message is computed by columns of
+  /// the transition matrix, the sums in a loop of their own (sum_pairs).
   void smooth_columns(const Messages& m);
-  /// Writes the probability of the history `now` at t from the backward message. Returns emission * share * message,
-  /// which the element before reads.
+  /// Emits code that computes the probability of the history `now` at t from the backward message. Returns an
+  /// expression for emission * share * message, which the element before reads.
   ExprId put_smoothed(const Messages& m, ExprId t, const Digits& now, ExprId share);
-  /// Writes the sums over all steps of the probabilities of pairs, in tiles of a few rows and steps.
+  /// Emits code that sums the probabilities of pairs over all steps, in tiles of a few rows and steps.
   void sum_pairs(const Messages& m);
-  /// Writes the backward pass in logarithms.
+  /// Emits the backward pass in logarithms, preceded by the forward pass.
   void smooth_logarithms(const Messages& m);
-  /// Writes a loop over the steps from the last to the first.
+  /// Emits a loop over the steps from the last to the first.
   void each_step_back(const Messages& m, const std::function<void(ExprId t)>& body);
-  /// Writes the joint probability of a history and the value k after it to all products that contain them, and
-  /// subtracts its mean log potential from the entropy.
+  /// Emits code that stores the joint probability `value` of a history and the value k after it in all products that
+  /// contain them. It subtracts their mean log potential from the entropy.
   void put_pair(const Messages& m, ExprId t, const Digits& history, ExprId k, ExprId value);
-  /// Sets the expectations of products to 0 where several histories or steps add to one.
+  /// Emits code that sets the expectations of products to 0 where several histories or steps add to one.
   void clear_together(const Messages& m);
-  /// Sets the probabilities at t to 0 where several histories add to one.
+  /// Emits code that sets the probabilities at t to 0 where several histories add to one.
   void clear_marginal(const Messages& m, ExprId t);
-  /// Writes the probability of value k at t, or adds it where several histories add to one.
+  /// Emits a store of the probability of value k at t, or an addition where several histories add to one.
   void put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p);
-  /// Writes a branch: `products` if no sum of the sequence underflowed, otherwise `in_logarithms`.
+  /// Emits a branch: `products` if no sum of the sequence underflowed, otherwise `in_logarithms`.
   void either(const Messages& m, const std::function<void()>& products, const std::function<void()>& in_logarithms);
-  /// Writes the backward pass of a sampler: forward filtering, backward sampling.
+  /// Emits the backward pass of a sampler: the elements are drawn from the last to the first (forward filtering,
+  /// backward sampling).
   void draw_sequence(const Messages& m, const UpdateHooks& hooks);
-  /// Writes a draw of the element at t given the draws after it.
+  /// Emits code that draws the element at t given the draws after it.
   void draw_value(const Messages& m, ExprId t);
-  /// Writes the products that the draw at t completes, and the message to the elements before, given the draw.
+  /// Emits code that stores the products that the draw at t completes, and computes the message to the elements before,
+  /// given the draw.
   void condition_on_draw(const Messages& m, ExprId t);
-  /// Writes a loop over the values of an element.
+  /// Emits a loop over the values of an element.
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
-  /// Writes loops over the histories. Digits of `known` that are valid are fixed to these values.
+  /// Emits loops over the histories. Digits of `known` that are valid are fixed to these values.
   void each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
                     Digits known = {});
   /// Returns a history of which only the last value is fixed.
@@ -164,15 +170,15 @@ class Chains : Part {
   static Digits then(Digits history, ExprId value);
   /// Returns indices one after another.
   static Digits joined(Digits first, const Digits& history, const Digits& last = {});
-  /// Writes loops over what a log_sum adds up.
+  /// A function that emits the loops over what log_sum adds up, and calls `body` inside.
   using Over = std::function<void(const std::function<void(const Digits&)>& body)>;
-  /// Returns log sum exp of `term`, shifted by its largest value.
+  /// Returns an expression for log sum exp of `term`, shifted by its largest value.
   ExprId log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term);
   /// Returns the loop over the values, for log_sum.
   Over values(const Messages& m);
   /// Returns the loop over the histories, for log_sum.
   Over histories(const Messages& m);
-  /// Returns the probability of value k at t in the factor.
+  /// Returns an expression for the probability of value k at t in the factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
@@ -196,28 +202,28 @@ class Chains : Part {
   std::optional<Singles> singles_of(const schedule::ItemStage& stage, BlockId b) const;
   /// Returns true if the statistics of the first element are added up with the update, too.
   bool adds_first(const Singles& s) const;
-  /// Writes the log potentials that the first element has besides rows, and their largest.
+  /// Emits code that computes the log potentials that the first element has besides rows of tables, and their largest.
   void gather_start(Messages& m);
-  /// Writes all unary log potentials to Messages::unary.
+  /// Emits code that computes all unary log potentials of the sequence (Messages::unary).
   void gather_unary(const Messages& m);
   /// Returns the values of the index variables in the use of a single element, with value k at step t.
   Env single_env(const Messages& m, const std::pair<ArrayTerm, std::size_t>& of, ExprId t, ExprId k) const;
-  /// Adds the probability of value k at t to the statistics of the uses.
+  /// Emits code that adds the probability of value k at t to the statistics of the uses.
   void add_to_sums(const Messages& m, const Uses& to, ExprId t, ExprId k);
   /// Returns the indices of the log potential of value k at t in the table of `row`, a position in Singles::rows.
   std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
-  /// Returns the product of the exponentiated rows at value k and step t.
+  /// Returns an expression for the product of the exponentiated rows at value k and step t.
   ExprId row_product(const Messages& m, ExprId t, ExprId k);
-  /// Returns the sum of what was subtracted from these rows before exp.
+  /// Returns an expression for the sum of what was subtracted from these rows before exp.
   ExprId row_shift(const Messages& m, ExprId t);
-  /// Returns the unary log potential of value k at t whose mean the entropy has yet to lose here; nothing if
-  /// Stages::emit_close subtracts all of it.
+  /// Returns an expression for the unary log potential of value k at t, as far as its mean must be subtracted from the
+  /// entropy here. Returns nothing if Stages::emit_close subtracts all of it.
   std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp: the Kalman smoother
   /// The arrays of one sequence. Letters (S, W, L, h, m, v) are those of the file's formulas.
   struct Smoother;
-  /// Writes the code for one step.
+  /// A function that emits the code for one step.
   using EachStep = std::function<void(ExprId t)>;
   /// The covariance S of an element, its inverse, and the covariances with elements after it; of one element, or over
   /// the steps.
@@ -225,57 +231,62 @@ class Chains : Part {
     BufferId covariance, precision;
     std::vector<BufferId> cross;  // by lag, from 1
   };
-  /// Writes the update of one sequence of Normal or MvNormal elements.
+  /// Emits the update of one sequence of Normal or MvNormal elements.
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   /// Declares the work arrays of one sequence. With `tolerant`, an improper factor gives NaN instead of a failure.
   Smoother open_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, bool tolerant);
-  /// Writes the potentials: linear, quadratic, and the couplings between elements.
+  /// Emits code that computes the potentials of the sequence: linear, quadratic, and the couplings between elements.
   void gather_gaussian(const Smoother& s, const Uses& uses);
-  /// Conditions the potentials on observed entries. What these give goes to the linear potentials of the entries they
-  /// are coupled to; each is then independent, with precision 1 and its value as mean. Returns their number, or an
-  /// invalid scalar if the block has none.
+  /// Emits code that conditions the potentials on observed entries. Their couplings go to the linear potentials of the
+  /// entries at the other end. Each observed entry becomes independent, with precision 1 and its value as mean. Returns
+  /// the number of observed entries, or an invalid scalar if the block has none.
   ScalarId condition_chain(const Smoother& s);
-  /// Writes observed values over the entries of one element in `value`, whose indices are `lead`, then the component.
+  /// Emits code that overwrites an element's observed entries in `value` by the data. The indices of an entry are
+  /// `lead`, then its component.
   void put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
-  /// Writes the work on all steps: `each` makes a loop. There is one loop for matrices and means, or one each
+  /// Emits the loops over all steps, which `each` makes. There is one loop for matrices and means, or one each
   /// (Smoother::apart).
   void in_turn(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
                const EachStep& means);
   /// Declares the arrays of Matrices, for one element or over `steps`.
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
-  /// Copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
+  /// Emits code that copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
   void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
             std::optional<ExprId> to_t);
-  /// Writes the elimination of the elements before t from the matrices of step t. Returns the log determinant of the
-  /// pivot L_t.
+  /// Emits code that computes the matrices of step t after the elimination of the elements before it. Returns an
+  /// expression for the log determinant of the pivot L_t.
   ExprId eliminate(const Smoother& s, ExprId t);
-  /// Writes W_t,a once all elements before x_{t-a} are eliminated, fill-in included; the lag is `a` + 1.
+  /// Emits code that computes the coupling W_t,a after the elimination of all elements before x_{t-a}, with its
+  /// fill-in. The lag is `a` + 1.
   void fill_in(const Smoother& s, std::size_t a, ExprId t);
-  /// Copies a matrix of one element.
+  /// Emits code that copies a matrix of one element.
   void move(const Smoother& s, BufferId from, BufferId to);
-  /// Writes v_t, the mean of the element at t given those after it at 0.
+  /// Emits code that computes v_t, the mean of the element at t given that those after it are 0.
   void filter_mean(const Smoother& s, ExprId t);
-  /// Writes, backwards, the covariances of the element at t with itself and those after it.
+  /// Emits, in the backward pass, code that computes the covariances of the element at t with itself and with those
+  /// after it. Returns the arrays.
   Matrices smooth(const Smoother& s, ExprId t);
-  /// Writes the mean of the element at t given those after it, which are at their means or draws.
+  /// Emits code that computes the mean of the element at t given those after it, which are at their means or draws.
   void expect_later(const Smoother& s, ExprId t);
-  /// Writes the expected products of the element at t with those after it: covariance plus product of means. `now` is
-  /// the mean or draw at t, `covariance` is empty for draws.
+  /// Emits code that stores the expected products of the element at t with those after it: covariance plus product of
+  /// means. `now` gives the mean or draw at t; `covariance` is empty for draws.
   void put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(ExprId j)>& now,
                  const std::function<ExprId(std::size_t a, ExprId j, ExprId l)>& covariance);
-  /// Shifts the window of the means (or draws) of later elements by one step and puts `now` at its front.
+  /// Emits code that shifts the window of the means (or draws) of later elements by one step and puts `now` at its
+  /// front.
   void keep_mean(const Smoother& s, const std::function<ExprId(ExprId j)>& now);
-  /// Writes the mean of the element at t and its products with later ones.
+  /// Emits code that computes the mean of the element at t and its products with later ones.
   void smooth_mean(const Smoother& s, ExprId t, const Matrices& now);
-  /// Writes the factor of the element at t: location, precision, expected statistics.
+  /// Emits code that stores the factor of the element at t: location, precision, expected statistics.
   void store_marginal(const Smoother& s, ExprId t, const Matrices& now);
-  /// Writes, for a sampler, a draw of the element at t given those after it, and their products.
+  /// Emits, in the backward pass of a sampler, code that draws the element at t given those after it, and stores their
+  /// products.
   void draw_backwards(const Smoother& s, ExprId t);
-  /// Returns the sum of `term` over the components of an element.
+  /// Returns an expression for the sum of `term` over the components of an element.
   ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
-  /// Writes a loop over the components of an element.
+  /// Emits a loop over the components of an element.
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
-  /// Writes loops over pairs of components.
+  /// Emits loops over pairs of components.
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
   Terms& terms_;                                // loop nests of terms

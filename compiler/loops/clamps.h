@@ -10,36 +10,39 @@
 
 namespace lehr::loops {
 
-/// Writes the observed elements' factors. For blocks without any, every function leaves its argument as it is.
+/// Emits the parts of updates that observed elements need. For blocks without any, the functions emit nothing and
+/// return their argument as it is.
 class Clamps : Part {
  public:
   Clamps(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
   /// Returns true if some elements of the block may be observed.
   bool any(BlockId b) const { return m_[s_.conditionals[b].variable].clamped; }
-  /// Returns a bool: true if the element is observed, or the entry `event` of a vector. For a block without observed
-  /// elements it is the literal false, so that a select on it folds away.
+  /// Returns a bool expression: true if the element is observed, or the entry `event` of a vector. For a block without
+  /// observed elements it is the literal false, so that a select on it folds away.
   ExprId is_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
-  /// Returns the value that the data have for the element or entry; NaN, or negative for categories, if missing.
+  /// Returns an expression for the value that the data have for the element or entry; NaN, or negative for categories,
+  /// if missing.
   ExprId value(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
-  /// Returns a parameter of the role at `event`: `x`, or that of a point mass where the value is observed. There
-  /// precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0.
+  /// Returns an expression for a parameter of the role at `event`: `x`, or that of a point mass where the value is
+  /// observed. There precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0.
   ExprId parameter(BlockId b, math::ParameterRole role, const std::vector<ExprId>& element,
                    const std::vector<ExprId>& event, ExprId x);
-  /// Returns `x` if none of the entries in `event` (of any rank) is observed, otherwise `instead`. For scalars and
-  /// categories the element itself counts.
+  /// Returns an expression for `x` if none of the entries in `event` (of any rank) is observed, otherwise `instead`.
+  /// For scalars and categories the element itself counts.
   ExprId unless_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event, ExprId x,
                       ExprId instead);
-  /// Writes a branch for an observed category that stores its point mass, by calls of `store(k, probability)` in a loop
+  /// Emits a branch for an observed category that stores its point mass, by calls of `store(k, probability)` in a loop
   /// over the `size` values.
   void put_category(BlockId b, const std::vector<ExprId>& element, ExprId size,
                     const std::function<void(ExprId k, ExprId probability)>& store);
-  /// Replaces the exported parameters of an element by those of a point mass, as far as it is observed.
+  /// Emits code that replaces the exported parameters of an element by those of a point mass, as far as it is observed.
   void put(BlockId b, const std::vector<ExprId>& element);
   /// Returns the indices of an entry, or pair of entries, of the natural parameters.
   using Address = std::function<std::vector<ExprId>(const std::vector<ExprId>& event)>;
-  /// Conditions the linear natural parameters h of a vector on its observed entries o: h_m becomes h_m + 2 sum over o
-  /// of n_mo x_o for the others, 0 for the observed ones. n are the symmetric natural parameters of the squares.
+  /// Emits code that conditions the linear natural parameters h of a vector on its observed entries o: h_m becomes h_m
+  /// + 2 sum over o of n_mo x_o for the others, 0 for the observed ones. n are the symmetric natural parameters of the
+  /// squares.
   void condition(BlockId b, const std::vector<ExprId>& element, BufferId linear, BufferId square, const Address& at);
   /// Replaces, in the formulas of an entropy, rows and columns of observed entries of the precision matrix by those of
   /// the identity, which add nothing to its log determinant. Returns the number of observed entries.

@@ -5,17 +5,17 @@
 
 namespace lehr::loops {
 
-/// Writes random numbers and draws of categories.
+/// Emits random numbers and draws of categories.
 class Draws : Part {
  public:
   Draws(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
-  /// Returns a random number for a component of an element. `which`, below kKinds, numbers the independent random
-  /// numbers of an element; `argument` and `second` are those of the distribution (math::Noise).
+  /// Returns an expression for a random number for a component of an element. `which`, below kKinds, numbers the
+  /// independent random numbers of an element; `argument` and `second` are those of the distribution (math::Noise).
   ExprId random(math::Noise noise, BlockId b, std::size_t which, const std::vector<ExprId>& element, ExprId component,
                 ExprId argument, ExprId second = {});
-  /// Writes a draw of a category by probabilities that sum to 1, through calls of `store(k, share)` for each value. The
-  /// share is 1 at the drawn value, 0 elsewhere. If the element stands for several copies, each is drawn (a
+  /// Emits code that draws a category with probabilities that sum to 1, and calls `store(k, share)` in a loop over its
+  /// values. The share is 1 at the drawn value, 0 elsewhere. If the element stands for several copies, each is drawn (a
   /// multinomial), and the share is the fraction of them.
   void category(BlockId b, const std::vector<ExprId>& element, ExprId size, ExprId copies,
                 const std::function<ExprId(ExprId k)>& probability,
@@ -23,7 +23,7 @@ class Draws : Part {
 
  private:
   static constexpr std::size_t kKinds = 64;  // kinds of random numbers of one element, at most
-  /// Returns the position of an element among all of its variable, row-major.
+  /// Returns an expression for the position of an element among all of its variable, row-major.
   ExprId position(const model::Variable& v, const std::vector<ExprId>& element);
 
   Terms& terms_;  // loop nests of terms

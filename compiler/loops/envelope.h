@@ -7,13 +7,13 @@
 
 namespace lehr::loops {
 
-/// Writes the functions that update intervals rather than values.
+/// Emits the functions that update intervals rather than values.
 class Envelope : Part {
  public:
   Envelope(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Blocks& blocks)
       : Part(shared), terms_(terms), residuals_(residuals), updates_(updates), blocks_(blocks) {}
 
-  /// Writes Interface::envelope. All blocks must be drawn, from families on spins or bits.
+  /// Emits Interface::envelope. All blocks must be drawn, from families on spins or bits.
   void emit();
 
  private:
@@ -28,20 +28,21 @@ class Envelope : Part {
   void declare();
   /// Returns the terms of the log joint as functions of single elements, without statistics of the items.
   std::vector<ArrayTerm> terms();
-  /// Writes EnvelopeFunctions::couplings.
+  /// Emits EnvelopeFunctions::couplings; returns its position in the program.
   std::size_t emit_couplings();
-  /// Writes EnvelopeFunctions::open.
+  /// Emits EnvelopeFunctions::open; returns its position in the program.
   std::size_t emit_open();
-  /// Writes EnvelopeFunctions::undecided.
+  /// Emits EnvelopeFunctions::undecided; returns its position in the program.
   std::size_t emit_undecided();
-  /// Writes the update of intervals in one visit of a step of the sweep.
+  /// Emits the function that updates intervals in one visit of a step of the sweep (EnvelopeFunctions::turns). Returns
+  /// its position in the program.
   std::size_t emit_turn(const schedule::Turn& turn);
-  /// Writes the update of the intervals of the elements whose leading indices are `lead`.
+  /// Emits code that updates the intervals of the elements whose leading indices are `lead`.
   void update(BlockId b, const std::vector<ExprId>& lead);
   /// Returns the interval of the coefficient times the term's atoms other than `use`, from their intervals.
   Interval product(const ArrayTerm& t, std::size_t use, ExprId coefficient, const Env& env);
-  /// Writes a draw of the element by natural parameters, and stores it as an end of its interval. Both ends are drawn
-  /// with the same random number.
+  /// Emits code that draws an element from its natural parameters, and stores the value as an end of its interval. Both
+  /// ends are drawn with the same random number.
   void draw(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, BufferId into);
   /// Returns the buffer with the drawn values of a block.
   BufferId value_of(BlockId b) const;

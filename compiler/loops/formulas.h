@@ -29,25 +29,26 @@ struct Formulas {
 /// Returns the names of the matrices of which the formula needs the log determinant but no entry of the inverse.
 std::vector<std::string> log_determinants(const math::Expr& e);
 
-/// Writes formulas as loops.
+/// Emits formulas as loops.
 class FormulaLoops : Part {
  public:
   explicit FormulaLoops(Shared& shared) : Part(shared) {}
 
-  /// Writes loops over the components of a value of the rank (0: none, 1: a vector, 2: a matrix), and calls `leaf`
+  /// Emits loops over the components of a value of the rank (0: none, 1: a vector, 2: a matrix), and calls `leaf`
   /// inside with the event indices and the value of the formula.
   void components(const math::Expr& e, int rank, Formulas& f,
                   const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
-  /// Writes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of which the lower
-  /// triangle is read. Fails with `code`, unless that is 0, if the matrix is not positive definite.
+  /// Emits code that computes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of
+  /// which it reads the lower triangle. The emitted code fails with `code`, unless that is 0, if the matrix is not
+  /// positive definite.
   SpdInverse spd_inverse(const std::string& name, const Quantity& entry, SizeId extent, std::int32_t code);
 
  private:
-  /// Returns the value of a formula; `event` has the index of each event variable of math::Index.
+  /// Returns an expression for the value of a formula; `event` has the index of each event variable of math::Index.
   ExprId formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event);
-  /// Writes sums that occur in the formula more than once, and hoists them.
+  /// Emits, once, the sums that occur in the formula more than once.
   void form_repeated_sums(const math::Expr& e, Formulas& f);
-  /// Writes the inverses and log determinants that the formula needs and that are not available yet.
+  /// Emits code that computes the inverses and log determinants that the formula needs and that are not available yet.
   void prepare_matrices(const math::Expr& e, Formulas& f);
 };
 

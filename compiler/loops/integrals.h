@@ -10,7 +10,7 @@
 
 namespace lehr::loops {
 
-/// Writes these log integrals.
+/// Emits code that computes these log integrals.
 class Integrals : Part {
  public:
   Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Updates& updates);
@@ -20,8 +20,8 @@ class Integrals : Part {
   /// Returns true if the term has an auxiliary variable that draws of the block integrate out, so that the term must
   /// not add to the block's natural parameters directly.
   bool has(BlockId b, const Term& t) const;
-  /// Adds the log integrals at each value of an element to its natural parameters. This overwrites the element's
-  /// expected statistics, which the draw then forms anew.
+  /// Emits code that adds the log integrals at each value of an element to its natural parameters. This overwrites the
+  /// element's expected statistics, which the draw then forms anew.
   void add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
@@ -34,24 +34,25 @@ class Integrals : Part {
   };
   /// Collects the uses and declares the arrays.
   Work open(BlockId b, BlockId auxiliary);
-  /// Writes loops that run `body` once for each auxiliary element in a term with the drawn element.
+  /// Emits loops that run `body` once for each auxiliary element in a term with the drawn element.
   void each_beside(const conditionals::Integrated& x, const std::vector<ExprId>& element,
                    const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Returns a bool: true if the drawn element is the one that stands beside the auxiliary element in this kind of
-  /// pair.
+  /// Returns a bool expression: true if the drawn element is the one that stands beside the auxiliary element in this
+  /// kind of pair.
   ExprId is_beside(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
-  /// Adds the log integrals over one auxiliary element.
+  /// Emits code that adds the log integral over one auxiliary element to the drawn element's natural parameters, for
+  /// each of its values.
   void add_element(const Work& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
                    const NaturalTarget& n);
-  /// Returns the log normaliser of the auxiliary's conditional, from its natural parameters `at_one`.
+  /// Returns an expression for the log normaliser of the auxiliary's conditional, from its natural parameters `at_one`.
   ExprId log_integral(const Work& w);
   /// Returns the buffer of the drawn block's expected statistic: of a category the indicators of its values.
   BufferId expected(const Work& w) const;
-  /// Returns the number of values of the drawn element.
+  /// Returns an expression for the number of values of the drawn element.
   ExprId values(const Work& w) const;
   /// Returns the indices of the element's expected statistic; of a category, at the value.
   std::vector<ExprId> address(const Work& w, const std::vector<ExprId>& element, ExprId value);
-  /// Forms natural parameters of an auxiliary element from the uses.
+  /// Emits code that computes the natural parameters of an auxiliary element from the uses.
   void gather(const Work& w, const Uses& uses, const std::vector<ExprId>& auxiliary, const NaturalTarget& into);
   /// Returns `true` for each axis of the block: one element is updated at a time.
   std::vector<bool> all_axes(BlockId b) const {

@@ -5,7 +5,7 @@
 
 namespace lehr::loops {
 
-/// Writes these sums. All functions write nothing if no sums by item are requested.
+/// Emits code that computes these sums. Functions emit nothing if no sums by item are requested.
 class Energies : Part {
  public:
   Energies(Shared& shared, Terms& terms, Residuals& residuals) : Part(shared), terms_(terms), residuals_(residuals) {}
@@ -14,11 +14,11 @@ class Energies : Part {
   void declare_item_energies();
   /// Returns true if the sums are contributions to the ELBO: of all terms, with entropies.
   bool has_item_bounds() const { return interface_.item_energies && !interface_.item_energies->inverse.valid(); }
-  /// Adds a value to the sum of an item.
+  /// Emits code that adds a value to the item's sum.
   void add_item_energy(ExprId item, ExprId value);
-  /// Adds the stage's terms to the sum of an item; streamed categories add theirs when they are visited.
+  /// Emits code that adds the stage's terms to the item's sum; streamed categories add theirs when they are visited.
   void add_item_energies(const schedule::ItemStage& stage, ExprId item);
-  /// Writes ItemEnergies::outer, the function that adds the terms without blocks of item stages.
+  /// Emits ItemEnergies::outer, the function that adds the terms without blocks of item stages.
   void emit_item_energies();
 
  private:

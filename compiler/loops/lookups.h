@@ -20,18 +20,18 @@ struct Solved {
   std::vector<Factor> conditions;  // bools, to be tested when their index variables are open
 };
 
-/// Writes inverse lookups and loops over solutions.
+/// Emits inverse lookups, and loops over the solutions.
 class Lookups : Part {
  public:
   Lookups(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
 
   /// Declares an inverse lookup for each data array that names sequential elements of a block, or elements of a chain.
   void declare_inverse_lookups();
-  /// Writes the code that fills the inverse lookups, by a counting sort of the data.
+  /// Emits the code that fills the inverse lookups, by a counting sort of the data.
   void prepare_inverse_lookups();
   /// Solves for the index variables of a term, given that `atom` has the indices `element` along the `fixed` axes.
   Solved solve_axes(const Atom& atom, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
-  /// Writes a loop over the walked index variable, if there is one, around `body`. The caller tests the conditions.
+  /// Emits a loop over the walked index variable, if there is one, around `body`. The caller tests the conditions.
   void for_solutions(const Solved& s, const std::function<void(const Env&)>& body);
 
  private:

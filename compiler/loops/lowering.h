@@ -13,7 +13,7 @@ class Lowering : Part {
  public:
   /// `shared` must outlive this object and belong to no other lowering.
   explicit Lowering(Shared& shared);
-  /// Writes the whole program and returns it with its interface. Call it once.
+  /// Emits the whole program and returns it with its interface. Call it once.
   Lowered run();
 
  private:
@@ -38,43 +38,43 @@ class Lowering : Part {
   /// Declares buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
   void declare_gradients();
 
-  // ---- lower_program.cpp: functions outside the sweep
-  /// Writes `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
+  /// Emits the function `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
   void emit_prepare();
-  /// Writes the loops that form the statistics without latent atoms.
+  /// Emits the loops that form the statistics without latent atoms.
   void sum_data();
-  /// Writes one function for each group of cached sums, which forms them all.
+  /// Emits one function for each group of cached sums, which forms them all.
   void emit_kept();
-  /// Writes the body of such a function: it forms the sums of the group and sets its valid flag.
+  /// Emits the body of a function that forms the cached sums of the group and sets their valid flag.
   void sum_kept(const KeptSums& group);
   /// One cached sum while its function is written.
   struct Summed;
   /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors: there are two
   /// loops or more, and this one has a small constant length. Only for sums without axes.
   std::optional<BoundId> lanes_of(const Summed& sum) const;
-  /// Writes what one item adds to a cached sum; `items` has the values of the item's index variables.
+  /// Emits code that adds the contribution of one item to a cached sum; `items` has the values of the item's index
+  /// variables.
   void add_item(const Summed& sum, const Env& items);
   /// Records that the function at `position` reads the cached sum in the term, if there is one: whoever calls the
   /// function makes the sum valid first.
   void keep_before(std::size_t position, const ArrayTerm& term);
-  /// Writes stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
+  /// Emits stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
   void forget_kept(std::optional<BlockId> block = {});
-  /// Writes stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
+  /// Emits stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
   /// priors must not read the tangent points of an earlier start.
   void forget_bounds();
-  /// Writes a function that forms stored factors from their priors, parents first; without `globals`, only those of
+  /// Emits a function that forms stored factors from their priors, parents first; without `globals`, only those of
   /// local variables. Returns its position in the program.
   std::size_t emit_initialise(const std::string& name, bool globals);
-  /// Writes a function that recomputes expected statistics from parameters; without `local`, not those of local
+  /// Emits a function that recomputes expected statistics from parameters; without `local`, not those of local
   /// variables. Returns its position in the program.
   std::size_t emit_expectations(const std::string& name, bool local);
-  /// Writes the update of a block outside the item stages. Returns its position in the program.
+  /// Emits the function that updates a block outside the item stages. Returns its position in the program.
   std::size_t emit_update(BlockId b);
   /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable.
   bool is_local(std::size_t origin) const;
-  /// Writes `elbo`, which fills Interface::elbo_value.
+  /// Emits the function `elbo`, which fills Interface::elbo_value.
   void emit_elbo();
-  /// Writes `states` (Interface::states).
+  /// Emits the function `states` (Interface::states).
   void emit_states();
   /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
   void mark_single(const StageFunctions& stage);

@@ -13,7 +13,7 @@ namespace lehr::loops {
 /// The uses of a block: pairs of a term and the position of one of the block's atoms in it.
 using Uses = std::vector<std::pair<ArrayTerm, std::size_t>>;
 
-/// Writes running sums, and gives the terms in which they stand.
+/// Emits running sums, and returns the terms in residual form.
 class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}
@@ -31,17 +31,19 @@ class Residuals : Part {
   };
   /// Returns the running sums that the uses read.
   std::vector<RunningSum> running_sums(const Uses& uses) const;
-  /// Writes the loops that form S anew; once before each update of a block, so that rounding errors do not build up.
+  /// Emits the loops that compute S anew. Called once before each update of a block, so that rounding errors do not
+  /// build up.
   void fill_sum(const schedule::Residual& r);
-  /// Subtracts the summands that contain the element from S, or, with `back`, adds them again after its update.
+  /// Emits code that subtracts from S the summands that contain the element, or, with `back`, adds them again after its
+  /// update.
   void move_sum(const RunningSum& x, bool back, const std::vector<bool>& fixed, const std::vector<ExprId>& element);
 
  private:
-  /// Returns E A at the values of the index variables in `env`.
+  /// Returns an expression for the expectation E A of one summand, at the values of the index variables in `env`.
   ExprId summand(const schedule::Residual& r, const Env& env);
-  /// Writes a loop over r that calls `body` with E A.
+  /// Emits a loop over r that calls `body` with the expectation E A of each summand.
   void each_summand(const schedule::Residual& r, const Env& env, const std::function<void(ExprId)>& body);
-  /// Returns S^2 - sum_r (E A)^2, the expectation of the pairs, at the element of S that `env` gives.
+  /// Returns an expression for S^2 - sum_r (E A)^2, the expectation of the pairs, at the element of S that `env` gives.
   ExprId expected_pairs(const schedule::Residual& r, const Env& env);
 
   Terms& terms_;      // loop nests of terms

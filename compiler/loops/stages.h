@@ -12,7 +12,7 @@
 
 namespace lehr::loops {
 
-/// Writes the functions of the item stages.
+/// Emits the functions of the item stages.
 class Stages : Part {
  public:
   Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
@@ -27,13 +27,13 @@ class Stages : Part {
         energies_(energies),
         streams_(streams) {}
 
-  /// Writes all functions of the stage at position `step` of Schedule::steps.
+  /// Emits all functions of the stage at position `step` of Schedule::steps.
   StageFunctions emit_stage(std::size_t step);
 
  private:
-  /// Writes the function that forms the stage's tables, and the exponentials of those that need them.
+  /// Emits the function that forms the stage's tables, and the exponentials of those that need them.
   std::size_t emit_tables(std::size_t step);
-  /// Writes the function over a range of items that updates, seeds, sums or refreshes them.
+  /// Emits the function over a range of items that updates, seeds, sums or refreshes them.
   std::size_t emit_items(std::size_t step, StageMode mode);
   /// Declares the work arrays that the items of one function share.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
@@ -62,16 +62,16 @@ class Stages : Part {
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
   /// Called with the array of parameters before the update, the event indices, and the current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
-  /// Writes loops over all parameters of one element.
+  /// Emits loops over all parameters of one element.
   void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
                       const ParameterBody& body);
-  /// Writes one pass over the item's blocks: streams are visited, stored blocks updated. In the `final` pass streams
-  /// also add to statistics, unless a refresh does. With `change`, the change of parameters is added up.
+  /// Emits one pass over the item's blocks: it visits streams and updates stored blocks. In the `final` pass streams
+  /// also add to statistics, unless a refresh does. With `change`, the pass adds up the change of parameters.
   void emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change);
-  /// Writes the last visit of an item: auxiliary sources and streams are formed once more from the other blocks as they
+  /// Emits the last visit of an item. It forms auxiliary sources and streams once more from the other blocks as they
   /// are now, so that the statistics belong to the final factors.
   void emit_refresh(const ItemWork& w);
-  /// Writes the work on one item: its passes until convergence, the refresh, and the sums.
+  /// Emits all code for one item: passes until convergence, the refresh, and the sums.
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
                  const ItemArrays& arrays);
   /// Returns the arrays with fresh copies of what streams add up for other blocks. The refresh adds to these, for the
@@ -87,28 +87,28 @@ class Stages : Part {
   };
   /// Returns the stage's one stream if its items have full rows of counts and the mode updates or refreshes them.
   std::optional<Stream> full_stream(const schedule::ItemStage& stage, StageMode mode) const;
-  /// Writes the loop over groups of four items with full rows.
+  /// Emits the loop over groups of four items with full rows.
   void emit_full(const FullWork& f, StageMode mode, const Passes& passes);
-  /// Writes a loop over the items of the group that begins with `first`: `u` is the position in the group.
+  /// Emits a loop over the items of the group that begins with `first`: `u` is the position in the group.
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
-  /// Writes the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
+  /// Emits the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
   void update_full(const FullWork& f, ExprId first, const Passes& passes);
   /// Returns true if the update of a chain adds the term to its statistic already (Chains::adds_with_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
-  /// Writes what an item adds to statistics, energies and entropies, except what streams add themselves.
+  /// Emits code that adds an item to statistics, energies and entropies, except what streams add themselves.
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
-  /// Writes the function that subtracts from the entropies the means of the tables under their sums, which the items
+  /// Emits the function that subtracts from the entropies the means of the tables under their sums, which the items
   /// left out: sum over entries of S * G. None if the items leave out nothing.
   std::optional<std::size_t> emit_close(const schedule::ItemStage& stage, std::size_t step);
-  /// Writes the function over items that forms stored blocks from their priors (StageFunctions::fresh).
+  /// Emits the function over items that forms stored blocks from their priors (StageFunctions::fresh).
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
-  /// Writes the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
+  /// Emits the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);
-  /// Writes the function over items that recomputes expected statistics (StageFunctions::expectations).
+  /// Emits the function over items that recomputes expected statistics (StageFunctions::expectations).
   std::size_t emit_item_expectations(const schedule::ItemStage& stage, std::size_t step);
-  /// Forms the pairs of the item's chains as if their elements were independent.
+  /// Emits code that forms the pairs of the item's chains as if their elements were independent.
   void start_chains(const schedule::ItemStage& stage, ExprId item, StageMode mode);
-  /// Sets all elements of a stored category block in the item to the item's pick.
+  /// Emits code that sets all elements of a stored category block in the item to the item's pick.
   void seed_stored(BlockId b, ExprId item);
   /// Returns the category with picks that chooses the block's prior, if the block's other terms hold only data beside
   /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.

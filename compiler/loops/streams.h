@@ -75,7 +75,7 @@ struct FullRows {
   BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
 };
 
-/// Writes the visits of streamed categories.
+/// Emits the visits of streamed categories.
 class Streams : Part {
  public:
   Streams(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -87,24 +87,26 @@ class Streams : Part {
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   /// Declares the stream's work arrays in the open function.
   void stream_arrays(Stream& s);
-  /// Writes what precedes the visits of an item: the list of its elements with counts, if it has one row of them.
+  /// Emits the code before the visits of an item: it lists the elements with counts above 0, if the item has one row of
+  /// counts.
   void open_item(Stream& s, ExprId item);
-  /// Writes the sum of the item's vectors and its exponential (Stream::item_exp), for a factored stream. Returns what
-  /// was subtracted before exp, so that nothing overflows; invalid for other streams.
+  /// Emits code that adds up the vectors of the item and exponentiates the sum (Stream::item_exp), for a factored
+  /// stream. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid for other
+  /// streams.
   ExprId stream_item_setup(const Stream& s, ExprId item);
-  /// Writes a visit of all elements of an item.
+  /// Emits a loop that visits every element of an item.
   void stream_elements(const Stream& s, ExprId item, StreamVisit visit);
   /// Declares, before the passes over an item, Stream::direct for each stream whose vector's exponentials may come from
   /// parameters, and sets it for the first pass.
   void find_direct(std::vector<Stream>& streams, ExprId item);
   /// Returns the stored block whose vector the stream reads; it must have exactly one.
   BlockId vector_block(const Stream& s) const;
-  /// Sets Stream::direct to 1 if the next pass takes the exponentials from the current parameters: all weights are 1
-  /// and the parameters are not small.
+  /// Emits code that sets Stream::direct to 1 if the next pass takes the exponentials from the current parameters: all
+  /// weights are 1 and the parameters are not small.
   void decide(const Stream& s, ExprId item);
-  /// Writes loops over the rows of a table and its sums: all indices but the contiguous one.
+  /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
-  /// Writes the exponentials of a table. The largest entry of each row is subtracted before, and stored.
+  /// Emits code that exponentiates a table. The largest entry of each row is subtracted before, and stored.
   void exp_table(ArrayId table);
   /// Returns true if the items may have full rows of counts: each is a row of counts over a plate, the log odds are one
   /// vector and rows of one table, and enough counts of the data are above zero.
@@ -113,13 +115,16 @@ class Streams : Part {
   bool has_full_rows(const Stream& s) const;
   /// Declares and initialises the work arrays for a group of items with full rows.
   FullRows full_rows(const Stream& s);
-  /// Writes the exponentials of the vector of the item at position `u` of the group.
+  /// Emits code that exponentiates the vector of the item at position `u` of the group.
   void form_row(const Stream& s, const FullRows& r, ExprId u, ExprId item);
-  /// Writes a visit of all elements of the group that begins with the item `first`; items from `end` on are left out.
+  /// Emits loops that visit all elements of the group that begins with the item `first`; items from `end` on are left
+  /// out.
   void visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprId end, const StreamVisit& visit);
-  /// Copies what was added up for the natural parameters of the item at position `u` to ItemArrays::streamed_into.
+  /// Emits code that copies what was added up for the natural parameters of the item at position `u` to
+  /// ItemArrays::streamed_into.
   void take_row(const Stream& s, const FullRows& r, ExprId u, const ItemArrays& arrays);
-  /// Subtracts, from the entropies of an item's elements, the means of the item's vectors, which they left out.
+  /// Emits code that subtracts the means of the item's vectors from the entropies of its elements, which left them out
+  /// (Stream::summed).
   void less_vector_means(const Stream& s, ExprId item, const StreamVisit& visit);
   /// Returns the indices of an element of a later block in ItemArrays::streamed_into: all but the item.
   std::vector<ExprId> streamed_address(const model::Variable& var, const std::vector<ExprId>& element,
@@ -129,7 +134,8 @@ class Streams : Part {
   /// Returns true if all elements of an item read the same vector of the partner: its indices are the item and, once,
   /// the category's value.
   bool is_vector(const Atom& own, const Atom& partner, BoundId value) const;
-  /// Writes `item_odds` and `item_exp` from expected statistics; `shift` becomes the largest log odds.
+  /// Emits code that computes Stream::item_odds and item_exp from expected statistics; `shift` becomes the largest log
+  /// odds.
   void exponentials_of_expectations(const Stream& s, ExprId item, ScalarId shift);
   /// Returns true if the stream's one vector has exponentials that parameters give without its expected statistics.
   bool can_be_direct(const Stream& s) const;
@@ -137,7 +143,7 @@ class Streams : Part {
   std::optional<std::string> x_of_vector(const Stream& s) const;
   /// Returns true if no update of another block of the item reads the expected statistics of the vector.
   bool reads_alone(const Stream& s) const;
-  /// Returns the product of the run-time weights on the log odds from a vector.
+  /// Returns an expression for the product of the run-time weights on the log odds from a vector.
   ExprId vector_scale(const StreamUse& u);
   /// Returns the use with the stream's vector; null if it has none or several.
   const StreamUse* vector_use(const Stream& s) const;
@@ -152,65 +158,73 @@ class Streams : Part {
     ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
     std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
   };
-  /// Writes the visit of a tile: sums of exponentials, then what the probabilities add to. If a sum underflows, the
-  /// elements are visited one by one.
+  /// Emits the visit of a tile: sums of exponentials, then additions to statistics. If a sum underflows, the elements
+  /// are visited one by one.
   void visit_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
-  /// Writes FullRows::total of a tile; `low` becomes the number of sums that are below kUnderflow.
+  /// Emits code that computes the sums of exponentials of a tile (FullRows::total). `low` becomes the number of sums
+  /// that are below kUnderflow.
   void add_up_tile(const Stream& s, const FullRows& r, const Tile& t, ScalarId low);
-  /// Writes what the probabilities of a tile add to: natural parameters; in a final visit statistics and entropies.
+  /// Emits code that adds the probabilities of a tile to natural parameters and, in a final visit, to statistics and
+  /// entropies.
   void spread_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
-  /// Writes what a tile adds to the table's statistic.
+  /// Emits code that adds the probabilities of a tile to the table's statistic.
   void add_tile(const Stream& s, const FullRows& r, const Tile& t);
-  /// Writes visits of a tile's elements one after another, by visit_element, which also works in logarithms.
+  /// Emits visits of a tile's elements one after another, by visit_element, which also works in logarithms.
   void one_by_one(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
-  /// Writes a loop over the elements of a tile that may be vectorised.
+  /// Emits a loop over the elements of a tile that may be vectorised.
   void each_lane(const std::function<void(ExprId lane)>& body);
-  /// Returns the count of element `e` of an item, or 0 if `e` is before `begin`.
+  /// Returns an expression for the count of element `e` of an item, or 0 if `e` is before `begin`.
   ExprId count_from(const Stream& s, ExprId begin, ExprId item, ExprId e);
-  /// Returns what the exponentials of an element are multiplied by where a use adds them up; the same for all values.
+  /// Returns an expression for the factor on the exponentials of an element where they are added to what a use updates.
+  /// It is the same for all values.
   ExprId coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale);
-  /// Writes a branch on Stream::direct: `body` for each value with the logarithm digamma(x), otherwise `other`.
+  /// Emits a branch on Stream::direct. If it is 1, `body` is called for each value with the logarithm digamma(x);
+  /// otherwise `other` is.
   void if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
   /// One element during its visit.
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
-  /// Writes the element's unnormalised probabilities and their sum. A pick or a draw gives one value probability 1.
+  /// Emits code that computes the element's unnormalised probabilities and their sum. A pick or a draw gives one value
+  /// probability 1.
   void form_probabilities(const Element& e);
-  /// Writes a point mass at the element's value in place of its probabilities, if the value is observed.
+  /// Emits code that replaces the element's probabilities by a point mass at its value, if that is observed.
   void clamp(const Element& e);
-  /// Writes the probabilities by adding up log odds and taking exponentials.
+  /// Emits code that computes the probabilities by adding up log odds and taking exponentials.
   void from_odds(const Element& e);
-  /// Writes the probabilities as products of exponentials; if their sum underflows, by from_odds.
+  /// Emits code that computes the probabilities as products of exponentials; if their sum underflows, by from_odds.
   void from_exponentials(const Element& e);
-  /// Returns what the probabilities are multiplied by where a use adds them up: the other factors of its term, run-time
-  /// weights if they go to natural parameters, and `scale`.
+  /// Returns the factors on the probabilities where they are added to what a use updates: the other factors of its
+  /// term, run-time weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const StreamUse& u, ExprId scale);
-  /// Writes what the probabilities add to by one use: natural parameters of a later block, statistics, or energies.
+  /// Emits code that adds the probabilities to what a use updates: natural parameters of a later block, statistics, or
+  /// energies.
   void spread(const Element& e, std::size_t use, ExprId scale);
-  /// Adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed stream, log Z alone.
+  /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed
+  /// stream, log Z alone.
   void add_entropy(const Element& e, ExprId scale);
-  /// Returns sum_k p_k * log odds_k.
+  /// Returns an expression for the mean of the log odds under the probabilities, sum_k p_k * log odds_k.
   ExprId mean_odds(const Element& e, ExprId scale);
   /// Returns true if the stream is summed: factored, and the sums that hold its means are of its terms alone.
   bool is_summed(const Stream& s) const;
-  /// Writes the code for one element, given its indices.
+  /// A function that emits the code for one element, given its indices.
   using ElementBody = std::function<void(const std::vector<ExprId>& element)>;
   /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a loop of
   /// its own before they are visited.
   bool has_empty_elements(const Stream& s) const;
-  /// Writes the loop that fills Stream::counted for one row; returns the number of its entries.
+  /// Emits the loop that lists the positions with counts above 0 of one row (Stream::counted). Returns their number.
   ScalarId find_counted(const Stream& s, const std::vector<ExprId>& row);
-  /// Writes loops over the elements of an item; counts of zero are left out.
+  /// Emits loops over the elements of an item; counts of zero are left out.
   void each_element(const Stream& s, ExprId item, const ElementBody& body);
-  /// Writes the visit of one element: probabilities, what they add to, and its entropy.
+  /// Emits the visit of one element: it computes the probabilities, adds them to what all uses update, and adds the
+  /// entropy.
   void visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
   /// Returns the table of a use of kind `table`, or of another use with a statistic.
   ArrayId table_of(const StreamUse& u) const;
-  /// Returns the entry of the element's row at the value `k`, in an array of the table's shape.
+  /// Returns an expression for the entry of the element's row at the value `k`, in an array of the table's shape.
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);
-  /// Writes a loop over the values of the category.
+  /// Emits a loop over the values of the category.
   void each_value(const Stream& s, const std::function<void(ExprId)>& body);
   /// Returns the values of the index variables that the element (or its leading indices) gives in the term of a use.
   Env stream_env(const Stream& s, std::size_t use, const std::vector<ExprId>& element) const;

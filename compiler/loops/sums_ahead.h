@@ -10,7 +10,7 @@
 
 namespace lehr::loops {
 
-/// Writes these sums.
+/// Emits code that computes these sums.
 class SumsAhead : Part {
  public:
   SumsAhead(Shared& shared, Terms& terms, Updates& updates) : Part(shared), terms_(terms), updates_(updates) {}
@@ -26,9 +26,10 @@ class SumsAhead : Part {
   /// or if an axis after the `given` leading ones is not fixed, is nested, or has no constant length; all lengths
   /// together must be a few hundred at most.
   std::optional<Taken> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
-  /// Writes the pass over the data that forms the sums, for the item in the leading indices of `element`.
+  /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Taken& taken, const std::vector<ExprId>& element);
-  /// Sets the natural parameters of an element to its sums times their weights, or to 0 for statistics without sums.
+  /// Emits code that sets the natural parameters of an element to its sums times their weights, or to 0 for statistics
+  /// without sums.
   void begin(BlockId b, const Taken& taken, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:

@@ -37,23 +37,25 @@ struct AtomValues {
   std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // product of elements of one chain
 };
 
-/// Writes the loop nests of terms, and evaluates what stands in them.
+/// Emits the loop nests of terms, and expressions for their factors.
 class Terms : Part {
  public:
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
 
   /// Returns the index variables that occur in the indices.
   std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
-  /// Returns the value of an index expression; all its index variables must be open in `env`.
+  /// Returns an expression for the value of an index; all its index variables must be open in `env`.
   ExprId index(IndexId i, const Env& env);
-  /// Returns the position of a member's entry in the vector of a joint variable: members lie one after another.
+  /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one
+  /// after another.
   ExprId coordinate(const density::IndexCoordinate& c, const Env& env);
   /// Returns true if an observed variable occurs in the coefficient's sums and products.
   bool mentions_observed(CoefId c) const;
   /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
   bool is_nothing(const Term& t) const { return number(t.coef) == 0.0; }
-  /// Returns the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is taken once, and the
-  /// result is 0 where its multiple is 0. Two parts that cancel at log 0 would otherwise lose all digits of the sum.
+  /// Returns an expression for the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is
+  /// taken once, and the result is 0 where its multiple is 0. Two parts that cancel at log 0 would otherwise lose all
+  /// digits of the sum.
   ExprId sum(const std::vector<CoefId>& parts, const Env& env);
   /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
   /// the member's event axes.
@@ -64,13 +66,15 @@ class Terms : Part {
   /// The same for index expressions.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);
-  /// Returns a bool: true if a value of the data is not missing, which is NaN for reals and negative for categories.
+  /// Returns a bool expression: true if a value of the data is not missing, which is NaN for reals and negative for
+  /// categories.
   ExprId is_present(ExprId x);
   /// Returns the indices in memory of an element of a statistic, table or residual sum.
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   /// Returns the begin and end of the loop over an index variable; a nested one ends with its row.
   std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
-  /// Returns the number of elements along the axis after the leading ones in `lead`; of a nested axis, of its row.
+  /// Returns an expression for the number of elements along the axis after the leading ones in `lead`; of a nested
+  /// axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
   /// Returns `env`, in which a term with neighbours of a chain has its step fixed to 1, if only sums over the steps are
@@ -88,7 +92,7 @@ class Terms : Part {
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);
-  /// Writes loops over the index variables of `t` that are not in `env`, under its guards and `conditions`, and calls
+  /// Emits loops over the index variables of `t` that are not in `env`, under its guards and `conditions`, and calls
   /// `leaf` inside with the product of `factors`. The loop over `innermost` becomes the inner one. If the leaf only
   /// adds, `read` has the index variables whose values it uses. A loop over any other index variable that no factor
   /// depends on is then replaced by a multiplication with its length.
@@ -96,10 +100,10 @@ class Terms : Part {
             std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
             const std::optional<std::set<BoundId>>& read = std::nullopt);
 
-  /// Writes loops over all elements of `plates` whose leading indices are `lead`.
+  /// Emits loops over all elements of `plates` whose leading indices are `lead`.
   void for_elements(const std::vector<model::PlateId>& plates,
                     const std::function<void(const std::vector<ExprId>&)>& body, std::vector<ExprId> lead = {});
-  /// Writes loops over the event indices of a statistic of that rank.
+  /// Emits loops over the event indices of a statistic of that rank.
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
 
  private:
@@ -107,27 +111,28 @@ class Terms : Part {
   struct Nest;
   /// Returns the value of a coefficient that is the same number whatever the data are.
   std::optional<double> number(CoefId c) const;
-  /// Returns the value of a coefficient expression.
+  /// Returns an expression for the value of a coefficient.
   ExprId coef(CoefId c, const Env& env);
   /// Returns true if the coefficient is an observed bit, or 1 minus one.
   bool is_bit(CoefId c) const;
-  /// Returns an element of a data array.
+  /// Returns an expression for an element of a data array.
   ExprId data_value(const density::DataSource& source, const std::vector<IndexId>& indices, const Env& env);
-  /// Returns the condition of a guard as a bool.
+  /// Returns a bool expression for the condition of a guard.
   ExprId guard(const Guard& g, const Env& env);
   /// Returns the two index variables i and j of a guard i >= j over one plate, which limits a loop rather than
   /// branches.
   std::optional<std::pair<BoundId, BoundId>> half_of(const Guard& g) const;
-  /// Returns an element of a statistic, table or residual sum.
+  /// Returns an expression for an element of a statistic, table or residual sum.
   ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
-  /// Returns the position of a nested plate's row among all rows: its index, plus the offset if the row is nested too.
+  /// Returns an expression for the position of a nested plate's row among all rows: its index, plus the offset if the
+  /// row is nested too.
   ExprId packed_row(IndexId row, const Env& env);
-  /// Returns the number of elements of a nested plate in the row at packed position `row`.
+  /// Returns an expression for the number of elements of a nested plate in the row at packed position `row`.
   ExprId row_length(model::PlateId set, ExprId row);
   /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that its
   /// loop only counts. Nested plates are left out.
   bool only_counts(const Nest& nest, BoundId b) const;
-  /// Writes one level of the nest: the factors and conditions that are decided, then the next loop or the leaf.
+  /// Emits one level of the nest: the factors and conditions that are decided there, then the next loop or the leaf.
   void emit_level(Nest& nest, Env env, ExprId product);
 
   AtomValues values_;

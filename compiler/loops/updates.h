@@ -29,13 +29,13 @@ struct UpdateHooks {
   bool tolerant = false;  // for initial values: improper factors give NaN instead of a failure, steps are full ones
 };
 
-/// Writes the updates of stored factors that are no chains, and what updates of chains share with them.
+/// Emits the updates of single elements, and what updates of chains share with them.
 class Updates : Part {
  public:
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws), clamps_(clamps) {}
 
-  /// Returns an atom's expected statistic under its factor, as a load.
+  /// Returns a load of the expected statistic of an atom under its factor.
   ExprId expectation(const Atom& a, const Env& env);
 
   /// Returns, by axis of the block's variable, true if the update fixes the axis to one element at a time (gather).
@@ -45,7 +45,7 @@ class Updates : Part {
   /// `only`.
   NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
                                 const std::set<math::Stat>& only = {});
-  /// Sets natural parameters to 0.
+  /// Emits code that sets natural parameters to 0.
   void clear(const NaturalTarget& n);
   /// An atom of a block in a term, and the atoms that its coefficient leaves out.
   struct Gathered {
@@ -54,17 +54,17 @@ class Updates : Part {
     std::size_t use;                   // position of the block's atom
     std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
   };
-  /// Writes the loops over the term for elements whose fixed axes have the values in `element`. Inside it calls `leaf`
+  /// Emits the loops over the term for elements whose fixed axes have the values in `element`. Inside it calls `leaf`
   /// with the coefficient of the atom and the indices to which it belongs in an array over `free_axes` and event axes.
   void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
               const std::vector<std::size_t>& free_axes,
               const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
-  /// Adds what one atom of a term gives to the natural parameters of the elements whose fixed axes have the values in
-  /// `element`.
+  /// Emits code that adds what one atom of a term gives to the natural parameters of the elements whose fixed axes have
+  /// the values in `element`.
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
                   const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// Forms the parameters and expected statistics of one element from its natural parameters: a step of the size
-  /// Weight::step for global blocks, a draw for drawn ones. Fails with kFailBlock if the factor is improper.
+  /// Emits code that forms the parameters and expected statistics of one element from its natural parameters: a step of
+  /// the size Weight::step for global blocks, a draw for drawn ones. Fails with kFailBlock if the factor is improper.
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
   /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
@@ -78,21 +78,24 @@ class Updates : Part {
   /// Returns the indices of an element's parameter, or of its expected statistic.
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
                                         const std::vector<ExprId>& event);
-  /// Forms the expected statistics that some term reads, and cached log determinants, from an element's parameters.
+  /// Emits code that forms the expected statistics that some term reads, and cached log determinants, from an element's
+  /// parameters.
   void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
-  /// Returns the entropy of an element's factor without its observed entries, times the copies that it stands for.
+  /// Returns an expression for the entropy of an element's factor without its observed entries, times the copies that
+  /// it stands for.
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
-  /// Replaces the parameters of an element's observed entries by those of a point mass at the observed value.
+  /// Emits code that replaces the parameters of an element's observed entries by those of a point mass at the observed
+  /// value.
   void clamp(BlockId b, const std::vector<ExprId>& element) { clamps_.put(b, element); }
-  /// Replaces the probabilities of a category by those of one draw.
+  /// Emits code that replaces the probabilities of a category by those of one draw.
   void draw_category(BlockId b, const std::vector<ExprId>& element);
-  /// Returns how many copies the element stands for: multiplicities of its plates, times 1 or 0 for elements on which
-  /// data depend or not, times the count of an auxiliary source.
+  /// Returns an expression for the number of copies that the element stands for: multiplicities of its plates, times
+  /// the count of an auxiliary source. It is 0 for elements on which no data depend.
   ExprId owned_multiplicity(const model::Variable& v, const std::vector<ExprId>& element);
 
  private:
-  /// Returns 1 if data depend on the element (of a vector with a mask for each entry, on all entries), otherwise 0. The
-  /// data array `mask` says so.
+  /// Returns an expression that is 1 if data depend on the element, otherwise 0, from the data array `mask`. If the
+  /// mask has entries of a vector, it is 1 if data depend on all of them.
   ExprId informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element);
   /// Registers stored expected statistics and log determinants with the formulas of an entropy, so that it need not
   /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
@@ -114,19 +117,22 @@ class Updates : Part {
   /// Returns nothing if the term has no such form, or the inner sums are more than a few hundred numbers.
   std::optional<ByParts> by_parts(const Gathered& g, const std::vector<bool>& fixed,
                                   const std::vector<ExprId>& element) const;
-  /// Adds a split term to the natural parameters: first the inner sums, then their products with the table.
+  /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
+  /// table.
   void contribute(const ByParts& p, const Atom& atom, BufferId naturals);
   /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
-  /// Forms the probabilities of a category from its natural parameters: exponentials, shifted by the largest and
-  /// normalised.
+  /// Emits code that forms the probabilities of a category from its natural parameters: exponentials, shifted by the
+  /// largest and normalised.
   void softmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// Gives a category (a point factor) probability 1 at its largest natural parameter, the first of equal ones.
+  /// Emits code that gives a category (a point factor) probability 1 at its largest natural parameter, the first of
+  /// equal ones.
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// Updates the running mean of a natural gradient, and adds to the squared norms, while Weight::memory is above 0.
+  /// Emits code that updates the running mean of a natural gradient, and adds to the squared norms, while
+  /// Weight::memory is above 0.
   void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
-  /// Replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et al. 2013,
-  /// section 2.4).
+  /// Emits code that replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et
+  /// al. 2013, section 2.4).
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   /// Stores a parameter, computed by its formula, at every component. Points move by a step, drawn parameters get a
   /// random number, observed entries their value.
@@ -134,9 +140,9 @@ class Updates : Part {
                        Formulas& f, bool tolerant);
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
   void know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f);
-  /// Returns the row-major position of event indices.
+  /// Returns an expression for the row-major position of event indices.
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
-  /// Writes a failure with kFailBlock if the factor is improper, or a point is not inside its support.
+  /// Emits a failure with kFailBlock if the factor is improper, or a point is not inside its support.
   void check_proper(BlockId b, Formulas& f);
 
   Terms& terms_;            // loop nests of terms
