@@ -1,4 +1,7 @@
-// Hash-consing by a key of integers per node, constant folding, and the stack of open blocks.
+// The builder of Loops: hash-consing, constant folding, and the stack of open blocks.
+//
+// Hash-consing (as of LLVM's constants and SelectionDAG nodes) keys each expression node by a vector of integers; equal
+// keys are one id. Folding is what the algebra of IEEE numbers allows for all values, NaN and infinity included.
 #include "compiler/loops/builder.h"
 
 #include <algorithm>
@@ -12,11 +15,13 @@
 namespace lehr::loops {
 namespace {
 
+/// Throws std::logic_error if a condition on the arguments does not hold.
 void require(bool condition, const char* what) {
   if (!condition) throw std::logic_error(std::string("loops::Builder: ") + what);
 }
 
-/// One key per node: the alternative, the type, then its fields.
+/// Makes the key of a node: the kind of node and its type (put first by intern), then its fields. Equal nodes have
+/// equal keys.
 struct KeyMaker {
   std::vector<std::int64_t> key;
 
@@ -40,7 +45,7 @@ struct KeyMaker {
   void operator()(const Select& n) { key.insert(key.end(), {n.condition.value, n.if_true.value, n.if_false.value}); }
 };
 
-/// The value of a literal.
+/// Returns the value of a literal; nothing for other expressions.
 std::optional<Value> known(const Expr& e) {
   if (const auto* x = std::get_if<ConstF>(&e.node)) return real(x->value);
   if (const auto* x = std::get_if<ConstI>(&e.node)) return integer(x->value);
@@ -111,7 +116,6 @@ ExprId Builder::of_value(Type type, Value x) {
   return type == Type::f64 ? f(x.f) : type == Type::i64 ? i(x.i) : boolean(x.i != 0);
 }
 
-/// Invalid when there is nothing to fold.
 ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   const Expr& inner = program_[operand];
   if ((op == UnaryOp::to_f64 && inner.type == Type::f64) || (op == UnaryOp::to_f32 && inner.type == Type::f32))
@@ -141,11 +145,11 @@ ExprId Builder::unary(UnaryOp op, ExprId operand) {
   return intern(result_type(row.gives, in), Unary{op, operand});
 }
 
-/// Invalid when there is nothing to fold.
 ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
   const BinaryRow& row = row_of(op);
   const auto a = known(program_[left]), b = known(program_[right]);
   if (row.takes == Takes::boolean) {
+    // `and` has the neutral element true and the absorbing element false; `or` has them the other way round.
     const bool neutral = op == BinaryOp::logical_and;
     if (a) return (a->i != 0) == neutral ? right : left;
     if (b) return (b->i != 0) == neutral ? left : right;
@@ -155,6 +159,7 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
     const Type in = type(left);
     return of_value(result_type(row.gives, in), is_real(in) ? row.of_reals(a->f, b->f) : row.of_integers(a->i, b->i));
   }
+  // Rules for i64 alone do not hold for reals: 0 * x may be NaN, and x - x too.
   const bool integer = type(left) == Type::i64;
   switch (op) {
     case BinaryOp::add:
@@ -187,8 +192,8 @@ ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
   return row.gives == Gives::boolean ? ExprId{} : fold_choice(op, left, right);
 }
 
-/// A constant goes into the branches of a choice between constants: 1 - (x > 0 ? 1 : 0) is (x > 0 ? 0 : 1). LLVM would
-/// otherwise take b (1 - s) + a s for b + s (a - b), which is not a where s is 1.
+/// A literal operand goes into both sides of a select between literals: 1 - (x > 0 ? 1 : 0) becomes (x > 0 ? 0 : 1).
+/// Otherwise LLVM may rewrite b (1 - s) + a s as b + s (a - b), which is not exactly a where s is 1.
 ExprId Builder::fold_choice(BinaryOp op, ExprId left, ExprId right) {
   double value = 0;
   if (const auto l = constants(left); l && constant(right, value))
@@ -262,6 +267,7 @@ BufferId Builder::local_array(std::string name, std::vector<SizeId> axes, Type e
 BufferId Builder::local_array(std::string name, const std::vector<std::int64_t>& extents, Type element) {
   std::vector<SizeId> axes;
   for (std::int64_t extent : extents) {
+    // An extent of the same length is shared, whatever its name.
     const auto same =
         std::find_if(program_.sizes.begin(), program_.sizes.end(), [&](const Size& s) { return s.constant == extent; });
     axes.push_back(same != program_.sizes.end() ? SizeId(static_cast<std::size_t>(same - program_.sizes.begin()))
@@ -285,6 +291,7 @@ void Builder::for_each(std::string index, SizeId size, const LoopBody& body, boo
 ExprId Builder::let(std::string name, ExprId value) {
   double literal = 0;
   if (constant(value, literal)) return value;
+  // An immutable scalar keeps its value, so it needs no copy.
   const auto* plain = std::get_if<Get>(&program_[value].node);
   if (plain && !mutable_[plain->scalar.index()]) return value;
   const ScalarId result = scalar(std::move(name), type(value));

@@ -135,7 +135,7 @@ class Builder {
   bool constant(ExprId e, double& value) const;
 
   // ---- functions and statements ----
-  /// Adds a function whose statements `body` writes, given the parameters as expressions, in order. Returns its
+  /// Adds a function whose statements `body` emits, given the parameters as expressions, in order. Returns its
   /// position in Program::functions. Functions do not nest.
   std::size_t function(std::string name, const std::vector<Parameter>& parameters,
                        const std::function<void(const Indices& parameters)>& body);

@@ -1,4 +1,5 @@
-// The nodes are aggregates, whose members are visited by their number: a member that is added is in the bytes.
+// Serialisation of programs. The nodes are aggregates, and a Writer visits their members by number (structured
+// bindings). So a member that is added to a node is part of the bytes without any change here.
 #include "compiler/loops/bytes.h"
 
 #include <type_traits>
@@ -6,17 +7,21 @@
 namespace lehr::loops {
 namespace {
 
+/// A placeholder that converts to any type, to test whether an aggregate has one more member.
 struct Anything {
   template <class T>
   operator T() const;
 };
 
+/// Returns the number of members of an aggregate: it is the largest n for which n initialisers compile.
 template <class T, class... Members>
 constexpr std::size_t count_members() {
   if constexpr (requires { T{Members{}..., Anything{}}; }) return count_members<T, Members..., Anything>();
   else return sizeof...(Members);
 }
 
+/// Appends values to a string of bytes. Sizes precede the elements of strings and vectors, so that the bytes are
+/// unambiguous.
 class Writer {
  public:
   std::string text;
@@ -49,6 +54,7 @@ class Writer {
     put(node.index());
     std::visit([this](const auto& x) { put(x); }, node);
   }
+  /// Texts of comments do not affect what a program computes.
   void put(const Comment&) {}
 
  private:
@@ -56,6 +62,7 @@ class Writer {
   void put_all(const Ts&... members) {
     (put(members), ...);
   }
+  /// Writes the members of an aggregate in order. Structured bindings need one case for each number of members.
   template <class T>
   void put_members(const T& x) {
     constexpr std::size_t n = count_members<T>();

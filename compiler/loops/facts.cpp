@@ -1,3 +1,5 @@
+// Questions about single types, expressions, statements and blocks (facts.h). Those about whole expressions use Walk,
+// which visits a shared subexpression once.
 #include "compiler/loops/facts.h"
 
 #include <algorithm>

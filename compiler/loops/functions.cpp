@@ -1,4 +1,5 @@
-// See functions.h.
+// The expansion of functions to operators of Loops (functions.h). The formulas are chosen so that none overflows: log
+// cosh x is |x| + log(1 + exp(-2 |x|)) - log 2, for example.
 #include "compiler/loops/functions.h"
 
 #include <fmt/format.h>
@@ -10,8 +11,8 @@
 namespace lehr::loops {
 namespace {
 
-/// log erfc(z) - log t + z^2 with t = 2 / (2 + z), z >= 0, as a polynomial in 2 t - 1: interpolated at Chebyshev nodes,
-/// error 2e-15.
+/// The coefficients of log erfc(z) - log t + z^2, t = 2 / (2 + z), z >= 0, as a polynomial in 2 t - 1. They interpolate
+/// at Chebyshev nodes, with an error of 2e-15.
 constexpr double kScaledTail[] = {
     -0.67179408405669361,    0.67264322397764087,     0.04734330684216264,     -0.046895610229715043,
     -0.0098726893787780372,  0.0088249385176366133,   0.001758933793312547,    -0.0023458120108219875,
@@ -21,9 +22,9 @@ constexpr double kScaledTail[] = {
     -2.2788602827006343e-07, -3.1344845208280958e-07, 1.5008515852343862e-07,  3.3999576487531158e-08,
     -2.5129914149601973e-08};
 
-/// log of the probability that a standard Normal number is above x.
+/// Returns the log probability that a standard Normal number is above x. Below 0 it is log(1 - the tail above -x).
 ExprId log_tail(Builder& b, ExprId x) {
-  b.need_double();  // moments of a number between limits are differences of such
+  b.need_double();  // moments of truncated Normal variables are differences of these values, and would cancel
   const ExprId z = b.mul(b.abs(x), b.f(std::numbers::sqrt2 / 2));
   const ExprId t = b.div(b.f(2), b.add(b.f(2), z));
   const ExprId s = b.sub(b.mul(b.f(2), t), b.f(1));
@@ -85,7 +86,7 @@ ExprId apply(Builder& b, math::Function f, ExprId x) {
     case Function::lower:
     case Function::upper:
     case Function::slope:
-      break;  // of variables: atoms, never applied
+      break;  // statistics of variables, which stand in terms as atoms
   }
   throw std::logic_error(fmt::format("loops: {} of a number", row_of(f).name));
 }

@@ -1,4 +1,5 @@
-// A direct transcription of the semantics in loops.h.
+// The interpreter: a direct transcription of the semantics in loops.h. It evaluates an expression anew wherever it
+// stands, and checks every index; speed does not matter here.
 #include "compiler/loops/interpret.h"
 
 #include <fmt/format.h>
@@ -17,11 +18,13 @@
 namespace lehr::loops {
 namespace {
 
+/// The content of i64 elements that nothing has stored: far outside of every array, also after some index arithmetic.
 constexpr std::int64_t kPoison = std::numeric_limits<std::int64_t>::min() / 4;
 
-/// How a block ended.
+/// How a block ended: at its end, by BreakIf, or by Fail.
 enum class Flow { next, leave_loop, failed };
 
+/// The state of one call: scalars, the pointers to buffers, and the counts of work.
 class Interpreter {
  public:
   Interpreter(const Program& program, lehr_buffer const* buffers, const std::int64_t* sizes)
@@ -30,6 +33,7 @@ class Interpreter {
       buffers_[b] = buffers ? buffers[b] : nullptr;
   }
 
+  /// Runs a function whose parameters are the next `integers` and `reals`, in order of type. Returns its status.
   std::int32_t call(const Function& function, const std::int64_t* integers, const double* reals) {
     for (ScalarId p : function.parameters) {
       scalars_[p.index()] = program_[p].type == Type::f64 ? real(*reals++) : integer(*integers++);
@@ -50,22 +54,26 @@ class Interpreter {
   const Work& work() const { return work_; }
 
  private:
+  /// Reports an index outside of its axis, which is a defect of the compiler.
   [[noreturn]] void violation(BufferId buffer, std::size_t axis, std::int64_t index, std::int64_t extent) const {
     throw std::logic_error(fmt::format("loops: index {} of axis {} of `{}` is outside [0, {})", index, axis,
                                        program_[buffer].name, extent));
   }
 
+  /// Returns the extent of an axis in this call.
   std::int64_t extent(SizeId size) const {
     const Size& s = program_[size];
     return s.constant >= 0 ? s.constant : sizes_[s.slot];
   }
 
+  /// Returns the memory of a buffer; throws if there is none.
   void* data(BufferId buffer) const {
     void* pointer = buffers_[buffer.index()];
     if (!pointer) throw std::logic_error(fmt::format("loops: no memory for buffer `{}`", program_[buffer].name));
     return pointer;
   }
 
+  /// Returns the number of elements of a buffer.
   std::int64_t element_count(BufferId id) const {
     std::int64_t count = 1;
     for (SizeId axis : program_[id].axes)
@@ -73,7 +81,7 @@ class Interpreter {
     return count;
   }
 
-  /// Position of an element, after checking each index against its own extent.
+  /// Returns the row-major position of an element, after checking each index against the extent of its own axis.
   std::int64_t position(BufferId id, const std::vector<ExprId>& indices) {
     std::int64_t at = 0;
     for (std::size_t axis = 0; axis < indices.size(); ++axis) {
@@ -85,7 +93,7 @@ class Interpreter {
     return at;
   }
 
-  // ---- elements ----
+  /// Returns the element at a position.
   Value get(BufferId buffer, std::int64_t at) {
     work_.bytes += bytes_of(program_[buffer].element);
     void const* const all = data(buffer);
@@ -100,6 +108,7 @@ class Interpreter {
     }
     return integer(static_cast<const std::int64_t*>(all)[at]);
   }
+  /// Stores an element at a position.
   void put(BufferId buffer, std::int64_t at, Value value) {
     void* const all = data(buffer);
     const Type type = program_[buffer].element;
@@ -109,16 +118,19 @@ class Interpreter {
     else static_cast<std::int64_t*>(all)[at] = value.i;
   }
 
-  // ---- expressions ----
+  /// Rounds a value of type f32 to 32 bits: arithmetic is done in 64 bits, then rounded.
   static Value rounded(Type type, Value x) { return type == Type::f32 ? real(static_cast<float>(x.f)) : x; }
+  /// Returns a + b, counted as an operation if real.
   Value sum(Type type, Value a, Value b) {
     work_.operations += is_real(type);
     return is_real(type) ? rounded(type, real(a.f + b.f)) : integer(a.i + b.i);
   }
+  /// Evaluates an expression.
   Value eval(ExprId id) {
     const Expr& e = program_[id];
     return rounded(e.type, std::visit([&](const auto& node) { return eval(e, node); }, e.node));
   }
+  /// Returns the value of a bool.
   bool truth(ExprId id) { return eval(id).i != 0; }
 
   Value eval(const Expr&, const ConstF& n) { return real(n.value); }
@@ -199,6 +211,7 @@ class Interpreter {
   }
   Flow run(const Comment&) { return Flow::next; }
 
+  /// Sets a scalar and goes on.
   Flow set(ScalarId scalar, Value value) {
     scalars_[scalar.index()] = value;
     return Flow::next;

@@ -1,4 +1,6 @@
-// Blocks: their updates, starts and entropies, whatever kind of factor they have.
+// Updates, initial values and entropies of blocks (blocks.h). `update` puts together what the other parts offer: it
+// chooses the axes to gather, moves sums over the data ahead, keeps running sums current around each element, and calls
+// the hooks.
 #include <algorithm>
 
 #include "compiler/loops/blocks.h"
@@ -6,7 +8,7 @@
 namespace lehr::loops {
 
 std::vector<BlockId> Blocks::parents_first() const {
-  // A block waits for the latent parents that the terms of its own statement mention.
+  // The parents of a block are the latent variables in the terms of its own statements.
   const conditionals::Conditionals& c = s_.conditionals;
   std::map<std::optional<model::StatementId>, std::set<std::size_t>> mentioned;
   for (const Term& t : c.density.terms) {
@@ -25,6 +27,7 @@ std::vector<BlockId> Blocks::parents_first() const {
     std::size_t next = 0;
     while (next < c.blocks.size() && !ready(next))
       ++next;
+    // A cycle of parents: take the first block that is left.
     if (next == c.blocks.size())
       next = static_cast<std::size_t>(std::find(done.begin(), done.end(), false) - done.begin());
     done[next] = true;
@@ -45,7 +48,7 @@ Uses Blocks::prior_uses(BlockId b) const {
     const bool readable = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& x) {
       return stored(s_.conditionals.block_of[x.variable.index()]);
     });
-    // An element that stands as the one before another: that one is formed later.
+    // x[t - 1] in the statement of x[t] is a use of the element before: it would read x[t], which is formed later.
     const auto before = [&](const Atom& x) {
       return std::any_of(x.axes.begin(), x.axes.end(), [&](IndexId i) {
         const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
@@ -84,6 +87,7 @@ void Blocks::recompute_expectations(BlockId b, const std::vector<ExprId>& lead) 
         updates_.expectations_from_parameters(b, element, f);
       },
       lead);
+  // Local pairs are work arrays of other functions.
   if (!at_.chains.contains(b) || at_.chains.at(b).local) return;
   chains_.for_sequences(var, lead, [&](const std::vector<ExprId>& q) { chains_.independent_pairs(b, q); });
 }
@@ -93,6 +97,7 @@ Uses Blocks::outer_uses(BlockId b) {
   const conditionals::Block& block = s_.conditionals[b];
   for (const schedule::OuterTerm& t : s_.outer) {
     ArrayTerm term = residuals_.outer_term(t, b);
+    // Terms with auxiliary variables that the draw integrates out come in by Integrals::add.
     if (integrals_.has(b, *term.term) || (t.statistic && integrals_.has(b, s_.statistics[*t.statistic].inner)))
       continue;
     term.weights = updates_.natural_weights(b, false);
@@ -131,7 +136,8 @@ void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const std::vector<bool> fixed = updates_.gather_axes(b, uses);
   const auto ahead = sums_ahead_.take(b, uses, fixed, lead.size());
-  // What waits for the element before comes last.
+  // Half sums over pairs read the elements before this one. They come last, so that the loads that wait for the last
+  // update come late.
   std::ranges::stable_partition(
       uses, [&](const auto& use) { return !terms_.goes_over_those_before(*use.first.term, use.second); });
   const NaturalTarget n = updates_.natural_buffers(b, fixed, "");

@@ -1,5 +1,5 @@
-// Chains: one factor over the whole sequence. What the kinds of chain share: the sequences, the log
-// potentials gathered from the terms, expectations of pairs, and the entropy of the factor.
+// What the kinds of chain share (chains.h): the sequences, the log potentials gathered from the terms, expectations of
+// products of elements, and the entropy of the factor.
 #include "compiler/loops/chains.h"
 
 #include <fmt/format.h>
@@ -15,23 +15,26 @@ using conditionals::ChainFactor;
 
 namespace {
 
+/// Returns the offset of an atom's step: -1 for x[t - 1].
 std::int64_t offset(const Algebra& a, const Atom& x) { return std::get<density::IndexBound>(a[x.axes.back()]).offset; }
 
-/// `pair`, with the lags where they are not that of neighbours.
+/// Returns the name of the array of products: `pair`, with the lags unless it is of neighbours.
 std::string together_name(const std::string& prefix, const model::Variable& var, const conditionals::Lags& lags) {
   const std::string name = prefix.empty() ? "pair." + var.name : prefix + var.name + ".pair";
   return lags == conditionals::Lags{1} ? name : fmt::format("{}.{}", name, fmt::join(lags, "."));
 }
 
+/// Returns the axes of the sequences: all but the last.
 std::vector<model::PlateId> sequences(const model::Variable& v) { return {v.axes.begin(), v.axes.end() - 1}; }
 
-/// The guard that there is an element before.
+/// Returns true if the guard says that there is an element before: t >= 1.
 bool is_step_before(const Algebra& a, const Guard& g) {
   if (g.present || g.relation != density::Relation::greater_equal) return false;
   const auto* first = std::get_if<density::IndexConstant>(&a[g.right]);
   return first && first->value <= 1;
 }
 
+/// Returns the indices of the element at step t.
 std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
   sequence.push_back(t);
   return sequence;
@@ -41,7 +44,8 @@ std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
 
 bool Chains::pairs_read_in_item(BlockId b) const {
   const auto stage = s_.stage_of[b.index()];
-  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh) return true;  // a refresh reads what it does not form
+  if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh)
+    return true;  // a refresh reads the pairs of chains, which it does not form
   for (const conditionals::Use& u : s_.conditionals[b].uses) {
     const Term& t = s_.conditionals.density.terms[u.term];
     const auto own = std::count_if(t.atoms.begin(), t.atoms.end(),
@@ -58,6 +62,7 @@ bool Chains::pairs_read_in_item(BlockId b) const {
 void Chains::declare_chain(BlockId b) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Chain chain;
+  // The pairs of a local chain are needed while its item is worked on, so they need no memory for every item.
   const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
   chain.local = one_an_item && !pairs_read_in_item(b);
   chain.summed = chain.local && only_sums_pairs(b);
@@ -135,6 +140,7 @@ std::vector<ExprId> Chains::entropy_address(BlockId b, const std::vector<ExprId>
 
 void Chains::store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value) {
   model::Variable whole = m_[s_.conditionals[b].variable];
+  // The copies are those of the sequence, not of its elements.
   whole.axes.pop_back();
   b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence),
            b_.mul(updates_.owned_multiplicity(whole, sequence), value));
@@ -160,7 +166,7 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
       b_.if_then(b_.less(b_.i(lags.back() - 1), t), [&, &lags = lags] { put_product(b, lags, now, mean); });
     }
   });
-  // that of an element counts its copies already
+  // Updates::entropy counts the copies of the element already.
   b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
@@ -215,9 +221,10 @@ bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
   if (!step) return false;
   const BoundId t = step->bound;
   const std::vector<Factor> factors = terms_.factors(array_term, pair, v);
+  // The potential moves if some factor depends on the step.
   const bool moving =
       std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
-  // Beside the guard that there is a step before.
+  // The guard that there is a step before holds at all steps with a pair.
   const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
     const std::set<BoundId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
     return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
@@ -260,10 +267,11 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
       updates_.contribute(b, t, use, fixed, lead, unary);
       continue;
     }
-    if (std::ranges::min(all) < use) continue;  // they are one use
+    if (std::ranges::min(all) < use) continue;  // the joint potential was formed at the first of its atoms
     const auto [lags, atoms] = in_order(together);
     const Atom& last = *atoms.back();
     Env env;
+    // Step 1 stands for all steps: it is the first that has a step before it.
     if (steady) env[std::get<density::IndexBound>(a_[last.axes.back()]).bound] = b_.i(1);
     std::vector<Factor> conditions;
     for (std::size_t x = 0; x + 1 < var.axes.size(); ++x) {

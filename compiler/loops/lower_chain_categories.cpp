@@ -1,13 +1,20 @@
-// Chains of categories: forward-backward. Rabiner (1989), section III and section V.A.
+// Chains of categories: the forward-backward algorithm. Rabiner (1989), section III, and section V.A on scaling; Bishop
+// (2006), section 13.2.
 //
-// With unary potentials U[t][k] and pair potentials W[t][j][k] (both expectations of the other factors'
-// statistics), q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). Of a chain that reaches back L
-// steps, W[t][h][s_t] is that of a history h, the L values before: messages are over histories, which are numbers with
-// their oldest value as the first digit, and what is before the first element has value 0. Messages are products of
-// exponentials, each step divided by its sum: the next step multiplies by 1 over it after it has added up what it
-// passes on, so that it waits for no division. Where the sum of a step is small, what is lost to underflow there and in
-// the next step may matter later, and all messages of the sequence are formed in logarithms. Most chains have the same
-// pair potentials at every step: they are kept, and their exponentials formed, once a sequence.
+// With unary potentials U[t][k] and joint potentials W[t][j][k] (both expectations of the other factors' statistics),
+// q(s) is proportional to exp(sum_t U[t][s_t] + sum_t W[t][s_t-1][s_t]). For an HMM with two states the emitted forward
+// pass is
+//
+//     for t: for j: for k: message[k] += unscaled[j] * transition[j, k]
+//            unscaled[k] = message[k] * emission[t, k] * share;  share = 1 / sum_k unscaled[k]
+//
+// If the chain reaches back L steps, W[t][h][s_t] has a history h, the L values before. Messages are then over
+// histories: numbers whose first digit is the oldest value. Values before the first element are 0.
+//
+// Each message is divided by its sum to avoid underflow. The next step multiplies by `share` after it has added up, so
+// it need not wait for the division. If some sum is very small, what was lost to underflow may matter later, and all
+// messages of the sequence are formed again in logarithms. Most chains have the same joint potentials at every step
+// ("steady"): these, and their exponentials, are formed once a sequence.
 #include <algorithm>
 
 #include "runtime/threshold.h"
@@ -17,14 +24,15 @@
 namespace lehr::loops {
 
 namespace {
-constexpr Threshold<double> kLeastSum("lower_chain_categories.least_sum",
-                                      1e-125);  // below it, what is lost to underflow may matter
-constexpr Threshold<std::int64_t> kSumsAtOnce("lower_chain_categories.sums_at_once",
-                                              25);  // that registers hold, one vector each
-constexpr Threshold<std::int64_t> kStepsAtOnce("lower_chain_categories.steps_at_once",
-                                               24);  // whose messages stay near while all rows of sums go over them
+/// The least sum of a message: below it, what is lost to underflow in this step or the next may matter.
+constexpr Threshold<double> kLeastSum("lower_chain_categories.least_sum", 1e-125);
+/// The number of sums that registers hold, one vector each (sum_pairs).
+constexpr Threshold<std::int64_t> kSumsAtOnce("lower_chain_categories.sums_at_once", 25);
+/// The number of steps in a tile: their messages stay in the cache while all rows of sums pass over them.
+constexpr Threshold<std::int64_t> kStepsAtOnce("lower_chain_categories.steps_at_once", 24);
 
-/// Rows of a square matrix of sums that are added up together; `values`: not positive if it is not known.
+/// Returns the number of rows of a square matrix of sums that are added up together, a divisor of `values`. It is 1 if
+/// `values` is not a constant of the code (not positive).
 std::int64_t rows_at_once(std::int64_t values) {
   if (values < 1) return 1;
   std::int64_t rows = std::clamp<std::int64_t>(kSumsAtOnce / values, 1, values);
@@ -128,7 +136,8 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
   m.emission = work_array("emission." + var.name, {steps, m.size});
   if (!s_.conditionals[b].drawn) {
     m.onward = work_array("onward." + var.name, over_histories({steps}, {}));
-    // What an element emits is not read once its probabilities are known.
+    // `emission` at t is not read any more once the probabilities at t are stored, so they can share an array. With
+    // histories they cannot: several histories add to one probability.
     m.marginal = m.reach == 1 ? m.emission : work_array("marginal." + var.name, {steps, m.size});
   }
   m.forward = work_array("forward." + var.name, over_histories({steps}, {}));
@@ -157,6 +166,7 @@ void Chains::gather_pairs(const Messages& m) {
         Digits known(static_cast<std::size_t>(m.reach));
         for (std::size_t k = 0; k < lags.size(); ++k)
           known[known.size() - std::size_t(lags[k])] = events[events.size() - 2 - k];
+        // A term with fewer lags than the history has digits adds to many histories.
         const ExprId added = known.size() == lags.size() ? value : b_.let(b_.fresh("w"), value);
         each_history(
             m, "h", [&](const Digits& j) { b_.add_to(m.pair, joined({m.row(t, zero)}, j, {events.back()}), added); },
@@ -178,6 +188,7 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   smooth_products(m);
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
   b_.for_range("t", zero, m.end, [&](ExprId t) { put_away(m, t); });
+  // The sums of the item may read the probabilities from this work array (take_marginals).
   if (s_.local[b.index()] && sequence.size() == 1 && !clamps_.any(b)) marginals_[b] = m.marginal;
   if (m.start.valid()) {
     b_.if_then(b_.less(zero, m.end), [&] {
@@ -471,6 +482,7 @@ void Chains::filter(Messages& m) {
     b_.if_else(
         b_.less(b_.i(0), t), [&] { pass_products(m, t, log_scale); }, [&] { open_products(m, log_scale); });
     const auto [top, sum] = emit(m, t, share);
+    // Written so that a sum that is NaN counts as too small.
     b_.if_then(b_.logical_not(b_.less(b_.f(kLeastSum), b_.get(sum))), [&] { b_.assign(m.products, b_.f(0)); });
     b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), top), b_.get(log_scale)));
     b_.assign(share, b_.div(b_.f(1), b_.get(sum)));
@@ -484,6 +496,7 @@ void Chains::filter(Messages& m) {
 void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { filter_logarithms(m); });
   clear_sums(m.block);
+  // The message behind the last element is 1 as a product and 0 as a logarithm: just the flag.
   each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.get(m.products)); });
   each_step_back(m, [&](ExprId t) {
     if (hooks.before) hooks.before(m.element(t));

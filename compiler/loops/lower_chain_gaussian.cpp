@@ -1,21 +1,23 @@
-// Chains of Normal and MvNormal elements: the Kalman smoother, as elimination in the natural parameters.
+// Chains of Normal and MvNormal elements: the Kalman smoother, as elimination in the natural parameters (information
+// form). A local level model x[t] ~ Normal(x[t-1], tau) has P_t = 2 tau and W_t,1 = tau between its ends.
 //
-// The terms give q(x) proportional to exp(sum_t h_t'x_t - x_t'P_t x_t / 2 + sum_t,a x_{t-a}'W_t,a x_t): a Gaussian
-// whose precision matrix has the blocks P_t on its diagonal and -W_t,a in the bands beside it, as many as the chain
-// reaches back. Eliminating x_0, x_1, ... in turn, W_t,a and P_t being what is left of them when it is the turn of
-// x_{t-a},
+// The terms give q(x) proportional to exp(sum_t h_t'x_t - x_t'P_t x_t / 2 + sum_t,a x_{t-a}'W_t,a x_t). This is a
+// Gaussian whose precision matrix has the blocks P_t on its diagonal and -W_t,a in the bands beside it, as many as the
+// chain reaches back. x_0, x_1, ... are eliminated one after another; W_t,a and P_t are what is left of them when
+// x_{t-a} is eliminated:
 //     G_t,a = L_{t-a}^-1 W_t,a,   W_t,a += sum_b>a G_{t-a,b-a}'W_t,b,   L_t = P_t - sum_a W_t,a'G_t,a,
 //     v_t = L_t^-1 (h_t + sum_a W_t,a'v_{t-a}),   log det = sum_t log det L_t,
-// and x_t given those after it is N(v_t + sum_a G_{t+a,a} x_{t+a}, L_t^-1), so that backwards
+// Given those after it, x_t is N(v_t + sum_a G_{t+a,a} x_{t+a}, L_t^-1), so that backwards
 //     m_t = v_t + sum_a G_{t+a,a} m_{t+a},   Cov(x_t, x_{t+b}) = sum_a G_{t+a,a} Cov(x_{t+a}, x_{t+b}),
 //     S_t = L_t^-1 + sum_a Cov(x_t, x_{t+a}) G_{t+a,a}'.
 // Rue & Held (2005), section 2.4: the block Cholesky factor of a band matrix; of one band, the smoother of Rauch, Tung
 // & Striebel (1965) in information form. A scalar is a vector of one component.
 //
-// The arrays are reused: P_t becomes L_t^-1, h_t becomes v_t, and W_t,a what is left of it. What is computed of a
-// step's matrices stands apart, as statements on matrices of one step between those that bring and store them: matrices
-// do not depend on h, and where P_t and W_t are the same at every step they settle, while means go on. Sequences of the
-// same length have their own loops for matrices, which are the same for all of them unless data are missing.
+// Arrays are reused: P_t becomes L_t^-1, h_t becomes v_t, and W_t,a what is left of it. The computation of a step's
+// matrices stands apart: statements on matrices of one step, between those that load and store them. Matrices do not
+// depend on h. Where P_t and W_t are the same at every step they reach a fixed point, and the pass `settled` can skip
+// steps while means go on. Sequences of the same length have matrices in loops of their own: they are the same for all
+// sequences unless data are missing, so a pass can hoist them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,40 +26,44 @@
 
 namespace lehr::loops {
 
+/// The arrays of one sequence. "Over the steps" means that the first axis is the step; of scalar elements it is the
+/// only one.
 struct Chains::Smoother {
   BlockId block;
   std::vector<ExprId> sequence;
   bool vector = false;
-  std::int32_t fail_code = 0;  // where the precision is not positive definite; 0: NaN
+  std::int32_t fail_code = 0;  // status if the precision is not positive definite; 0: NaN, no failure
   SizeId extent;
-  ExprId size, end;                    // components of an element, elements of the sequence
-  bool steady = false, apart = false;  // one W for all steps; matrices in loops of their own
-  NaturalTarget naturals;              // h and the natural parameters of the squares
-  BufferId linear, square;             // over the steps: h, v; P, L^-1
-  struct Band {                        // of elements that are so many steps apart
+  ExprId size, end;                    // number of components of an element; of elements of the sequence
+  bool steady = false, apart = false;  // W is the same at all steps; matrices have loops of their own
+  NaturalTarget naturals;              // `linear` and `square` as natural parameters
+  BufferId linear, square;             // over the steps: h, then v; P (first as natural parameters), then L^-1
+  /// The couplings of elements that are `lag` steps apart.
+  struct Band {
     std::int64_t lag;
-    BufferId coupling, gain;  // W over the steps, or the one of them all; G over the steps
-    // of one element
-    BufferId link, product;  // W, G; G
-    BufferId inverse;        // L_{t-lag}^-1
-    BufferId mean;           // m_{t+lag}
+    BufferId coupling, gain;  // over the steps: W (if steady, of one step alone); G
+    BufferId link, product;   // of one step: W forwards, G backwards; G
+    BufferId inverse;         // of one step: L_{t-lag}^-1
+    BufferId mean;            // of one step: m_{t+lag}, or the draw
   };
-  std::vector<Band> bands;
-  // of one element
-  BufferId own, pivot, logdet;               // P; L, log det L
-  BufferId filtered;                         // L^-1
-  std::vector<std::vector<BufferId>> later;  // Cov(x_{t+1+a}, x_{t+1+b}), a <= b
-  std::vector<BufferId> cross;               // Cov(x_t, x_{t+1+a})
-  BufferId information;                      // h + W'v, m
+  std::vector<Band> bands;                   // by lag, from 1
+  BufferId own, pivot, logdet;               // of one step: P; L; log det L
+  BufferId filtered;                         // of one step: L^-1
+  std::vector<std::vector<BufferId>> later;  // of one step, [a][b - a]: Cov(x_{t+1+a}, x_{t+1+b}), a <= b
+  std::vector<BufferId> cross;               // of one step, [a]: Cov(x_t, x_{t+1+a})
+  BufferId information;                      // of one step: h + sum W'v forwards, m backwards
 
+  /// Returns the indices of the element at step t.
   std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> out = sequence;
     out.push_back(t);
     return out;
   }
+  /// Returns the components as event indices: none for scalars.
   std::vector<ExprId> event(std::vector<ExprId> components) const {
     return vector ? components : std::vector<ExprId>{};
   }
+  /// Returns indices into an array over the steps: the step, then the components unless elements are scalars.
   std::vector<ExprId> at(ExprId t, std::vector<ExprId> components) const {
     if (!vector) return {t};
     components.insert(components.begin(), t);
@@ -67,7 +73,7 @@ struct Chains::Smoother {
 
 namespace {
 
-/// Of a variable and a lag: that of neighbours is not named.
+/// Returns the name with the lag behind it, unless the lag is 1.
 std::string banded(const std::string& name, std::int64_t lag) {
   return lag == 1 ? name : fmt::format("{}.{}", name, lag);
 }
@@ -146,6 +152,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
 
   const ScalarId logdet = b_.local(b_.fresh("logdet"), b_.f(0));
   for (const Smoother::Band& band : s.bands)
+    // Before the sequence L^-1 is 0, so that nothing is eliminated there.
     b_.fill(band.inverse, b_.f(0));
   const auto forwards = [&](const EachStep& body) { b_.for_range("t", b_.i(0), s.end, body); };
   in_turn(
@@ -175,6 +182,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
       s, backwards,
       [&](ExprId t) {
         now = smooth(s, t);
+        // Means are in another loop, which reads the matrices of all steps.
         if (s.apart) copy(s, now, std::nullopt, kept, t);
       },
       [&](ExprId t) {
@@ -293,7 +301,7 @@ void Chains::put_known(const Smoother& s, ExprId t, BufferId value, const std::v
 }
 
 ExprId Chains::eliminate(const Smoother& s, ExprId t) {
-  // the coefficients of x_j x_l and x_l x_j together, times -2 / 2
+  // P is minus twice the symmetric natural parameter of the squares, which is (n_jl + n_lj) / 2.
   each_component_pair(s, [&](ExprId j, ExprId l) {
     const ExprId sum = b_.add(b_.load(s.square, s.at(t, {j, l})), b_.load(s.square, s.at(t, {l, j})));
     b_.store(s.own, {j, l}, b_.neg(sum));
@@ -442,6 +450,7 @@ void Chains::put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(E
     b_.if_then(b_.less(later, s.end), [&] {
       each_component_pair(s, [&](ExprId j, ExprId l) {
         const ExprId product = b_.mul(now(j), b_.load(band.mean, {l}));
+        // E[x_t x_later] = Cov(x_t, x_later) + m_t m_later.
         const ExprId added = covariance ? b_.add(covariance(std::size_t(band.lag - 1), j, l), product) : product;
         put(s.block, {band.lag}, address(s.block, s.element(later), s.event({j, l})), added);
       });
@@ -483,7 +492,7 @@ void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
     });
   }
   f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {
-      {}, {}, now.covariance, {}};  // known, not to be inverted again
+      {}, {}, now.covariance, {}};  // S is available: expectations need not invert the precision again
   updates_.expectations_from_parameters(s.block, element, f);
 }
 
@@ -491,6 +500,7 @@ void Chains::draw_backwards(const Smoother& s, ExprId t) {
   const ExprId first = b_.i(0);
   const std::vector<ExprId> element = s.element(t);
   expect_later(s, t);
+  // The draw is the mean plus the Cholesky factor of L_t^-1 times standard Normal numbers.
   const SpdInverse covariance = formulas_.spd_inverse(
       "covariance", [&](const std::vector<ExprId>& jl) { return b_.load(s.square, s.at(t, jl)); }, s.extent,
       s.fail_code);

@@ -1,7 +1,10 @@
-// Log potentials of single elements that are rows of tables (of a letter, by state): their exponentials are taken with
-// the table, once a sweep, and multiplied here. What the first element alone has beside them goes into its message.
-// They are added up for the logarithms only: of sequences whose products underflow. Their means, which entropies are
-// less, are those of the table under the sums that the items add up anyway (Stages::emit_close).
+// Unary log potentials that are rows of tables (E[log beta[w[t], k]] of a hidden Markov model with letters w). Their
+// exponentials are taken with the table, once a sweep, and multiplied here for each element. What the first element
+// alone has besides (the initial distribution) goes into its message.
+//
+// Unary log potentials are added up only for sequences whose products underflow, and are then treated in logarithms.
+// Their means, which are part of the entropy, are those of the table under the sums that the items add up anyway
+// (Stages::emit_close).
 #include <algorithm>
 
 #include "compiler/conditionals/neighbours.h"
@@ -48,7 +51,8 @@ bool Chains::is_of_first(const Term& t, std::size_t use) const {
 
 std::optional<Chains::Singles> Chains::singles(BlockId b, const Uses& uses) const {
   const std::optional<std::size_t> step = s_.stage_of[b.index()];
-  // A refresh forms the tables anew, and the entropies of chains are those that were kept.
+  // In a refresh the tables are new while the entropies of chains are those of their last update, so that means taken
+  // from the tables would not belong to them.
   const bool refreshed = step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh;
   if (!s_.local[b.index()] || clamps_.any(b) || refreshed) return std::nullopt;
   Singles out;
@@ -116,6 +120,7 @@ void Chains::gather_unary(const Messages& m) {
   std::vector<ExprId> lead = m.sequence;
   lead.resize(axes);
   for (const auto& [t, use] : m.all) {
+    // Joint potentials are gathered by gather_pairs.
     if (stands_alone(t, use)) updates_.contribute(m.block, t, use, fixed, lead, target);
   }
   if (m.hooks->gathered) b_.for_range("t", zero, m.end, [&](ExprId t) { m.hooks->gathered(m.element(t), target); });
@@ -183,6 +188,7 @@ std::optional<ExprId> Chains::log_potential(const Messages& m, ExprId t, ExprId 
   std::optional<ExprId> out;
   for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
     const ArrayId table = *m.singles.rows[row].first.array;
+    // Stages::emit_close subtracts the mean of this table for all items together.
     if (adds_up_alone(stage, table)) continue;
     const ExprId entry = b_.load(at_.array.at(table), row_address(m, row, t, k));
     out = out ? b_.add(*out, entry) : entry;

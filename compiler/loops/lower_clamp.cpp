@@ -1,4 +1,5 @@
-// Clamped elements: what of their factors is not the conditional but the value.
+// Observed elements of latent variables (clamps.h): each parameter of such an element is a select between that of the
+// conditional and that of a point mass at the observed value.
 #include "compiler/loops/clamps.h"
 
 namespace lehr::loops {
@@ -21,7 +22,7 @@ ExprId Clamps::value(BlockId b, const std::vector<ExprId>& element, const std::v
 ExprId Clamps::unless_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event, ExprId x,
                             ExprId instead) {
   if (!any(b)) return x;
-  // The values of a category are no entries of it.
+  // The event index of a category is a value it may have, not an entry that may be observed.
   if (m_[s_.conditionals[b].variable].event.empty()) return b_.select(is_known(b, element), instead, x);
   ExprId known = b_.boolean(false);
   for (ExprId e : event)
@@ -85,7 +86,7 @@ void Clamps::condition(BlockId b, const std::vector<ExprId>& element, BufferId l
         is_known(b, element, {j}), [&] { b_.store(linear, at({j}), b_.f(0)); },
         [&] {
           b_.for_range("l", b_.i(0), size, [&](ExprId l) {
-            // n_jl + n_lj is twice the symmetric natural
+            // n_jl + n_lj is twice the symmetric natural parameter.
             const ExprId both = b_.add(b_.load(square, at({j, l})), b_.load(square, at({l, j})));
             b_.if_then(is_known(b, element, {l}),
                        [&] { b_.add_to(linear, at({j}), b_.mul(both, value(b, element, {l}))); });

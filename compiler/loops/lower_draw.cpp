@@ -1,10 +1,11 @@
-// Draws in the place of expectations: everything else of an update is as it is.
+// Draws in place of expectations. The rest of an update is that of variational inference: a drawn factor is a point
+// mass at the draw, whose expected statistics are those of the value.
 #include "compiler/loops/draws.h"
 #include "runtime/machine/random.h"
 
 namespace lehr::loops {
 
-// Generated code passes one for the other.
+// Generated code passes a math::Noise where the machine takes its own enumeration.
 static_assert(
     static_cast<std::int64_t>(math::Noise::binomial) == static_cast<std::int64_t>(machine::Noise::binomial) &&
     static_cast<std::int64_t>(math::Noise::normal) == static_cast<std::int64_t>(machine::Noise::normal) &&
@@ -33,7 +34,7 @@ void Draws::category(BlockId b, const std::vector<ExprId>& element, ExprId size,
                      const std::function<void(ExprId, ExprId)>& store) {
   double one = 0;
   if (b_.constant(copies, one) && one == 1) {
-    // The last value that is possible and begins below the random number.
+    // Inversion: the last value k of positive probability whose cumulative probability before it is below u.
     const ExprId u = b_.let(b_.fresh("u"), random(math::Noise::uniform, b, 0, element, b_.i(0), b_.f(0)));
     const ScalarId below = b_.local(b_.fresh("below"), b_.f(0)), picked = b_.local(b_.fresh("picked"), b_.i(0));
     b_.for_range("k", b_.i(0), size, [&](ExprId k) {
@@ -45,11 +46,13 @@ void Draws::category(BlockId b, const std::vector<ExprId>& element, ExprId size,
                  [&](ExprId k) { store(k, b_.select(b_.equal(k, b_.get(picked)), b_.f(1), b_.f(0))); });
     return;
   }
-  // One value after another takes its part of the copies that are left. What stands for none is drawn all the same.
+  // A multinomial as a sequence of binomials: each value gets some of the copies that are left. An element that stands
+  // for no copy is drawn as one.
   const ExprId n = b_.let(b_.fresh("copies"), b_.max(copies, b_.f(1)));
   const ScalarId left = b_.local(b_.fresh("left"), n), mass = b_.local(b_.fresh("mass"), b_.f(1));
   b_.for_range("k", b_.i(0), size, [&](ExprId k) {
     const ExprId p = b_.let(b_.fresh("p"), probability(k));
+    // The last value takes all that is left, also if rounding made the remaining mass too small.
     const ExprId last = b_.logical_or(b_.equal(k, b_.sub(size, b_.i(1))), b_.less_equal(b_.get(mass), p));
     const ExprId share = b_.let(b_.fresh("share"), b_.select(last, b_.f(1), b_.div(p, b_.get(mass))));
     const ExprId x = b_.let(b_.fresh("x"), random(math::Noise::binomial, b, 1, element, k, b_.get(left), share));

@@ -1,7 +1,13 @@
-// The envelope of all runs. Log odds are sums of products, so that bounds of the elements bound each product and with
-// them the log odds; a draw is monotone in its log odds at the same random number. Where an element has one neighbour
-// in each term, the bounds are those of the states inside; where no coupling is below 0, they are the runs from the
-// largest and the smallest state themselves.
+// Exact sampling on intervals (envelope.h).
+//
+// The log odds of an element are a sum of products over other elements. Intervals of these bound each product, and the
+// sums of the ends bound the log odds. A draw is monotone in its log odds if the random number is the same, so drawing
+// at both ends gives the new interval:
+//
+//     x[i] in [a, b], coefficient c < 0:     log odds of x[j] in [c b + ..., c a + ...]
+//
+// Where an element has one neighbour in each term, the interval is the smallest that holds all states inside. Where no
+// coupling is below 0, its ends are the runs from the largest and the smallest state themselves (Propp & Wilson 1996).
 #include "compiler/loops/envelope.h"
 
 #include <algorithm>
@@ -28,7 +34,7 @@ std::vector<ArrayTerm> Envelope::terms() {
   const bool items =
       std::ranges::any_of(s_.steps, [](const auto& s) { return std::holds_alternative<schedule::ItemStage>(s); });
   if (items) {
-    // Statistics of the items have expectations of their elements in them.
+    // Statistics of items contain expectations, not intervals, so the terms are taken as the model has them.
     for (const Term& t : s_.conditionals.density.terms)
       out.push_back({&t});
     return out;
@@ -49,6 +55,7 @@ Envelope::Interval Envelope::product(const ArrayTerm& t, std::size_t use, ExprId
     const ExprId most = b_.let(b_.fresh("most"), b_.load(bounds_[b.index()].most, at));
     const auto [low, high] = out;
     const ExprId ll = b_.mul(low, least), lm = b_.mul(low, most);
+    // A point times an interval needs two products, an interval times an interval four.
     if (low == high) {
       out = {b_.min(ll, lm), b_.max(ll, lm)};
     } else {
@@ -84,6 +91,7 @@ void Envelope::update(BlockId b, const std::vector<ExprId>& lead) {
     updates_.clear(most);
     for (const auto& [t, use] : uses) {
       const math::Stat stat = t.term->atoms[use].stat;
+      // All atoms are left out of the coefficient: `product` multiplies them as intervals.
       std::vector<std::size_t> all(t.term->atoms.size());
       std::iota(all.begin(), all.end(), 0);
       updates_.gather({b, t, use, all}, fixed, element, least.free_axes,
@@ -94,6 +102,7 @@ void Envelope::update(BlockId b, const std::vector<ExprId>& lead) {
                       });
     }
     blocks_.for_axes({var, fixed, false, lead.size()}, element, [&] {
+      // The upper end is drawn last, so the value of the element stays there.
       draw(b, element, least, bounds_[b.index()].least);
       draw(b, element, most, bounds_[b.index()].most);
     });

@@ -1,4 +1,5 @@
-// Family formulas as loops: parameter maps, moments, entropies, and the small matrix kernels they need.
+// Formulas of the families as loops (formulas.h): hoisting of subformulas, and the kernel that factors and inverts
+// symmetric positive definite matrices.
 #include "compiler/loops/formulas.h"
 
 #include <algorithm>
@@ -10,12 +11,13 @@
 namespace lehr::loops {
 namespace {
 
+/// Returns true if the formula has a function call or a sum, so that hoisting it pays.
 bool costly(const math::Expr& e) {
   const bool itself = std::holds_alternative<math::Apply>(e->form) || std::holds_alternative<math::Sum>(e->form);
   return itself || std::ranges::any_of(math::children_of(e), costly);
 }
 
-/// Largest subformulas that do not depend on event indices of rank above `rank` and are worth keeping.
+/// Collects the largest subformulas that do not depend on event indices of rank above `rank` and are costly.
 void invariant(const math::Expr& e, int rank, std::vector<math::Expr>& out) {
   if (math::free_event_rank(e) <= rank) {
     if (costly(e)) out.push_back(e);
@@ -25,14 +27,15 @@ void invariant(const math::Expr& e, int rank, std::vector<math::Expr>& out) {
   }
 }
 
-/// Sums that are in no other sum.
+/// Collects the sums that are in no other sum.
 void outermost_sums(const math::Expr& e, std::vector<math::Expr>& out) {
   if (std::holds_alternative<math::Sum>(e->form)) return out.push_back(e);
   for (const math::Expr& part : math::children_of(e))
     outermost_sums(part, out);
 }
 
-/// Matrices of which a formula has the log determinant, and whether it has entries of their inverses or of roots, too.
+/// Collects the matrices that the formula needs: false if only their log determinant, true if also entries of their
+/// inverse or of its root.
 void matrices(const math::Expr& e, std::map<std::string, bool>& out) {
   if (const auto* inverse = std::get_if<math::InverseEntry>(&e->form)) out[inverse->matrix] = true;
   if (const auto* logdet = std::get_if<math::LogDet>(&e->form)) out.try_emplace(logdet->matrix, false);
@@ -87,7 +90,7 @@ ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, Exp
                    const SpdInverse& known = f.inverses.at(x.matrix);
                    const ExprId row = event.at(x.row.id), column = event.at(x.column.id);
                    if (!x.root) return b_.load(known.inverse, {row, column});
-                   // Above the diagonal nothing is stored.
+                   // The root is lower triangular: entries above the diagonal are 0 and not stored.
                    return b_.select(b_.less_equal(column, row), b_.load(known.root, {row, column}), b_.f(0));
                  },
                  [&](const math::LogDet& x) { return f.inverses.at(x.matrix).logdet; }},
@@ -104,6 +107,7 @@ void FormulaLoops::components(const math::Expr& e, int rank, Formulas& f,
       if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let(b_.fresh("h"), formula(x, f, event));
     }
   };
+  // What is hoisted here is in scope in these loops only.
   const auto outside = f.hoisted;
   if (rank == 0) {
     form_repeated_sums(e, f);
@@ -152,6 +156,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
   const BufferId chol = work_array("chol." + tag, {extent, extent});
   const BufferId root = work_array("root." + tag, {extent, extent});
   const BufferId inv = work_array("inverse." + tag, {extent, extent});
+  // The squares of L's diagonal: the logarithms are taken of these in a loop of their own, which vectorises.
   const BufferId pivots = work_array("pivots." + tag, {extent});
   const ScalarId logdet = b_.local("logdet." + tag, b_.f(0));
   const ExprId n = b_.extent(extent), one = b_.i(1);
@@ -162,6 +167,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
       const ExprId x = b_.load(chol, {j, k});
       b_.accumulate(d, b_.neg(b_.mul(x, x)));
     });
+    // Written so that a pivot that is NaN fails, too.
     if (code != 0) b_.fail_if(b_.logical_not(b_.greater(b_.get(d), b_.f(0))), code);
     const ExprId diag = b_.let(b_.fresh("diag"), b_.sqrt(b_.get(d)));
     b_.store(pivots, {j}, b_.get(d));
@@ -175,7 +181,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
     });
   });
   b_.for_range("j", b_.i(0), n, [&](ExprId j) { b_.accumulate(logdet, b_.log(b_.load(pivots, {j}))); });
-  // root = inverse of the factor (lower triangular), by columns
+  // The root L^-1 by forward substitution, column by column; it is lower triangular.
   b_.for_range("j", b_.i(0), n, [&](ExprId j) {
     b_.store(root, {j, j}, b_.div(b_.f(1), b_.load(chol, {j, j})));
     b_.for_range("i", b_.add(j, one), n, [&](ExprId i) {
@@ -186,6 +192,7 @@ SpdInverse FormulaLoops::spd_inverse(const std::string& name, const Quantity& en
       b_.store(root, {i, j}, b_.neg(b_.div(b_.get(s), b_.load(chol, {i, i}))));
     });
   });
+  // A^-1 = L'^-1 L^-1, of which one triangle is computed and both are stored.
   b_.for_range("i", b_.i(0), n, [&](ExprId i) {
     b_.for_range("j", b_.i(0), b_.add(i, one), [&](ExprId j) {
       const ScalarId s = b_.local(b_.fresh("s"), b_.f(0));

@@ -1,6 +1,13 @@
-// Rows of counts of which many are above zero: those of several items are worked on together, for some elements at a
-// time, which stand in lanes. Every entry of the table is read once for all these items, and what the items add to a
-// row of the sums goes there at once. Sums of exponentials need no sums over lanes.
+// Full rows of counts (docs/passes.md): register blocking for streamed categories of which many counts are above zero.
+//
+// Four items (rows of counts) are visited together, in tiles of 16 consecutive elements, which stand in vector lanes:
+//
+//     for k: e[u] = exp_vector[u, k];  for lane: total[u, lane] += e[u] * exp_columns[k, at + lane]      for u in 0 ..
+//     4
+//
+// Each entry of the table is read once for all four items, and sums of exponentials are over k, not over lanes. What
+// the items add to a row of the statistic is added up first and stored once. If most counts are zero, lower_stream.cpp
+// visits a list of the others instead.
 #include <algorithm>
 
 #include "compiler/loops/stages.h"
@@ -14,12 +21,13 @@ using schedule::ItemStage;
 
 namespace {
 
-constexpr std::int64_t kItems = 4;  // together
-constexpr std::int64_t kTile = 16;  // elements of each at a time: two vectors
-constexpr std::int64_t kLanes = 8;  // in which sums over elements are kept apart
-// Share of counts above zero, from which on the others cost less than to find them, and number of values of which all
-// have to be: what is added up for four items is then more than the first cache holds.
+constexpr std::int64_t kItems = 4;  // in a group
+constexpr std::int64_t kTile = 16;  // elements of each item in a tile: two vectors
+constexpr std::int64_t kLanes = 8;  // partial sums over elements, one a lane of a vector
+/// The fraction of counts above zero from which on it is cheaper to visit zeros than to leave them out.
 constexpr Threshold<double> kFull("lower_full_rows.full", 0.4);
+/// The number of values from which on all counts must be above zero, because the work arrays of four items no longer
+/// fit the first-level cache. In between, the fraction must be at least values / kMostValues.
 constexpr Threshold<double> kMostValues("lower_full_rows.most_values", 128);
 
 }  // namespace
@@ -58,7 +66,7 @@ FullRows Streams::full_rows(const Stream& s) {
                    work_array("row_into", {items, s.values}), work_array("row_lanes", {items, s.values, lanes}),
                    work_array("row_total", {items, tile}),    work_array("row_scale", {items, tile}),
                    work_array("row_count", {items, tile})};
-  // Of items that are not there, too: nothing is too small.
+  // Positions of the group without an item have harmless exponentials: their sums do not underflow.
   b_.fill(r.exponentials, b_.f(1));
   b_.fill(r.shift, b_.f(0));
   return r;
@@ -83,6 +91,7 @@ void Streams::take_row(const Stream& s, const FullRows& r, ExprId u, const ItemA
 ExprId Streams::coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale) {
   std::vector<Factor> fs = spread_factors(u, scale);
   Env env = stream_env(s, static_cast<std::size_t>(&u - s.uses.data()), element);
+  // The coefficient is the same for all values, so that of value 0 stands for it.
   env[u.value] = b_.i(0);
   ExprId out;
   terms_.emit(u.term->term, std::move(fs), {}, std::move(env), u.value, [&](ExprId value, const Env&) { out = value; });
@@ -98,7 +107,7 @@ void Streams::visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprI
   for (std::int64_t u = 0; u < kItems; ++u)
     items.push_back(b_.let(b_.fresh("row"), b_.min(b_.add(first, b_.i(u)), b_.sub(end, b_.i(1)))));
   const auto tile = [&](ExprId from) {
-    // The last tile begins early enough to be whole, and leaves out what was in the one before.
+    // The last tile begins early enough to be whole; elements that were in the tile before count as 0.
     const ExprId at = b_.let(b_.fresh("at"), b_.max(b_.i(0), b_.min(from, b_.sub(n, b_.i(kTile)))));
     begins.clear();
     for (std::int64_t u = 0; u < kItems; ++u)
@@ -119,6 +128,7 @@ void Streams::visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprI
 
 void Streams::visit_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
   const ScalarId low = b_.local(b_.fresh("low"), b_.f(1));
+  // Rows shorter than a tile keep `low` at 1 and are visited one by one.
   b_.if_then(b_.less_equal(b_.i(kTile), t.n), [&] { add_up_tile(s, r, t, low); });
   b_.if_rarely_else(
       b_.less(b_.f(0), b_.get(low)), [&] { one_by_one(s, r, t, visit); }, [&] { spread_tile(s, r, t, visit); });
@@ -259,7 +269,8 @@ void Stages::emit_full(const FullWork& f, StageMode mode, const Passes& passes) 
       b_.fresh("first"), f.begin, f.end,
       [&](ExprId first) {
         if (mode == StageMode::update) update_full(f, first, passes);
-        // Other arrays, so that what the bound alone needs can be left out.
+        // The arrays differ from those of the updates, so that the pass `unread` can leave out what the ELBO alone
+        // needs.
         const FullRows rows = streams_.full_rows(f.stream);
         const StreamVisit visit{in_the_end, true, mode};
         each_full(f, first, [&](ExprId u, ExprId item) { streams_.form_row(f.stream, rows, u, item); });
@@ -289,6 +300,7 @@ void Stages::update_full(const FullWork& f, ExprId first, const Passes& passes) 
     streams_.visit_rows(f.stream, rows, first, f.end, {f.arrays, false, StageMode::update});
     const ScalarId going = b_.local(b_.fresh("going"), b_.f(0));
     each_full(f, first, [&](ExprId u, ExprId item) {
+      // Items of the group converge at different passes: one that has left is not updated any more.
       b_.if_then(b_.equal(b_.load(left, {u}), b_.f(0)), [&] {
         streams_.take_row(f.stream, rows, u, f.arrays);
         const Change change{b_.local(b_.fresh("moved"), b_.f(0)), b_.local(b_.fresh("size"), b_.f(0))};

@@ -1,5 +1,6 @@
-// Draws that have auxiliary variables integrated out. Of each auxiliary element beside the drawn one, every value gives
-// naturals, and these the logarithm of the integral: an element is set to one value after another.
+// Draws that have auxiliary variables integrated out (integrals.h). For each auxiliary element beside the drawn one,
+// the drawn element is set to one value after another. Each value gives natural parameters of the auxiliary, and these
+// the logarithm of the integral over it.
 #include "compiler/loops/integrals.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ void Integrals::each_beside(const conditionals::Integrated& x, const std::vector
       std::vector<ExprId> auxiliary;
       for (const IndexId i : pair.atoms[0].axes)
         auxiliary.push_back(terms_.index(i, env));
+      // An auxiliary element may stand beside the drawn one in several kinds of pairs; it counts once.
       if (k == 0) return body(auxiliary);
       ExprId earlier = is_beside(x.beside[0], element, auxiliary);
       for (std::size_t j = 1; j < k; ++j)
@@ -83,6 +85,7 @@ void Integrals::add_element(const Work& w, const std::vector<ExprId>& element, c
   const math::Support support = m_[s_.conditionals[w.block].variable].support;
   const bool category = support == math::Support::category, spin = support == math::Support::spin;
   b_.for_range("v", b_.i(0), values(w), [&](ExprId v) {
+    // -1 and 1 for the values 0 and 1.
     const ExprId side = b_.sub(b_.mul(b_.f(2), b_.to_f64(v)), b_.f(1));
     b_.store(expected(w), address(w, element, v), category ? b_.f(1) : spin ? side : b_.to_f64(v));
     gather(w, w.varying, auxiliary, w.at_one);
@@ -90,6 +93,7 @@ void Integrals::add_element(const Work& w, const std::vector<ExprId>& element, c
       b_.add_to(buffer, {}, b_.load(w.at_all.buffers.at(stat), {}));
     ExprId value = log_integral(w);
     if (category) b_.store(expected(w), address(w, element, v), b_.f(0));
+    // The natural parameter of a bit is the difference of the two log integrals, of a spin half of it.
     else value = b_.mul(b_.mul(b_.f(spin ? 0.5 : 1), side), value);
     const std::vector<ExprId> event = category ? std::vector{v} : std::vector<ExprId>();
     b_.add_to(n.buffers.at(category ? math::Stat::indicator : math::Stat::value),
@@ -117,6 +121,7 @@ ExprId Integrals::log_integral(const Work& w) {
     return out;
   };
   for (const math::FactorParameter& p : factor.parameters) {
+    // The integral depends on the parameters before the draw alone.
     if (p.noise) break;
     const ExprId x = evaluate(p.from_natural, p.name);
     f.quantities[p.name] = [x](const std::vector<ExprId>&) { return x; };

@@ -1,5 +1,6 @@
-// Expected log density of the data of every item, for temperatures of their own: times 1 / T of the item, as
-// all of its terms are. For starts of the items, all terms of the item's factors, and their entropies.
+// Sums by item (item_energies.h): the expected log density of every item's data, for temperatures of its own. It is
+// multiplied by 1 / T of the item, as all terms of the item are. For starts of the items, the sums are of all terms of
+// the item's factors, and of their entropies.
 #include "compiler/loops/item_energies.h"
 
 #include <algorithm>

@@ -1,5 +1,9 @@
-// Sums of factors that are kept (schedule.h, Statistic::is_kept): formed together, where all of them are of the same
-// factors, before a function that reads one of them and finds that it is not fresh.
+// Cached sums over items (schedule.h, Statistic::is_kept). A matrix factorisation has the term
+//
+//     sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2  =  -1/2 tau * S,   S = sum(n) E[U[user[n]]^2] E[V[item[n]]^2]
+//
+// The update of tau and the ELBO read S. It stays valid until U or V is updated: these clear a flag, and a function
+// that reads S has it formed first if the flag is 0. Sums over the same factors share a flag and one function.
 #include <algorithm>
 
 #include "compiler/loops/lowering.h"
@@ -12,19 +16,23 @@ using schedule::Statistic;
 
 namespace {
 
+/// The least length of a loop along which partial sums are held in an array.
 constexpr Threshold<std::int64_t> kFewLanes("lower_kept.few_lanes", 4);
+/// The greatest length of such a loop.
 constexpr Threshold<std::int64_t> kMostLanes("lower_kept.most_lanes", 64);
 
 }  // namespace
 
-/// Sums of numbers, without axes, are added up in scalars, each item for itself first; the others in their arrays.
+/// A cached sum. One without axes is added up in a scalar, each item for itself first; others are added to their
+/// arrays.
 struct Lowering::Summed {
   const Statistic* sum;
-  std::vector<BoundId> items;  // that have a loop for all sums
-  ScalarId total;              // of a number
+  std::vector<BoundId> items;  // index variables whose loops all sums share
+  ScalarId total;              // the sum, if it has no axes
 };
 
-/// Of two loops or more inside an item, the last, if it is a vector: the others do not wait for the sum over it.
+/// Partial sums along the last loop make it a vector operation: the outer loops do not wait for the sum over it each
+/// time.
 std::optional<BoundId> Lowering::lanes_of(const Summed& x) const {
   const auto length = [&](BoundId b) { return constant_length(a_[b].plate); };
   std::vector<BoundId> inside;
@@ -60,7 +68,7 @@ void Lowering::add_item(const Summed& x, const Env& items) {
 
 void Lowering::sum_kept(const KeptSums& group) {
   const auto is_item = [&](BoundId b) { return !a_[b].parent && model::is_item_plate(m_, m_[a_[b].plate].set); };
-  std::map<std::vector<model::PlateId>, std::vector<Summed>> alike;  // by the loops over items
+  std::map<std::vector<model::PlateId>, std::vector<Summed>> alike;  // sums by the plates of their loops over items
   for (const Statistic* s : group.sums) {
     Summed x{s, {}, {}};
     std::ranges::copy_if(s->inner.bounds, std::back_inserter(x.items), is_item);

@@ -1,4 +1,8 @@
-// Where everything is in memory: sizes, and buffers for data, factors, tables and sums.
+// The memory layout of a program: sizes, and buffers for data, factors, tables and sums.
+//
+// Every array has the plates of its variable as leading axes and event axes behind them. A nested plate (tokens of
+// documents) is packed: its rows lie one after another, and `offsets` has where each begins. So `w[doc, token]` of rows
+// with 3, 2 and 4 tokens has 9 elements, offsets are 0 3 5 9, and token 1 of document 2 is at index 6.
 #include "compiler/loops/lowering.h"
 
 #include <fmt/format.h>
@@ -16,8 +20,8 @@ using schedule::Statistic;
 
 namespace {
 
-/// Numbers that the work arrays of one function may have on its stack: a thread may have little of it. What
-/// no longer fits is in scratch buffers.
+/// The numbers that the work arrays of one function may have on its stack, as a thread may have little of it. Further
+/// arrays are scratch buffers.
 constexpr Threshold<std::int64_t> kStackEntries("lower_layout.stack_entries", 4096);
 
 }  // namespace
@@ -41,7 +45,7 @@ SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
 }
 
 bool Lowering::is_constant(model::PlateId set) const {
-  // The code for steps is that for any number of them.
+  // Ordered plates are read at run time, so that the same code serves sequences of any length.
   if (m_[set].parent || m_[set].ordered || shared_.data.sizes[set.index()] < 0) return false;
   return !model::is_item_plate(m_, set);
 }
@@ -62,6 +66,7 @@ std::vector<SizeId> Part::packed(const std::vector<model::PlateId>& plates) cons
   std::vector<SizeId> out;
   for (std::size_t k = 0; k < plates.size(); ++k) {
     const model::PlateId set = m_[plates[k]].set;
+    // The size of a nested plate is the number of elements in all its rows together.
     if (m_[set].parent && k > 0) out.back() = at_.size[set.index()];
     else out.push_back(at_.size[set.index()]);
   }
@@ -89,6 +94,7 @@ BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& si
     entries *= std::max<std::int64_t>(n, 1);
   }
   const std::string unique = b_.fresh(name + ".");
+  // The function that is open gets this position when it is closed.
   const std::size_t open = b_.program().functions.size();
   if (shared_.work.function != open) {
     shared_.work.function = open;
@@ -111,6 +117,7 @@ void Lowering::declare_data() {
   for (std::size_t k = 0; k < m_.plates.size(); ++k) {
     const model::PlateId p(k);
     if (m_[p].set != p || !m_[p].parent) continue;
+    // There is one offset for the beginning of each row, and one for the end of the last.
     const std::int64_t rows = shared_.data.sizes[m_[*m_[p].parent].set.index()];
     at_.data.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
                                     {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
@@ -161,6 +168,7 @@ void Lowering::declare_blocks() {
       slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
       slot.local = s_.stage_of[k].has_value();
       slot.streamed = !stored(b);
+      // Sweeps seldom read these parameters of items, so they are written when a reader asks (passes/unread.h).
       const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
       if (slot.local && (p.role == math::ParameterRole::precision || of_chain))
         b_.mark_needed(slot.buffer, Needed::rows);
@@ -180,6 +188,7 @@ void Lowering::declare_blocks() {
           b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)), Role::expectation,
                     packed(with_axes(rank)));
     }
+    // The ELBO needs log determinants of global factors. Their updates form them anyway, so they are stored.
     if (s_.stage_of[k] || block.chain || var.clamped || !block.has_entropy()) continue;
     for (const std::string& matrix : log_determinants(block.factor->entropy))
       at_.logdet[b][matrix] =
@@ -200,6 +209,7 @@ void Lowering::declare_kept(const Statistic& s) {
   std::set<BlockId> blocks;
   for (const Atom& x : s.inner.atoms)
     blocks.insert(s_.conditionals.block_of[x.variable.index()]);
+  // Sums over the same factors become invalid together, so they share a flag and a function.
   auto same = std::ranges::find(at_.kept, blocks, &KeptSums::blocks);
   if (same == at_.kept.end()) {
     const BufferId fresh = b_.buffer(fmt::format("fresh{}", at_.kept.size()), Role::table, {});
@@ -248,6 +258,7 @@ void Lowering::declare_arrays() {
         if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
         const ArrayId table = s_.statistics[*u.term->statistic].table;
         declare_exponentials(table);
+        // Full rows read the exponentials with the elements contiguous (lower_full_rows.cpp).
         if (!streams_.can_have_full_rows(stream)) continue;
         const std::vector<SizeId> sizes = b_.program()[at_.array.at(table)].axes;
         at_.exp_columns[table] =

@@ -1,13 +1,16 @@
-// The bounds of a term that a known element decides, and inverse lookups: when an element of a block is named
-// through data (`s[a[e]]`) and is updated on its own, the e with a[e] = i are walked, not all e. A pass over
-// all elements then visits every e once for each of its ends.
+// Solving for the index variables of a term when one of its atoms is a given element, and inverse lookups.
+//
+// If an element is named through data (`s[a[e]]`) and is updated on its own, the e with a[e] = i are walked, not all e:
+//
+//     for e in 0 .. E: if a[e] == i ...     becomes     for p in first[i] .. past[i]: e = order[p] ...
+//
+// A pass over all elements i then visits every e once for each of its ends, so its work is linear in the edges.
 #include "compiler/loops/lookups.h"
 
 #include <algorithm>
 
 namespace lehr::loops {
 
-/// A lookup at one bound that ranges over a plate of its own.
 std::optional<Lookups::PlainLookup> Lookups::plain_lookup(IndexId i) const {
   const auto* lookup = std::get_if<density::IndexLookup>(&a_[i]);
   if (!lookup || lookup->indices.size() != 1) return std::nullopt;
@@ -22,6 +25,7 @@ void Lookups::declare_inverse_lookups() {
       const Atom& atom = s_.conditionals.density.terms[u.term].atoms[u.atom];
       for (std::size_t x = 0; x < atom.axes.size(); ++x) {
         const auto lookup = plain_lookup(atom.axes[x]);
+        // Other axes are scattered: one pass over all e adds to all elements.
         if (!lookup || !(block.sequential[x] || block.chain) || at_.inverse.contains(lookup->source)) continue;
         std::visit(
             [&](auto id) {
@@ -51,10 +55,12 @@ void Lookups::prepare_inverse_lookups() {
     const auto each_known = [&, past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
       b_.for_range("e", b_.i(0), entries, [&](ExprId e) {
         const ExprId value = b_.let(b_.fresh("value"), b_.load(data, {e}));
+        // A negative category is a missing value.
         b_.if_then(b_.greater_equal(value, b_.i(0)), [&] { body(e, value); });
       });
     };
-    // Counting sort: `past` holds the counts, then the next free position of each value.
+    // A counting sort. `past` has the counts first, then the next free position of each value, and ends as the end of
+    // its range.
     b_.fill(inverse.past, b_.i(0));
     each_known([&, past = inverse.past](ExprId, ExprId value) { one_more(past, value); });
     const ScalarId total = b_.local(b_.fresh("total"), b_.i(0));
@@ -76,6 +82,7 @@ Solved Lookups::solve_axes(const Atom& atom, const std::vector<bool>& fixed, con
   for (std::size_t x = 0; x < fixed.size(); ++x) {
     if (!fixed[x]) continue;
     const auto* bound = std::get_if<density::IndexBound>(&a_[atom.axes[x]]);
+    // An index variable that occurs twice is solved at its first occurrence and tested at the second.
     if (!bound || out.env.contains(bound->bound)) {
       left.push_back(x);
       continue;
@@ -83,7 +90,7 @@ Solved Lookups::solve_axes(const Atom& atom, const std::vector<bool>& fixed, con
     const ExprId value = bound->offset == 0 ? element[x] : b_.sub(element[x], b_.i(bound->offset));
     out.env[bound->bound] = value;
     if (bound->offset == 0) continue;
-    // t - 1 = i: t must exist
+    // The index t - 1 is i, so t is i + 1, which the plate may not have.
     out.conditions.push_back({{}, [this, value, id = bound->bound](const Env& e) {
                                 const auto [begin, end] = terms_.range(id, e);
                                 return b_.logical_and(b_.less_equal(begin, value), b_.less(value, end));

@@ -1,4 +1,9 @@
-// What data add to the naturals of an element, where the values of the element are the last to be looked at.
+// Factored sums: what the data add to the natural parameters of an element, if no factor depends both on the data and
+// on the element's value k (Updates::by_parts).
+//
+//     for n: for g: for k: h[k] += data[n, g] * table[k, g]          N * G * K multiplications
+//     for n: for g: part[g] += data[n, g];
+//     for g: for k: h[k] += part[g] * table[k, g]                    N * G + G * K
 #include <algorithm>
 
 #include "runtime/threshold.h"
@@ -8,8 +13,10 @@
 namespace lehr::loops {
 namespace {
 
+/// The most numbers that the array of inner sums may have.
 constexpr Threshold<std::int64_t> kMostParts("lower_parts.most_parts", 256);
 
+/// Returns true if no index variable is in both sets.
 bool disjoint(const std::set<BoundId>& a, const std::set<BoundId>& b) {
   return std::ranges::none_of(a, [&](BoundId x) { return b.contains(x); });
 }
@@ -25,6 +32,8 @@ std::optional<Updates::ByParts> Updates::by_parts(const Gathered& g, const std::
   ByParts out{lookups_.solve_axes(atom, fixed, element), {}, term, {}, {}, {}};
   const Solved& solved = out.solved;
 
+  // `late` has the index variables of the element's value. Factors that depend on them are multiplied in the second
+  // half.
   std::set<BoundId> late = terms_.mentioned(atom.event);
   for (Factor& f : terms_.factors(g.term, g.without, s_.conditionals[g.block].variable)) {
     if (!disjoint(f.bounds, late)) out.parts.insert(f.bounds.begin(), f.bounds.end());
@@ -39,6 +48,7 @@ std::optional<Updates::ByParts> Updates::by_parts(const Gathered& g, const std::
   }
   if (numbers > kMostParts) return {};
 
+  // From here on, `late` has all index variables that the second half loops over.
   late.insert(out.parts.begin(), out.parts.end());
   std::ranges::copy_if(term.bounds, std::back_inserter(out.values.bounds), [&](BoundId x) { return late.contains(x); });
   const auto depends = [&](const std::vector<IndexId>& indices) { return !disjoint(terms_.mentioned(indices), late); };
@@ -50,6 +60,7 @@ std::optional<Updates::ByParts> Updates::by_parts(const Gathered& g, const std::
                             return x.present ? depends(x.element) : depends({x.left, x.right});
                           }) ||
       std::ranges::any_of(solved.conditions, [&](const Factor& f) { return !disjoint(f.bounds, late); });
+  // Splitting pays only if the first half goes over data.
   const bool over_data = solved.walk || std::ranges::any_of(out.data.bounds, [&](BoundId x) {
                            return !late.contains(x) && !solved.env.contains(x) && length(x) < 0;
                          });

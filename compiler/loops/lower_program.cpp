@@ -1,4 +1,8 @@
-// Sizes, buffers and the functions outside the sweep.
+// The functions outside the sweep (prepare, initialise, expectations, elbo, states), the updates of global blocks, and
+// the order in which the lowering emits everything.
+//
+// `run` declares all memory first, then emits the functions in the order of the interface. What one function caches for
+// another (log determinants, cached sums) is in buffers that lower_layout.cpp declares.
 #include "compiler/loops/lowering.h"
 
 #include <fmt/format.h>
@@ -18,10 +22,12 @@ using schedule::Statistic;
 
 namespace {
 
-/// More sums of data over the same plates than this share loops, so many each.
+/// With more sums of data over the same plates than this, the sums share loops.
 constexpr Threshold<std::size_t> kSumsApart("lower_program.sums_apart", 64);
+/// So many sums share one loop nest.
 constexpr Threshold<std::size_t> kSumsTogether("lower_program.sums_together", 16);
 
+/// Adds the data matrices whose inverse or log determinant stands in the coefficient.
 void data_matrices(const Algebra& a, CoefId c, std::set<density::DataSource>& out) {
   std::visit(Overloaded{[&](const density::CoefInverse& x) { out.insert(x.matrix); },
                         [&](const density::CoefLogDet& x) { out.insert(x.matrix); },
@@ -116,8 +122,9 @@ void Lowering::sum_data() {
   const auto add = [&](const Statistic& s, ExprId value, const Env& env) {
     b_.add_to(at_.array.at(s.sums), terms_.array_indices(s.sums, s.at, env), value);
   };
-  std::map<std::vector<model::PlateId>, std::vector<const Statistic*>> alike;  // by the loops of the sum
+  std::map<std::vector<model::PlateId>, std::vector<const Statistic*>> alike;  // sums by the plates of their loops
   for (const Statistic& s : s_.statistics) {
+    // Only rectangular loops without guards can be shared.
     const auto whole = [&](BoundId b) { return !a_[b].parent && !m_[m_[a_[b].plate].set].parent; };
     if (!s.of_data() || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.bounds, whole)) continue;
     std::vector<model::PlateId> plates;
@@ -125,7 +132,8 @@ void Lowering::sum_data() {
       plates.push_back(m_[a_[b].plate].set);
     alike[plates].push_back(&s);
   }
-  // Thousands of sums over the same data (the products of pairs of regressors) share their loops.
+  // A regression has a sum for each pair of regressors. Thousands of loop nests would take long to compile and would
+  // read the data as often, so such sums share their loops.
   std::set<const Statistic*> done;
   for (const auto& [plates, sums] : alike) {
     if (sums.size() <= kSumsApart) continue;
@@ -154,8 +162,8 @@ void Lowering::sum_data() {
   }
 }
 
-/// A prior with a bound is formed before the point where that touches, which follows it: not from what another start
-/// has left there.
+/// A prior in whose density a local bound stands is formed before the bound's tangent point, which follows it. So the
+/// point must not be left over from another start.
 void Lowering::forget_bounds() {
   for (const auto& [key, buffer] : at_.expectation) {
     const model::Variable& v = m_[s_.conditionals[key.first].variable];
@@ -196,7 +204,6 @@ std::size_t Lowering::emit_update(BlockId b) {
   return out;
 }
 
-/// The statement is that of a local variable.
 bool Lowering::is_local(std::size_t origin) const {
   const auto& statement = s_.conditionals.density.origins[origin].statement;
   const BlockId b = statement ? s_.conditionals.block_of[m_[*statement].variable.index()] : BlockId();
@@ -230,11 +237,13 @@ void Lowering::emit_elbo() {
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
+      // Item stages have added up the entropies of their blocks (at_.local_sums).
       if (s_.stage_of[k] || !s_.conditionals[b].has_entropy()) continue;
       const bool finite = is_discrete(m_[s_.conditionals[b].variable].support);
       const ScalarId into = !s_.local[k] ? global : finite ? discrete : local;
       blocks_.add_entropy(b, {}, into);
     }
+    // Methods compute their objectives from the parts, under temperatures, so each is written as well.
     const ExprId locals = b_.let("locals", b_.add(b_.get(local), b_.get(discrete)));
     const ExprId entropies = b_.let("entropies", b_.add(locals, b_.get(global)));
     const auto part = [&](ElboPart p, ExprId value) {
@@ -267,7 +276,7 @@ void Lowering::emit_states() {
   b_.mark_cold(*interface_.states);
 }
 
-/// Where 32 bits do, in all of it.
+/// The functions of a stage exchange tables and stored results, so all of them have 32 bits or none.
 void Lowering::mark_single(const StageFunctions& stage) {
   const std::optional<std::size_t> all[] = {stage.update, stage.seed, stage.sum, stage.refresh};
   if (std::ranges::any_of(all, [&](const auto& f) { return f && b_.needs_double(*f); })) return;

@@ -1,5 +1,6 @@
-// The pairs of a sum through the sum itself (schedule.h, Residual). S is formed anew at the start of every
-// update that reads it, so that what is taken off and put back for one r leaves no drift.
+// Residual form: the pairs of a square by way of the running sum (residuals.h, and Residual in schedule.h). S is formed
+// anew at the start of every update that reads it, so that rounding errors of the subtractions and additions do not
+// build up.
 #include "compiler/loops/residuals.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ using schedule::Residual;
 
 namespace {
 
-/// A term over the elements of S, where they are present.
+/// Returns a term whose loops go over the elements of S, under the guards of the summand. The last index variable of
+/// the summand is r.
 Term elements(const Residual& r) {
   Term out;
   out.bounds.assign(r.summand.bounds.begin(), r.summand.bounds.end() - 1);
@@ -55,6 +57,7 @@ ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t) {
     return {&r.common, std::nullopt, nullptr, {}, {std::move(pairs)}};
   }
   if (!t.statistic) return {&t.term};
+  // Without cached sums, the whole term is computed from the items each time.
   if (t.whole && !keeps()) return {&*t.whole};
   return {&t.term, s_.statistics[*t.statistic].sums, &t.at};
 }
@@ -63,10 +66,12 @@ ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t, BlockId b) {
   if (t.whole) {
     const auto& summed = s_.statistics[*t.statistic].inner.atoms;
     const auto own = [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; };
+    // A factor inside the sum reads the term item by item.
     if (std::ranges::any_of(summed, own)) return {&*t.whole};
   }
   if (!t.residual) return outer_term(t);
   const Residual& r = s_.residuals[*t.residual];
+  // The term that is linear in an element of `b`, times S.
   if (std::find(r.running.begin(), r.running.end(), b) != r.running.end()) return {&r.gradient, r.sums, &r.at};
   const bool inside = std::any_of(r.summand.atoms.begin(), r.summand.atoms.end(),
                                   [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; });

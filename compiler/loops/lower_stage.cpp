@@ -1,4 +1,10 @@
-// Item stages: tables before, local blocks item by item, statistics added up at the end of each item.
+// Item stages (stages.h): tables before, local blocks item by item, statistics added up at the end of each item.
+//
+// An item is iterated until its stored parameters change by less than a tolerance, then visited once more. The last
+// pass differs: it adds streamed categories to statistics, energies and entropies, so it stands in the code a second
+// time. Its shape is
+//
+//     for pass: if last { pass with sums; break } else { pass; settled = moved <= tolerance * size }
 #include "compiler/loops/stages.h"
 
 #include <algorithm>
@@ -18,6 +24,7 @@ std::size_t Stages::emit_tables(std::size_t step) {
       b_.fill(at_.array.at(s_.statistics[k].table), b_.f(0));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
+      // A table is the sum of the outer parts of all terms with this statistic.
       if (!t.statistic || s_.statistics[*t.statistic].stage != step) continue;
       const ArrayId table = s_.statistics[*t.statistic].table;
       std::optional<BoundId> innermost;
@@ -58,13 +65,15 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays);
       } else if (mode == StageMode::sum) {
         start_chains(stage, item, mode);
-        // The only block of a stage may keep its expectations nowhere (passes/within.h).
+        // The pass `within` may contract the expected statistics of a stage's only block to the loop that updates it,
+        // so they are formed again from the parameters.
         if (stage.blocks.size() == 1 && !at_.chains.contains(stage.blocks[0]))
           blocks_.recompute_expectations(stage.blocks[0], {item});
         emit_item_sums(stage, item, mode, arrays);
       } else {
         ExprId in = b_.boolean(true);
         for (BlockId id : stage.blocks) {
+          // An item is left out if one of its categories has no pick.
           if (at_.picks.contains(id) && (!options_.item_starts || !stored(id)))
             in = b_.logical_and(in, b_.greater_equal(b_.load(at_.picks.at(id), {item}), b_.i(0)));
         }
@@ -84,6 +93,7 @@ std::optional<std::size_t> Stages::emit_close(const ItemStage& stage, std::size_
   std::vector<ArrayId> tables;
   for (BlockId b : stage.blocks) {
     const std::vector<ArrayId> read = stored(b) ? chains_.row_tables(stage, b) : streams_.summed_tables(stage, b);
+    // Sums that several terms share are not those of one category, so its mean was subtracted with the items.
     std::ranges::copy_if(read, std::back_inserter(tables), [&](ArrayId t) { return adds_up_alone(stage, t); });
   }
   if (tables.empty()) return std::nullopt;
@@ -120,13 +130,14 @@ std::size_t Stages::emit_fresh(const ItemStage& stage, std::size_t step) {
 }
 
 void Stages::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunctions& out) {
-  std::vector<std::pair<const schedule::Statistic*, BoundId>> sums;  // with the bound that is the item
+  std::vector<std::pair<const schedule::Statistic*, BoundId>> sums;  // with the index variable of the item
   for (const schedule::Statistic& s : s_.statistics) {
     if (!s.of_data()) continue;
     std::vector<BoundId> items;
     for (BoundId b : s.inner.bounds) {
       if (m_[a_[b].plate].set == m_[stage.item].set) items.push_back(b);
     }
+    // A sum over pairs of items is not the sum of what each item adds.
     if (items.size() == 1) sums.emplace_back(&s, items[0]);
   }
   if (sums.empty()) return;
@@ -158,7 +169,7 @@ std::size_t Stages::emit_item_expectations(const ItemStage& stage, std::size_t s
 
 void Stages::start_chains(const ItemStage& stage, ExprId item, StageMode mode) {
   for (BlockId b : stage.blocks) {
-    // Stored pairs are those of the factor unless its elements were just seeded.
+    // Stored pairs belong to the factor as it is, unless its elements were just seeded.
     if (!at_.chains.contains(b) || (mode != StageMode::seed && !at_.chains.at(b).local)) continue;
     chains_.for_sequences(m_[s_.conditionals[b].variable], {item},
                           [&](const std::vector<ExprId>& q) { chains_.independent_pairs(b, q); });
@@ -181,6 +192,7 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
       if (!u.partner) continue;
       const Atom& p = u.term->term.atoms[*u.partner];
       const model::Variable& var = m_[p.variable];
+      // All axes but that of the item: the array is reused for every item.
       std::vector<model::PlateId> plates(var.axes.begin() + 1, var.axes.end());
       const auto event = event_axes(var, static_cast<int>(p.event.size()));
       plates.insert(plates.end(), event.begin(), event.end());
@@ -237,8 +249,7 @@ void Stages::each_parameter(const ItemArrays& arrays, BlockId b, const std::vect
 }
 
 void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change) {
-  // Streams come before the blocks that read what they add up, so one clearing a pass is right for all of
-  // them.
+  // Streams come before the blocks for which they add up natural parameters, so these are cleared once a pass.
   for (const auto& [into, buffer] : w.arrays.streamed_into)
     if (!w.gathered) b_.fill(buffer, b_.f(0));
   std::size_t stream = 0;
@@ -253,7 +264,8 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
       continue;
     }
     if (w.mode == StageMode::seed) {
-      // What says something of a seed is formed from the data of its item: at its prior it would be alike in all.
+      // A block whose prior the picked category chooses is formed from the data of its item. At its prior it would be
+      // the same in all items, and would tell nothing of the component.
       if (at_.picks.contains(b)) {
         seed_stored(b, w.item);
       } else if (const auto category = seeded_by(b)) {
@@ -262,16 +274,18 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
       }
       continue;
     }
-    // The change is read from the parameters around the update.
+    // The change is measured by the parameters before and after the update.
     UpdateHooks hooks = with_streams(w.arrays, b);
     const auto direct = std::ranges::find_if(
         w.streams, [&](const Stream& s) { return s.direct.valid() && streams_.vector_block(s) == b; });
+    // The next pass may need no expected statistics of this block (lower_stream_vector.cpp); the final one does.
     if (direct != w.streams.end() && !final) {
       hooks.forms_expectations = [&, direct](const std::vector<ExprId>& element) {
         streams_.decide(*direct, element[0]);
         return b_.equal(b_.get(direct->direct), b_.i(0));
       };
     }
+    // With one pass the probabilities are final, so the chain may add them to statistics right away.
     hooks.add_rows = w.mode == StageMode::update && !w.stage.iterate;
     if (change) {
       hooks.before = [&](const std::vector<ExprId>& element) {
@@ -308,9 +322,9 @@ void Stages::emit_refresh(const ItemWork& w) {
 
 void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
                        const ItemArrays& arrays) {
-  // A draw is a state as it is: nothing of it is formed twice.
+  // A sampler draws each element once a sweep, so nothing is formed again at the end.
   ItemWork w{stage, item, mode, arrays, {}, stage.refresh && !interface_.random_key.valid()};
-  // Local terms that no streamed category takes part in; the streams add up the others as they go.
+  // Streams add up the terms of their categories during the visits; other local terms are added up after them.
   for (BlockId b : stage.blocks) {
     if (stored(b)) continue;
     w.streams.push_back(streams_.plan_stream(stage, b));
@@ -333,7 +347,8 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
           b_.fresh("last"),
           b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)), b_.equal(i, b_.sub(passes.iterations, b_.i(1)))),
                     b_.i(1), b_.i(0)));
-      // Of the first block, the same in every pass: code that need not be there twice.
+      // The exponentials of the first block's vectors are the same code in both kinds of pass, so they stand before the
+      // branch.
       if (!stored(stage.blocks[0])) w.streams[0].shift = streams_.stream_item_setup(w.streams[0], item);
       const ScalarId moved = b_.local(b_.fresh("moved"), b_.f(0));
       const ScalarId size = b_.local(b_.fresh("size"), b_.f(0));
@@ -348,10 +363,11 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     });
     if (!w.streams.empty()) w.streams[0].shift = {};
   }
-  // What streams did add up before was for the blocks of the item.
+  // What the streams have added up so far was for the updates; the refresh adds up anew for the energy.
   const ItemArrays in_the_end = w.refreshed ? again(arrays) : arrays;
   if (w.refreshed) emit_refresh({stage, item, mode, in_the_end, w.streams, true});
   const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
+  // The sums that follow read the probabilities of chains from the work arrays that are still in the cache.
   if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;
   emit_item_sums(stage, item, mode, in_the_end);
   at_.marginal.clear();
@@ -365,7 +381,7 @@ ItemArrays Stages::again(const ItemArrays& arrays) {
 }
 
 void Stages::seed_stored(BlockId b, ExprId item) {
-  // Every element of the item takes the item's pick.
+  // The item's pick is the value of all its elements.
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const model::PlateId values = m_[*var.value_plate].set;
   const ExprId count = b_.extent(at_.size[values.index()]);
@@ -426,10 +442,11 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
                   [&](ExprId value, const Env&) { b_.accumulate(s_.tempered[t.term.origin] ? energy : prior, value); });
     }
   }
+  // A seed has statistics, from which the global blocks are formed, and no ELBO.
   if (mode == StageMode::seed) return;
   if (mode == StageMode::update) energies_.add_item_energies(stage, item);
-  // Terms of a streamed category with one stored block: its naturals, without their weights, times the final
-  // expectations.
+  // The energy of a term with a streamed category and a stored block is the natural parameter that the stream has added
+  // up, without its weights, times the final expected statistic.
   const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
   for (const auto& [key, buffer] : arrays.streamed_into) {
     const auto& [b, stat] = key;

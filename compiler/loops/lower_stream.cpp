@@ -1,6 +1,8 @@
-// Streamed categories: the probabilities of one element are formed in a work array, added to whatever needs
-// them, and forgotten. Where all log odds are table rows or vectors of the item (LDA), no exponential is
-// taken per element.
+// Streamed categories (streams.h): the plan of a stream, and the visit of one element. The probabilities of an element
+// are formed in a work array, added to whatever needs them, and overwritten by the next element's.
+//
+// If all log odds are table rows or vectors of the item (LDA), no exponential is taken per element: probabilities are
+// products of exponentials that were taken before. If their sum underflows, they are computed again from log odds.
 #include "compiler/loops/stream_element.h"
 
 #include <algorithm>
@@ -27,6 +29,7 @@ Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
   s.stage = &stage;
   const model::Variable& var = m_[s_.conditionals[z].variable];
   s.values = at_.size[m_[*var.value_plate].set.index()];
+  // With one element an item, an exponential for each vector saves nothing.
   bool all_factor = var.axes.size() > 1;
   for (const ItemStage::LocalTerm& t : stage.terms) {
     for (std::size_t k = 0; k < t.term.atoms.size(); ++k) {
@@ -36,6 +39,7 @@ Stream Streams::plan_stream(const ItemStage& stage, BlockId z) const {
       u.atom = k;
       u.value = std::get<density::IndexBound>(a_[t.term.atoms[k].event[0]]).bound;
       for (std::size_t j = 0; j < t.term.atoms.size(); ++j) {
+        // The schedule streams a category only if its terms have one other local atom at most (can_stream).
         if (j != k) u.partner = j;
       }
       if (t.statistic) {
@@ -124,6 +128,7 @@ ScalarId Streams::find_counted(const Stream& s, const std::vector<ExprId>& row) 
       var.axes,
       [&](const std::vector<ExprId>& element) {
         const ExprId counts = b_.less(b_.f(0), updates_.owned_multiplicity(var, element));
+        // The position is stored in any case, and the next one overwrites it if the count is 0: that needs no branch.
         b_.store(s.counted, {b_.get(found)}, element.back());
         b_.assign(found, b_.add(b_.get(found), b_.select(counts, b_.i(1), b_.i(0))));
       },
@@ -213,6 +218,7 @@ void Streams::from_exponentials(const Element& e) {
   const Stream& s = e.stream;
   b_.assign(e.shift, e.visit.item_shift);
   for (std::size_t k = 0; k < s.uses.size(); ++k) {
+    // The shift matters for log Z in the entropy alone.
     if (s.uses[k].kind == StreamUse::Kind::table && e.visit.final) {
       b_.assign(e.shift, b_.add(b_.get(e.shift), b_.load(at_.exp_shift.at(table_of(s.uses[k])), e.rows[k])));
     }
@@ -229,6 +235,7 @@ void Streams::from_exponentials(const Element& e) {
     b_.accumulate(sum, x);
   });
   b_.assign(e.total, b_.get(sum));
+  // Products that are too small have lost digits, or are 0.
   b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), [&] { from_odds(e); });
 }
 
@@ -280,7 +287,7 @@ void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
   std::vector<Factor> fs = spread_factors(u, scale);
   fs.push_back({{u.value}, [&](const Env& env) { return b_.load(e.stream.probs, {env.at(u.value)}); }});
   if (u.partner) {
-    // To the naturals of the one other local block; its own element comes later.
+    // The partner's block is updated later in the item, so its natural parameters are added up in a work array.
     const Atom& p = t.atoms[*u.partner];
     const BlockId b = s_.conditionals.block_of[p.variable.index()];
     const model::Variable& other = m_[p.variable];
@@ -295,7 +302,7 @@ void Streams::spread(const Element& e, std::size_t use, ExprId scale) {
     return;
   }
   if (!e.visit.final) return;
-  // Statistics, or the energy of a term with the category alone.
+  // A term without a partner belongs to a statistic, or it has the category alone and is part of the energy.
   terms_.emit(t, std::move(fs), {}, e.envs[use], u.value, [&](ExprId value, const Env& env) {
     if (u.term->statistic) {
       const schedule::Statistic& st = s_.statistics[*u.term->statistic];

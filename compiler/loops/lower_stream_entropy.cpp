@@ -1,5 +1,11 @@
-// Entropies of streamed categories: the logarithm of the sum of exponentials less the mean of their logarithms. Where
-// what the items add up anyway gives that mean, no element reads logarithms.
+// Entropies of streamed categories. The entropy of an element is the logarithm of the sum of exponentials, minus the
+// mean of their logarithms:
+//
+//     H = log Z - sum_k p_k * odds_k,     odds_k = vector[k] + table[w, k]
+//
+// The items add up S[w, k] = sum p_k for the statistic of the table, and N[k] = sum p_k for the natural parameters of
+// the vector's block. So the means of all elements together are sum S * table (Stages::emit_close) and, for each item,
+// sum N * vector. In such a summed stream no element reads logarithms.
 #include <algorithm>
 
 #include "compiler/loops/stream_element.h"
@@ -14,7 +20,7 @@ bool Streams::is_summed(const Stream& s) const {
   return std::ranges::all_of(s.uses, [&](const StreamUse& u) {
     if (u.kind == StreamUse::Kind::table) return adds_up_alone(*s.stage, table_of(u));
     const Atom& p = u.term->term.atoms[*u.partner];
-    // What streams add up for the naturals of the partner is of this term alone.
+    // The natural parameters that streams add up for the partner must come from this term alone.
     return std::ranges::count_if(s.stage->terms, [&](const ItemStage::LocalTerm& t) {
              return has_streamed_atom(t.term) && std::ranges::any_of(t.term.atoms, [&](const Atom& x) {
                       return x.variable == p.variable && x.stat == p.stat;

@@ -1,6 +1,10 @@
-// Exponentials of the vectors of an item, which its elements share: of their expected statistics less the largest.
-// Where those are digamma(x_k) + c, they are exp(digamma(x_k)), which has no logarithm in it: there is nothing to take
-// off, and the expectations wait for the last pass.
+// Exponentials of the vectors of an item, which all its elements share: of expected statistics, after the largest is
+// subtracted.
+//
+// The expected statistics of a Dirichlet vector are digamma(x_k) - digamma(sum_j x_j). The second part is the same for
+// all k and cancels in the probabilities, so exp(digamma(x_k)) serves as well ("direct"). That saves the largest entry
+// and, in all but the last pass, the expected statistics themselves. It is done while the parameters are large enough
+// that no exponential underflows.
 #include <algorithm>
 
 #include "runtime/threshold.h"
@@ -10,10 +14,11 @@
 namespace lehr::loops {
 namespace {
 
-/// Of the mean of x: exp(digamma()) of the largest is 1e-22 then, which is far from the ends of 32 bits.
+/// The least mean of the parameters x_k for direct exponentials. exp(digamma(x)) of the largest is then at least 1e-22,
+/// far from the limits of 32 bits.
 constexpr Threshold<double> kLeastMean("lower_stream_vector.least_mean", 0.02);
 
-/// x, of an expected statistic digamma(x_k) + c.
+/// Returns the name of x if the formula of an expected statistic is digamma(x_k) + c, c without k.
 std::optional<std::string> under_digamma(const math::Expr& e) {
   const auto* sum = std::get_if<math::Add>(&e->form);
   const auto* call = sum ? std::get_if<math::Apply>(&sum->left->form) : nullptr;
@@ -79,6 +84,7 @@ void Streams::decide(const Stream& s, ExprId item) {
   each_value(s, [&](ExprId v) { b_.accumulate(total, x({v})); });
   const ExprId one = b_.f(1),
                plain = b_.logical_and(b_.equal(weight(Weight::local), one), b_.equal(weight(Weight::local_data), one));
+  // The sum of the parameters is compared with the least mean times their number.
   const ExprId least = b_.mul(b_.f(kLeastMean), b_.to_f64(b_.extent(s.values)));
   b_.assign(s.direct, b_.select(b_.logical_and(plain, b_.less_equal(least, b_.get(total))), b_.i(1), b_.i(0)));
 }

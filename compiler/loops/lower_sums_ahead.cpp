@@ -1,3 +1,5 @@
+// Sums over data that do not depend on the block that they are for (sums_ahead.h): which uses can be summed ahead, the
+// weights that are taken out of them, and the code that sums and reads them.
 #include <algorithm>
 
 #include "runtime/threshold.h"
@@ -7,7 +9,9 @@
 namespace lehr::loops {
 namespace {
 
+/// The most elements of a block in one item that have sums ahead.
 constexpr Threshold<std::int64_t> kMostElements("lower_sums_ahead.most_elements", 256);
+/// A sum over a constant plate goes ahead if it has at least so many elements.
 constexpr Threshold<std::int64_t> kFewestParts("lower_sums_ahead.fewest_parts", 8);
 
 }  // namespace
@@ -33,6 +37,7 @@ std::vector<Weight> SumsAhead::own_weights(const ArrayTerm& t) const {
 
 std::optional<SumsAhead::Taken> SumsAhead::take(BlockId b, Uses& uses, const std::vector<bool>& fixed,
                                                 std::size_t given) {
+  // Only local blocks are updated item by item, with many loops over few elements.
   if (!s_.local[b.index()]) return {};
   const model::Variable& var = m_[s_.conditionals[b].variable];
   Taken out{{}, fixed, {}, {}};
@@ -54,11 +59,13 @@ std::optional<SumsAhead::Taken> SumsAhead::take(BlockId b, Uses& uses, const std
     const math::Stat stat = t.term->atoms[atom].stat;
     const std::vector<Weight> own = own_weights(t);
     std::vector<Weight>& common = out.weights[stat];
+    // The arrays add up all uses of a statistic, so only weights that these have in common can wait.
     if (stats.insert(stat).second) common = own;
     else std::erase_if(common, [&](Weight w) { return std::ranges::count(own, w) == 0; });
   }
   for (auto& [t, atom] : out.uses) {
     const std::vector<Weight>& common = out.weights[t.term->atoms[atom].stat];
+    // What is left is multiplied as the sums are formed.
     std::erase_if(t.weights, [&](Weight w) { return std::ranges::count(common, w) > 0; });
   }
   out.sums = updates_.natural_buffers(b, out.fixed, "sum_", stats);

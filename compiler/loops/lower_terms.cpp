@@ -1,4 +1,9 @@
-// Index and coefficient expressions, and the loop nest of one term.
+// The loop nest of one term, and its index and coefficient expressions (terms.h).
+//
+// The nest is written from outside to inside. At each level, whatever depends on open index variables alone is
+// multiplied into one scalar, and conditions that are decided become branches. Then the next index variable opens. A
+// guard i >= j shortens the loop that opens second, and a loop on whose index nothing depends becomes a multiplication
+// by its length.
 #include "compiler/loops/terms.h"
 
 #include <algorithm>
@@ -14,6 +19,7 @@
 namespace lehr::loops {
 namespace {
 
+/// Returns true if all the index variables are open.
 bool open(const std::set<BoundId>& bounds, const Env& env) {
   return std::all_of(bounds.begin(), bounds.end(), [&](BoundId b) { return env.contains(b); });
 }
@@ -51,7 +57,7 @@ ExprId Terms::coordinate(const density::IndexCoordinate& c, const Env& env) {
   const std::vector<model::Member>& members = m_[c.joint].auxiliary->members;
   ExprId out = b_.i(0);
   for (std::size_t k = 0; k <= c.member; ++k) {
-    // The numbers of the members before it, then its own entry, row-major.
+    // Members before it occupy as many coordinates as they have numbers; then comes its own entry, row-major.
     const std::vector<model::PlateId> plates = model::coordinate_plates(m_, members[k]);
     const std::vector<ExprId> own =
         k == c.member ? address(own_plates(members[k]), c.indices, env) : std::vector<ExprId>();
@@ -142,7 +148,7 @@ std::optional<double> Terms::number(CoefId c) const {
 }
 
 ExprId Terms::sum(const std::vector<CoefId>& parts, const Env& env) {
-  std::vector<std::pair<CoefId, std::vector<CoefId>>> groups;  // by the logarithm that its parts are multiples of
+  std::vector<std::pair<CoefId, std::vector<CoefId>>> groups;  // parts by the logarithm of which they are multiples
   for (const CoefId part : parts) {
     const std::vector<CoefId> factors = a_.factors(part);
     const auto log = std::ranges::find_if(factors, [&](CoefId f) {
@@ -203,7 +209,8 @@ ExprId Terms::coef(CoefId c, const Env& env) {
                  },
                  [&](const density::CoefApply& f) {
                    const ExprId y = apply(b_, f.function, coef(f.argument, env));
-                   // log 0 times an indicator that is never 1 must stay finite (simplex data with zeros)
+                   // Simplex data may have zeros. log 0 is then multiplied by an indicator that is never 1, and
+                   // -inf * 0 would be NaN.
                    const bool log = f.function == math::Function::log || f.function == math::Function::log1m;
                    return log ? b_.max(y, b_.f(kLogZero)) : y;
                  },
@@ -262,11 +269,13 @@ std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexI
   std::vector<ExprId> logical, out;
   for (IndexId i : at)
     logical.push_back(index(i, env));
+  // Only one half of a symmetric statistic is stored: the index of the first axis is the larger one.
   if (s.symmetric && at != s.at) {
     ExprId &first = logical[s.symmetric->first], &second = logical[s.symmetric->second];
     std::tie(first, second) = std::pair(b_.max(first, second), b_.min(first, second));
   }
   for (std::size_t k = 0; k < at.size(); ++k) {
+    // The contiguous axis is the last one in memory.
     if (k != s.contiguous) out.push_back(logical[k]);
   }
   if (!at.empty()) out.push_back(logical[s.contiguous]);
@@ -295,6 +304,7 @@ Env Terms::at_all_steps(const Term& t, Env env) const {
     const auto chain = at_.chains.find(s_.conditionals.block_of[x.variable.index()]);
     if (chain == at_.chains.end() || !chain->second.summed) continue;
     if (std::ranges::count(t.atoms, x.variable, &Atom::variable) == 2)
+      // Step 1 is the first that has a step before it.
       env[std::get<density::IndexBound>(a_[x.axes.back()]).bound] = b_.i(1);
   }
   return env;
@@ -345,6 +355,7 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
   }
   for (Weight w : t.weights) {
     const bool of_data = w == Weight::local_data || w == Weight::global_data;
+    // Temperatures of the data do not apply to priors.
     if (of_data && !s_.tempered[t.term->origin]) continue;
     out.push_back({{}, [this, w](const Env&) { return weight(w); }});
   }
@@ -359,12 +370,13 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     const Atom& atom = t.term->atoms[k];
     std::set<BoundId> bounds = mentioned(atom.axes);
     bounds.merge(mentioned(atom.event));
-    // Elements of a chain: the expectation of their product, once.
+    // Elements of one chain are dependent: they have one expectation of their product, which stands in place of all.
     if (at_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
       std::vector<const Atom*> together{&atom};
       for (const Atom& x : t.term->atoms) {
         if (x.variable == atom.variable && conditionals::steps_between(a_, atom, x)) together.push_back(&x);
       }
+      // The first of the atoms makes the factor for all of them.
       if (std::ranges::min(together) != &atom) continue;
       for (const Atom* x : together)
         bounds.merge(mentioned(x->event));
@@ -410,18 +422,19 @@ void Terms::for_elements(const std::vector<model::PlateId>& plates,
   level();
 }
 
+/// The state of a nest: what is still to be opened, multiplied and tested.
 struct Terms::Nest {
-  std::vector<BoundId> order;                       // bounds still to open, outermost first
-  std::vector<Factor> factors, conditions;          // not used yet
-  std::vector<std::pair<BoundId, BoundId>> halves;  // the first is not below the second
+  std::vector<BoundId> order;                       // index variables still to open, outermost first
+  std::vector<Factor> factors, conditions;          // not emitted yet
+  std::vector<std::pair<BoundId, BoundId>> halves;  // pairs i, j with the guard i >= j
   const std::function<void(ExprId, const Env&)>& leaf;
-  const std::optional<std::set<BoundId>>& read;  // bounds that the leaf reads, where it only adds
+  const std::optional<std::set<BoundId>>& read;  // index variables that the leaf reads, if it only adds
 };
 
 namespace {
 
-constexpr Threshold<std::size_t> kWorthABranch("lower_terms.worth_a_branch",
-                                               2);  // loops inside one, of which a zero leaves nothing
+/// A factor that is often 0 becomes a branch if it leaves out at least so many loops.
+constexpr Threshold<std::size_t> kWorthABranch("lower_terms.worth_a_branch", 2);
 
 }  // namespace
 
@@ -470,7 +483,7 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
     if (!env.contains(b) && b != innermost) left.push_back(b);
   }
   if (innermost && !env.contains(*innermost)) left.push_back(*innermost);
-  // A nested bound opens after the bounds its row mentions.
+  // A nested index variable opens after those on which its row depends.
   std::vector<BoundId> order;
   std::set<BoundId> known;
   for (const auto& [b, e] : env)
@@ -486,7 +499,7 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
     known.insert(*ready);
     left.erase(ready);
   }
-  // The first of two bounds of a half opens before the second, whose loop it ends.
+  // Of a guard i >= j, i opens first: its value ends the loop over j.
   for (const auto& [first, second] : halves) {
     const auto early = std::find(order.begin(), order.end(), second),
                late = std::find(order.begin(), order.end(), first);
@@ -520,6 +533,7 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   ExprId bit;
   for (const Factor& f : take(nest.factors)) {
     ExprId v = f.value(env);
+    // A bit that is 0 makes the product 0: a branch skips the loops inside.
     if (f.often_zero && nest.order.size() >= kWorthABranch) bit = v = b_.let(b_.fresh("bit"), v);
     product = product.valid() ? b_.mul(product, v) : v;
   }
@@ -544,6 +558,7 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
     }
     if (first == next && env.contains(second)) start = start == begin ? env.at(second) : b_.max(start, env.at(second));
   }
+  // Every iteration of this loop would add the same value.
   if (only_counts(nest, next)) {
     const ExprId count = b_.to_f64(end);
     return emit_level(nest, std::move(env), b_.let(b_.fresh("c"), product.valid() ? b_.mul(product, count) : count));

@@ -1,8 +1,14 @@
-// The update of one stored block: natural parameters gathered or scattered from the terms, then parameters,
-// then expected statistics. Axes that every use names by a plain index are fixed: the element is known and
-// its loops vanish (gather). The others are scattered into an array over them; so are a few constant ones where a use
-// goes over data, once for all elements. Coupled axes are always fixed, so that the next element sees the factors just
-// updated.
+// The update of one stored block: natural parameters from the terms, then parameters, then expected statistics.
+//
+// The axes of the block are gathered or scattered. If every use names an axis by a plain index variable, the axis is
+// fixed to one element: its index variable is solved for and its loop vanishes (gather). If data name the axis, one
+// pass over the terms adds to an array over all elements (scatter), rather than one pass for each element:
+//
+//     gather   for k: for n: h += r[n, k] * x[n];  update mu[k]
+//     scatter  for n: h[z[n]] += x[n];  for k: update mu[k] from h[k]
+//
+// Short constant axes are scattered too if a use goes over data, so that the data are read once. Coupled axes are
+// always fixed: the next element must see the factors just updated.
 #include "compiler/loops/updates.h"
 
 #include <algorithm>
@@ -15,9 +21,11 @@
 namespace lehr::loops {
 namespace {
 
+/// With at most so many elements, constant axes are scattered if a use goes over data.
 constexpr Threshold<std::int64_t> kMostScattered("lower_update.most_scattered", 4096);
 
-/// What stands for a random number at the start: a value is then near the mean of its factor.
+/// Returns the typical value of a random number, which stands for a draw at the start: values are then near the mean of
+/// their factor.
 ExprId typical(Builder& b, math::Noise noise, ExprId argument) {
   switch (noise) {
     case math::Noise::uniform:
@@ -35,10 +43,11 @@ ExprId typical(Builder& b, math::Noise noise, ExprId argument) {
   return argument;
 }
 
-/// Of a Normal number with precision 1: what a known entry of a vector stands in for.
+/// The entropy of a standard Normal number. An observed entry of a vector counts as one, and is then subtracted.
 constexpr double kUnitNormalEntropy = 0.5 * (1 + 1.8378770664093454836);
 
-/// The draw was made right before: its steps are at hand, not only its values.
+/// Returns true if the draw was made just before, so that the formulas have its intermediate values and not only its
+/// result.
 bool knows_steps(const conditionals::Block& block, const Formulas& f) {
   return block.drawn && std::ranges::all_of(block.factor->parameters, [&](const math::FactorParameter& p) {
            return f.quantities.contains(p.name);
@@ -57,6 +66,7 @@ std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   const auto length = [&](std::size_t x) { return constant_length(var.axes[x]); };
+  // Only scalars are scattered to read the data once; vectors and categories count as too large.
   std::int64_t elements = var.event.empty() && !var.value_plate ? 1 : kMostScattered + 1;
   for (std::size_t x = 0; x < var.axes.size(); ++x)
     elements = std::min(kMostScattered + 1, elements * std::max<std::int64_t>(length(x), 1));
@@ -67,7 +77,7 @@ std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
       if (once || std::holds_alternative<density::IndexLookup>(a_[t.term->atoms[atom].axes[x]]))
         fixed[x] = block.sequential[x];
     }
-    // A row can only be known when what it is nested in is.
+    // A nested axis can only be fixed together with the axis of its rows.
     if (x > 0 && m_[m_[m_[block.variable].axes[x]].set].parent && !fixed[x - 1]) fixed[x] = false;
   }
   return fixed;
@@ -87,7 +97,7 @@ NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed
   NaturalTarget out;
   std::vector<model::PlateId> kept;
   for (std::size_t x = 0; x < var.axes.size(); ++x) {
-    // A nested axis is packed with the rows it is nested in.
+    // A nested axis is packed with its rows, so the array needs both axes if the nested one is free.
     const bool row_of_free = x + 1 < var.axes.size() && !fixed[x + 1] && m_[m_[var.axes[x + 1]].set].parent;
     if (fixed[x] && !row_of_free) continue;
     out.free_axes.push_back(x);
@@ -195,6 +205,7 @@ void Updates::softmax(BlockId b, const std::vector<ExprId>& element, const Natur
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const ExprId size = b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
+  // The largest natural parameter is subtracted, so that no exponential overflows and one of them is 1.
   const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
   b_.for_range("k", b_.i(0), size, [&](ExprId k) { b_.assign(top, b_.max(b_.get(top), nat(k))); });
   const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
@@ -283,7 +294,7 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
     f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element, &n](const std::vector<ExprId>& event) {
       const ExprId x = b_.load(buffer, natural_address(b, element, n, event));
       if (event.size() < 2) return x;
-      // the coefficient of x_j x_l and of x_l x_j together
+      // The natural parameter of x_j x_l is symmetric: the mean of what the terms gave to (j, l) and (l, j).
       return b_.mul(b_.f(0.5), b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]}))));
     };
   }
@@ -309,7 +320,7 @@ void Updates::know_inverse(BlockId b, const math::FactorParameter& p, Formulas& 
   const auto* entry = std::get_if<math::InverseEntry>(&p.from_natural->form);
   if (!entry || p.noise || s_.conditionals[b].point || clamps_.any(b)) return;
   if (*entry != math::InverseEntry{entry->matrix, math::kFirst, math::kSecond}) return;
-  if (f.fail_code != 0) {  // no entry is larger than the diagonal
+  if (f.fail_code != 0) {  // no entry is larger than the diagonal, so this finds all infinite and NaN ones
     b_.for_range("j", b_.i(0), b_.extent(f.extent), [&](ExprId j) {
       const ExprId x = b_.let(b_.fresh("x"), f.quantities.at(p.name)({j, j}));
       b_.fail_if(b_.logical_not(
@@ -330,6 +341,7 @@ ExprId Updates::position_of(const std::vector<ExprId>& event, SizeId extent) {
 void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                               Formulas& f, bool tolerant) {
   const math::FactorParameter& p = s_.conditionals[b].factor->parameters[parameter];
+  // A point has no natural parameters to blend, so its value itself moves by the step.
   const bool blended = !tolerant && !s_.local[b.index()] && s_.conditionals[b].point;
   ExprId second;
   if (p.noise_second && !tolerant)
@@ -380,7 +392,7 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
     const auto it = at_.expectation.find({b, row.stat});
     const bool probabilities =
         row.stat == math::Stat::indicator && find_role(*block.factor, math::ParameterRole::probabilities);
-    if (it == at_.expectation.end() || probabilities) continue;  // they are their own expectation
+    if (it == at_.expectation.end() || probabilities) continue;  // parameters that are their own expectation
     const int rank = rank_of(var, row.stat);
     const auto own = block.factor->drawn_statistics.find(row.stat);
     const bool steps_known = own != block.factor->drawn_statistics.end() && knows_steps(block, f);
@@ -396,7 +408,7 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
   }
 }
 
-/// Of a global variable: what its update has formed.
+/// The update of a global block has stored all of these.
 bool Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
   if (s_.stage_of[b.index()] || clamps_.any(b)) return false;
   const math::Factor& factor = *s_.conditionals[b].factor;
@@ -458,7 +470,8 @@ ExprId Updates::informed(const model::Variable& v, model::GivenId mask, const st
   const std::vector<ExprId> at = terms_.address(v.axes, element);
   const BufferId buffer = at_.data.givens[mask.index()];
   if (m_[mask].event.empty()) return b_.load(buffer, at);
-  // Of independent entries those without a value tell nothing: what is left has none.
+  // The mask has one number for each entry if entries are independent. Those without a value are integrated out, and
+  // observed ones have no entropy, so the element counts only if all of them are informed.
   const ScalarId all = b_.local(b_.fresh("informed"), b_.f(1));
   terms_.each_event(v, 1, [&](const std::vector<ExprId>& event) {
     std::vector<ExprId> entry = at;

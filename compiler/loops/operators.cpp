@@ -1,4 +1,5 @@
-// The tables of operators.
+// The tables of operators (operators.h), in the order of the enumerations, so that an operator is its own index. A
+// static_assert checks the order.
 #include "compiler/loops/operators.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 namespace lehr::loops {
 namespace {
 
+/// Makes the function of a table entry from a function of reals.
 template <double (*f)(double)>
 Value of_real(Value x, bool) {
   return real(f(x.f));
@@ -28,9 +30,12 @@ Value is_nan(Value x, bool) { return integer(std::isnan(x.f)); }
 
 double logit_curvature(double x) { return math::value_of(math::Function::logit_curvature, x); }
 
+/// Returns the smaller of a and b, or NaN if either is NaN (std::fmin would drop it).
 double minimum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmin(a, b); }
+/// Returns the larger of a and b, or NaN if either is NaN.
 double maximum(double a, double b) { return std::isnan(a) ? a : std::isnan(b) ? b : std::fmax(a, b); }
 
+/// The operators with one operand.
 constexpr std::array kUnary{
     UnaryRow{UnaryOp::negate, "-", kPrefix, Takes::number, Gives::same, negate},
     UnaryRow{UnaryOp::logical_not, "not", kPrefix, Takes::boolean, Gives::same, logical_not},
@@ -48,7 +53,8 @@ constexpr std::array kUnary{
     UnaryRow{UnaryOp::is_nan, "is_nan", kAtom, Takes::real, Gives::boolean, is_nan},
 };
 
-/// A row whose value is the same expression of reals and of integers.
+/// Returns the table entry of an operator that is the same function of reals and of integers. It is a comparison if the
+/// function returns a bool.
 template <class F>
 constexpr BinaryRow row(BinaryOp op, std::string_view name, Precedence precedence, F) {
   constexpr bool compares = std::is_same_v<std::invoke_result_t<F, double, double>, bool>;
@@ -64,6 +70,7 @@ constexpr BinaryRow row(BinaryOp op, std::string_view name, Precedence precedenc
           [](std::int64_t a, std::int64_t b) { return integer(F{}(a, b)); }};
 }
 
+/// The operators with two operands.
 constexpr std::array kBinary{
     row(BinaryOp::add, "+", kSum, std::plus{}),
     row(BinaryOp::subtract, "-", kSum, std::minus{}),

@@ -1,4 +1,5 @@
-// Prints a program with as few parentheses as its operators need; blocks are indented, nothing is closed.
+// The printer of Loops. It prints as few parentheses as the operators' precedence needs. Indentation alone shows where
+// a block ends.
 #include "compiler/loops/print_loops.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 namespace lehr::loops {
 namespace {
 
+/// The text under construction, and the names in scope.
 class Printer {
  public:
   explicit Printer(const Program& program) : program_(program) {}
@@ -29,6 +31,7 @@ class Printer {
     return std::move(text_);
   }
 
+  /// Returns the text of an expression, in parentheses if it binds less tightly than `outer`.
   std::string expr(ExprId id, int outer = 0) {
     const Expr& e = program_[id];
     auto [text, inner] = std::visit([&](const auto& node) { return node_text(e, node); }, e.node);
@@ -36,6 +39,7 @@ class Printer {
   }
 
  private:
+  /// The text of an expression, and how tightly its outermost operator binds.
   using Text = std::pair<std::string, int>;
 
   Text node_text(const Expr&, const ConstF& n) {
@@ -68,6 +72,7 @@ class Printer {
     return {fmt::format("select({}, {}, {})", expr(n.condition), expr(n.if_true), expr(n.if_false)), kAtom};
   }
 
+  /// Returns the text of an array element.
   std::string element(BufferId buffer, const std::vector<ExprId>& indices) {
     std::string result = program_[buffer].name;
     if (indices.empty()) return result;
@@ -76,6 +81,7 @@ class Printer {
     return result + "]";
   }
 
+  /// Returns the text of a buffer: name, axes, type and role.
   std::string declaration(const Buffer& buffer) {
     std::string result = buffer.name;
     for (std::size_t axis = 0; axis < buffer.axes.size(); ++axis)
@@ -113,6 +119,7 @@ class Printer {
     --depth_;
   }
 
+  /// The scalars that a block declares, which leave the scope at its end.
   using Declared = std::vector<ScalarId>;
   void statement(const For& n, Declared&) {
     const std::string bounds = fmt::format("{} .. {}", expr(n.begin, kSum), expr(n.end, kSum));
@@ -142,27 +149,32 @@ class Printer {
   void statement(const Fail& n, Declared&) { line(fmt::format("fail {}", n.code)); }
   void statement(const Comment& n, Declared&) { line("// " + n.text); }
 
+  /// Prints a `let` or `var`.
   void declaration(std::string_view word, ScalarId scalar, ExprId value, Declared& declared) {
-    const std::string text = expr(value);  // before the name comes into scope
+    const std::string text = expr(value);  // `value` may mention an outer scalar of the same name
     line(fmt::format("{} {} = {}", word, declare(scalar), text));
     declared.push_back(scalar);
   }
 
+  /// Enters a scalar into the scope and returns its name, with a number if the plain name is in scope already.
   std::string declare(ScalarId scalar) {
     const std::string& plain = program_[scalar].name;
     const int count = ++in_scope_[plain];
     names_[scalar] = count == 1 ? plain : fmt::format("{}_{}", plain, count);
     return names_[scalar];
   }
+  /// Removes a scalar from the scope.
   void retire(ScalarId scalar) {
     --in_scope_[program_[scalar].name];
     names_.erase(scalar);
   }
+  /// Returns the name of a scalar: the plain one if it is not in scope, as in single expressions.
   std::string name(ScalarId scalar) const {
     const auto it = names_.find(scalar);
     return it == names_.end() ? program_[scalar].name : it->second;
   }
 
+  /// Appends a line at the current depth.
   void line(const std::string& text) { text_ += std::string(2 * depth_, ' ') + text + "\n"; }
 
   const Program& program_;

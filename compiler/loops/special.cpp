@@ -1,4 +1,5 @@
-// Shift the argument beyond 24, where eight terms of the asymptotic series reach long double precision.
+// The special functions of the interpreter. The recurrence shifts the argument beyond 24, where ten terms of the
+// asymptotic series reach the precision of long double.
 #include "compiler/loops/special.h"
 
 #include <cmath>
@@ -7,10 +8,12 @@
 namespace lehr::loops {
 namespace {
 
+/// The least argument of the asymptotic series.
 constexpr long double kShiftTo = 24.0L;
-// Bernoulli numbers B_2, B_4, ... B_20.
+/// The Bernoulli numbers B_2, B_4, ... B_20.
 constexpr long double kBernoulli[] = {1.0L / 6,       -1.0L / 30, 1.0L / 42,      -1.0L / 30,     5.0L / 66,
                                       -691.0L / 2730, 7.0L / 6,   -3617.0L / 510, 43867.0L / 798, -174611.0L / 330};
+/// log(2 pi) / 2, of Stirling's series.
 constexpr long double kHalfLogTwoPi = 0.918938533204672741780329736405617640L;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// One walk per function with the set of scalars in scope; types are recomputed from the operands.
+// The verifier of Loops: one walk per function with the set of scalars in scope. Types are recomputed from the operands
+// and compared with those that expressions carry.
 #include "compiler/loops/verify.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 namespace lehr::loops {
 namespace {
 
+/// Collects the problems of a program.
 class Verifier {
  public:
   explicit Verifier(const Program& program) : program_(program), is_local_array_(program.buffers.size(), false) {}
@@ -29,16 +31,19 @@ class Verifier {
   }
 
  private:
+  /// Adds a problem of the current function.
   template <class... Args>
   void complain(fmt::format_string<Args...> text, Args&&... args) {
     problems_.push_back(fmt::format("{}: {}", where_, fmt::format(text, std::forward<Args>(args)...)));
   }
-  /// Expressions are printed where something is wrong with them alone: shared parts make their text long.
+  /// Adds a problem if the condition is false. The arguments are evaluated in any case, so callers use `complain` where
+  /// they print an expression: shared parts make its text long.
   template <class... Args>
   void check(bool condition, fmt::format_string<Args...> text, Args&&... args) {
     if (!condition) complain(text, std::forward<Args>(args)...);
   }
 
+  /// Checks the declarations of buffers and sizes.
   void check_buffers() {
     std::set<std::string> names;
     for (const Buffer& b : program_.buffers) {
@@ -51,6 +56,7 @@ class Verifier {
       check(s.constant >= 0 || s.slot >= 0, "size `{}` is nowhere", s.name);
   }
 
+  /// Checks a function: local arrays, cached sums, parallel regions, parameters, and the body.
   void check_function(const Function& function) {
     where_ = function.name;
     in_scope_.clear();
@@ -78,13 +84,14 @@ class Verifier {
     block(function.body, 0);
   }
 
-  // ---- expressions ----
+  /// Checks an expression, and that it has the wanted type.
   void expect(ExprId id, Type wanted, std::string_view what) {
     if (!id.valid() || id.index() >= program_.exprs.size()) return check(false, "{} is missing", what);
     const Type type = visit_expr(id);
     if (type != wanted) complain("{} `{}` is {}, not {}", what, print(program_, id), name_of(type), name_of(wanted));
   }
 
+  /// Checks an expression and returns its type.
   Type visit_expr(ExprId id) {
     const Expr& e = program_[id];
     if (!seen_.insert(id).second) return e.type;
@@ -131,6 +138,7 @@ class Verifier {
     return type;
   }
 
+  /// Checks the access of an array element: number and type of indices, and who owns a local array.
   void element(BufferId buffer, const std::vector<ExprId>& indices) {
     const Buffer& b = program_[buffer];
     check(indices.size() == b.axes.size(), "`{}` has {} axes, not {}", b.name, b.axes.size(), indices.size());
@@ -139,7 +147,8 @@ class Verifier {
       expect(index, Type::i64, "index");
   }
 
-  // ---- statements ----
+  /// Checks the statements of a block that stands in so many loops. Scalars that it declares go out of scope at its
+  /// end.
   void block(const Block& statements, int loops) {
     const std::set<ScalarId> outer = in_scope_;
     for (const Stmt& s : statements) {
@@ -187,10 +196,12 @@ class Verifier {
   void statement(const Fail& n, int) { check(n.code > 0, "status {} of a failure is not positive", n.code); }
   void statement(const Comment&, int) {}
 
+  /// Checks the declaration of a scalar.
   void declare(ScalarId scalar, ExprId value) {
     expect(value, program_[scalar].type, "value");
     check(in_scope_.insert(scalar).second, "`{}` is declared twice", program_[scalar].name);
   }
+  /// Checks an assignment: the scalar must be mutable and in scope.
   void change(ScalarId scalar, ExprId value) {
     check(in_scope_.contains(scalar) && mutable_.contains(scalar), "`{}` cannot be assigned here",
           program_[scalar].name);
@@ -203,7 +214,7 @@ class Verifier {
   std::vector<bool> is_local_array_;
   std::set<ScalarId> in_scope_, mutable_;
   std::set<BufferId> owned_;
-  std::set<ExprId> seen_;  // in this statement
+  std::set<ExprId> seen_;  // expressions that were checked in this statement
 };
 
 }  // namespace

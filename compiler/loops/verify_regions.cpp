@@ -1,9 +1,14 @@
-// What functions of a range of items or iterations may touch, as several of them run at the same time: every worker has
-// a copy of its own of scratch and of sums, and shares everything else with the others (runtime/methods/workers.h).
+// The verifier of parallel regions: what functions of a range of items or iterations may access, as several of them run
+// at the same time. Every worker has a copy of its own of scratch and of sums, and shares everything else
+// (runtime/methods/workers.h).
 //
-// A place is a function's own when one of its indices is formed from the range. This is a fixed point over the scalars
-// and the private arrays of the function: what is computed from the range, or stands in an array at a value formed from
-// it, is formed from the range.
+// An access belongs to the range if one of its indices depends on the range. "Depends" is a fixed point over the
+// scalars and private arrays of the function: a value depends on the range if it is computed from the range, from such
+// a value, or loaded at an index that depends on it. For items n in begin .. end,
+//
+//     E[n, k] = ...             allowed: n is of the range
+//     S[w] += ...               a reduction, if nothing reads S
+//     E[w, k] = ...             a race: w is not of the range
 #include "compiler/loops/verify_regions.h"
 
 #include <fmt/format.h>
@@ -24,11 +29,12 @@ struct Touched {
   bool contains(BufferId b) const { return loads.contains(b) || stores.contains(b); }
 };
 
+/// Adds the arrays of a function to `out`.
 void touch(const Program& p, const Function& f, Touched& out) {
   Walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); }}.block(f.body);
 }
 
-/// The scalars and private arrays of a function that are formed from the range it is called with.
+/// The scalars and private arrays of a function that depend on the range with which it is called.
 class FromRange {
  public:
   FromRange(const Program& p, const Function& f) : p_(p) {
@@ -41,11 +47,13 @@ class FromRange {
     } while (more_);
   }
 
+  /// Returns true if the expression depends on the range.
   bool holds(ExprId e) const {
     signed char& known = known_[e.index()];
     if (known < 0) known = std::visit([&](const auto& node) { return of(node); }, p_[e].node) ? 1 : 0;
     return known > 0;
   }
+  /// Returns true if one of the expressions depends on the range.
   bool holds_any(const std::vector<ExprId>& all) const {
     return std::ranges::any_of(all, [&](ExprId e) { return holds(e); });
   }
@@ -81,10 +89,11 @@ class FromRange {
   const Program& p_;
   std::set<ScalarId> scalars_;
   std::set<BufferId> arrays_;
-  mutable std::vector<signed char> known_;  // by expression, as far as the sets go: -1 not asked yet
+  mutable std::vector<signed char> known_;  // memo by expression, for the current sets: 1 yes, 0 no, -1 not computed
   bool more_ = false;
 };
 
+/// Checks all parallel regions of a program.
 class Regions {
  public:
   explicit Regions(const Program& p) : p_(p) {}
@@ -100,7 +109,7 @@ class Regions {
       }
     }
     for (std::size_t k = 0; k < p_.functions.size(); ++k) {
-      if (phases.contains(k)) continue;  // part of the call of its function
+      if (phases.contains(k)) continue;  // checked with the function to which it belongs
       where_ = p_.functions[k].name;
       check_scratch(p_.functions[k]);
       if (p_.functions[k].parameters.size() > 1)
@@ -114,7 +123,8 @@ class Regions {
     problems_.push_back(fmt::format("{}: `{}` {}", where_, p_[b].name, text));
   }
 
-  /// What a worker has a copy of is lost when the region ends.
+  /// Checks that no private array of a phase is accessed outside of it: the copies of the workers are lost when the
+  /// region ends.
   void check_private(const Function& owner, const Phase& phase) {
     Touched here, outside;
     touch(p_, p_.functions[phase.function], here);
@@ -126,7 +136,7 @@ class Regions {
         problem(b, "is private to a parallel region, and touched outside of it");
   }
 
-  /// Scratch has no meaning between calls: what a call reads of it, the same call has stored.
+  /// Checks that a call stores the scratch that it reads: scratch has no meaning between calls.
   void check_scratch(const Function& f) {
     Touched all;
     touch(p_, f, all);
@@ -139,8 +149,9 @@ class Regions {
         problem(b, "is scratch that is read and never stored in the same call");
   }
 
-  /// Others work on their own places at the same time; a sum is added to and not read. `may_be_sum`: arrays of which
-  /// every worker has a copy of its own, if they are added to alone.
+  /// Checks the arrays that other workers access at the same time: each access must belong to the range, unless the
+  /// array is a sum that is added to and not read. `may_be_sum` returns true for arrays that may be sums, of which
+  /// every worker has a copy.
   template <class MayBeSum>
   void check_shared(const Function& f, const MayBeSum& may_be_sum) {
     const FromRange from_range(p_, f);
