@@ -1,8 +1,8 @@
 // Updates, initial values and entropies of stored blocks, whatever kind of factor they have.
 //
-// A block is the elements of a variable that are updated together. This part loops over the elements and chooses how:
-// chains as whole sequences, residual form with running sums, sums over the data ahead of the elements. The natural
-// parameters and factors themselves are the work of Updates and Chains.
+// A block is the elements of a variable that are updated together. This part loops over the elements and chooses how.
+// Chains are updated as whole sequences, residual form keeps running sums, sums over the data go ahead of the elements.
+// The natural parameters and factors themselves are the work of Updates and Chains.
 #pragma once
 #include "compiler/loops/chains.h"
 #include "compiler/loops/integrals.h"
@@ -50,8 +50,8 @@ class Blocks : Part {
   void add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into);
 
  private:
-  /// Returns the uses in the block's own statements from which an initial factor can be formed: all other atoms are
-  /// stored, and the atom is not an element before another one.
+  /// Returns the uses in the block's own statements from which an initial factor can be formed. All other atoms of the
+  /// term must be stored, and the atom must not be an element before another one.
   Uses prior_uses(BlockId b) const;
 
   Terms& terms_;          // loop nests of terms

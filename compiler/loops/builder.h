@@ -37,6 +37,7 @@ class Builder {
   };
 
   // ---- sizes, buffers, scalars ----
+
   /// Declares an extent that is a constant of the code.
   SizeId constant_size(std::string name, std::int64_t value);
   /// Declares an extent that is read at run time; slots are numbered in order of creation.
@@ -50,6 +51,7 @@ class Builder {
   ScalarId scalar(std::string name, Type type = Type::f64);
 
   // ---- expressions ----
+
   /// Returns a literal of type f64.
   ExprId f(double value);
   /// Returns a literal of type i64.
@@ -135,6 +137,7 @@ class Builder {
   bool constant(ExprId e, double& value) const;
 
   // ---- functions and statements ----
+
   /// Adds a function whose statements `body` emits, given the parameters as expressions, in order. Returns its
   /// position in Program::functions. Functions do not nest.
   std::size_t function(std::string name, const std::vector<Parameter>& parameters,

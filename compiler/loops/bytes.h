@@ -1,5 +1,5 @@
-// Serialisation of a program to bytes. Two programs have the same bytes exactly if they differ in nothing but comments,
-// so a digest of the bytes is a key for what is compiled from them (the cache of machine code).
+// Serialisation of a program to bytes. Two programs have the same bytes exactly if they differ in nothing but comments.
+// So a digest of the bytes is a key for what is compiled from them (the cache of machine code).
 #pragma once
 #include <string>
 

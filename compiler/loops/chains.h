@@ -1,11 +1,12 @@
 // Chains: blocks whose factor is one joint distribution over a whole sequence, not a product over its elements.
 //
-// The terms of the log joint give potentials: unary ones from terms with one element of the sequence, joint ones from
-// terms with several (neighbours, or elements a constant number of steps apart, the lags). For `z[t] ~ Categorical(
-// A[z[t-1]])` the log potentials of the pair (z[t-1], z[t]) = (j, k) are E[log A[j, k]]. Exact inference in the chain
-// takes linear time: forward-backward for categories (Bishop 2006, section 13.2), a Kalman smoother in information form
-// for Normal elements (section 13.3). The results are marginals of elements, expectations of products of elements that
-// stand in one term ("pairs"), and the entropy of the sequence.
+// The terms of the log joint give potentials: unary ones from terms with one element, joint ones from terms with
+// several. Elements of one term are neighbours, or a constant number of steps (the lag) apart. For `z[t] ~
+// Categorical(A[z[t-1]])` the log potentials of the pair (z[t-1], z[t]) = (j, k) are E[log A[j, k]].
+//
+// Exact inference takes time linear in the length: forward-backward for categories (Bishop 2006, section 13.2), a
+// Kalman smoother in information form for Normal elements (section 13.3). The results are marginals of elements,
+// expectations of products of elements that stand in one term ("pairs"), and the entropy of the sequence.
 #pragma once
 #include <map>
 #include <utility>
@@ -53,8 +54,8 @@ class Chains : Part {
   /// before it the others are; `events`: the event indices of all of them, in order of time.
   using AddPotential =
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
-  /// Returns true if the pairs must outlive an item's update: another block of the item stage shares a term with a pair
-  /// and is updated from those of the last sweep, or the stage is refreshed.
+  /// Returns true if the pairs must outlive the update of their item. Either the stage is refreshed, or another block
+  /// of the item stage has a term with a pair and is updated from those of the last sweep.
   bool pairs_read_in_item(BlockId b) const;
   /// Emits loops that compute the log potentials of one sequence: unary ones are added to `unary`, joint ones are
   /// passed to `add`. With `steady`, those of neighbours are computed at one step, which stands for all.
@@ -83,6 +84,8 @@ class Chains : Part {
   /// Emits a store of the entropy of a sequence: `value`, which is that of one copy, times the copies.
   void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
 
+  // ---- lower_chain_categories.cpp: forward-backward
+
   /// Emits the update of one sequence of categories.
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
@@ -94,8 +97,8 @@ class Chains : Part {
   Messages open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   /// Emits code that computes the joint log potentials of the sequence.
   void gather_pairs(const Messages& m);
-  /// Emits code that copies the probabilities at t to the factor, adds them to sums of tables if the hooks say so, and
-  /// subtracts the mean of the unary log potentials from the entropy.
+  /// Emits code that copies the probabilities at t to the factor and subtracts the mean of the unary log potentials
+  /// from the entropy. If the hooks say so, it adds the probabilities to sums of tables.
   void put_away(const Messages& m, ExprId t);
   /// Emits code that subtracts, from the entropy, the probability of value k at t times its log potential.
   void less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential);
@@ -182,6 +185,7 @@ class Chains : Part {
   ExprId probability(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
+
   /// The uses of single elements: those that are rows of tables, and those of the first element alone.
   struct Singles {
     Uses rows, first;
@@ -191,8 +195,8 @@ class Chains : Part {
   std::optional<Singles> singles(BlockId b, const Uses& uses) const;
   /// Returns true if the term has one element of the sequence.
   bool stands_alone(const ArrayTerm& t, std::size_t use) const;
-  /// Returns true if the term is a table times one atom whose indices are plain index variables: its statistic is a sum
-  /// over elements of the chain.
+  /// Returns true if the term is a table times one atom whose indices are plain index variables. Its statistic is then
+  /// a sum over elements of the chain.
   bool is_named_sum(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if the use is a row of a table along the values.
   bool is_row(const ArrayTerm& t, std::size_t use) const;
@@ -221,6 +225,7 @@ class Chains : Part {
   std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp: the Kalman smoother
+
   /// The arrays of one sequence. Letters (S, W, L, h, m, v) are those of the file's formulas.
   struct Smoother;
   /// A function that emits the code for one step.

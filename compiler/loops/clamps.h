@@ -40,12 +40,12 @@ class Clamps : Part {
   void put(BlockId b, const std::vector<ExprId>& element);
   /// Returns the indices of an entry, or pair of entries, of the natural parameters.
   using Address = std::function<std::vector<ExprId>(const std::vector<ExprId>& event)>;
-  /// Emits code that conditions the linear natural parameters h of a vector on its observed entries o: h_m becomes h_m
-  /// + 2 sum over o of n_mo x_o for the others, 0 for the observed ones. n are the symmetric natural parameters of the
-  /// squares.
+  /// Emits code that conditions the linear natural parameters h of a vector on its observed entries o. With n the
+  /// symmetric natural parameters of the squares, h_m of another entry becomes h_m + 2 sum over o of n_mo x_o. Those of
+  /// observed entries become 0.
   void condition(BlockId b, const std::vector<ExprId>& element, BufferId linear, BufferId square, const Address& at);
   /// Replaces, in the formulas of an entropy, rows and columns of observed entries of the precision matrix by those of
-  /// the identity, which add nothing to its log determinant. Returns the number of observed entries.
+  /// the identity. These add nothing to its log determinant. Returns an expression for the number of observed entries.
   ExprId stand_in(BlockId b, const std::vector<ExprId>& element, Formulas& f);
 
  private:

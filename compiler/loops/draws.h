@@ -1,5 +1,5 @@
 // Draws of elements from their factors, for Gibbs sampling. A random number is a pure function of the key and of the
-// element's position (loops::Random), so samples do not depend on the order in which elements are visited.
+// element's position (loops::Random). So samples do not depend on the order in which elements are visited.
 #pragma once
 #include "compiler/loops/terms.h"
 

@@ -1,7 +1,8 @@
-// Exact sampling of spins and bits by coupling from the past, on intervals: of every element the least and the greatest
-// value that it has in any run of the sampler, whatever the run's start. If all intervals are single values, all runs
-// have met, and the state is an exact sample. Huber (1998); Harvey & Neal, Inference for belief networks using coupling
-// from the past (2000); MacKay (2003), section 32.4, writes elements whose two ends differ as `?`.
+// Exact sampling of spins and bits by coupling from the past, on intervals. The interval of an element has the least
+// and the greatest value that the element takes in any run of the sampler, whatever the run's start. If all intervals
+// are single values, all runs have met, and the state is an exact sample. Huber (1998); Harvey & Neal, Inference for
+// belief networks using coupling from the past (2000); MacKay (2003), section 32.4, writes elements whose two ends
+// differ as `?`.
 #pragma once
 #include "compiler/loops/blocks.h"
 

@@ -1,5 +1,5 @@
-// Small sets of ids. Passes create and drop such sets by the thousand, so they are sorted vectors: one allocation, and
-// fast as long as members are inserted in order or are few.
+// Small sets of ids, as sorted vectors. Passes create and drop such sets by the thousand. A sorted vector needs one
+// allocation, and is fast as long as members are inserted in order or are few.
 #pragma once
 #include <algorithm>
 #include <boost/container/flat_set.hpp>

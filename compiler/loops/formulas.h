@@ -34,8 +34,8 @@ class FormulaLoops : Part {
  public:
   explicit FormulaLoops(Shared& shared) : Part(shared) {}
 
-  /// Emits loops over the components of a value of the rank (0: none, 1: a vector, 2: a matrix), and calls `leaf`
-  /// inside with the event indices and the value of the formula.
+  /// Emits loops over the components of a value of the given rank (0: a scalar, 1: a vector, 2: a matrix). Inside it
+  /// calls `leaf` with the event indices and the value of the formula.
   void components(const math::Expr& e, int rank, Formulas& f,
                   const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
   /// Emits code that computes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of

@@ -1,5 +1,5 @@
-// The expansion of the functions of families (compiler/math/function.h) to operators of Loops. log, exp or digamma are
-// one operator each; others, as log_tail, become a polynomial of tens of operators.
+// The expansion of the functions of families (compiler/math/function.h) to operators of Loops. Some, as log and
+// digamma, are one operator. Others, as log_tail, become a polynomial of tens of operators.
 #pragma once
 #include "compiler/loops/builder.h"
 #include "compiler/math/function.h"

@@ -17,16 +17,17 @@ class Integrals : Part {
 
   /// Returns true if draws of the block integrate out some auxiliary variable.
   bool any(BlockId b) const { return !integrated_[b.index()].empty(); }
-  /// Returns true if the term has an auxiliary variable that draws of the block integrate out, so that the term must
-  /// not add to the block's natural parameters directly.
+  /// Returns true if the term has an auxiliary variable that draws of the block integrate out. Such a term must not add
+  /// to the natural parameters of the block directly.
   bool has(BlockId b, const Term& t) const;
   /// Emits code that adds the log integrals at each value of an element to its natural parameters. This overwrites the
   /// element's expected statistics, which the draw then forms anew.
   void add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
-  /// An auxiliary block, its uses in terms without the drawn block and with it, and two sets of natural parameters of
-  /// one auxiliary element: from the terms without it, and from all terms with the drawn element at one value.
+  /// An auxiliary block, with its uses in terms without the drawn block (`fixed`) and with it (`varying`). One
+  /// auxiliary element has two sets of natural parameters: from the former terms, and from all with the drawn element
+  /// at one value.
   struct Work {
     BlockId block, auxiliary;
     Uses fixed, varying;

@@ -93,6 +93,8 @@ class Interpreter {
     return at;
   }
 
+  // ---- elements ----
+
   /// Returns the element at a position.
   Value get(BufferId buffer, std::int64_t at) {
     work_.bytes += bytes_of(program_[buffer].element);
@@ -117,6 +119,8 @@ class Interpreter {
     else if (type == Type::f32) static_cast<float*>(all)[at] = static_cast<float>(value.f);
     else static_cast<std::int64_t*>(all)[at] = value.i;
   }
+
+  // ---- expressions ----
 
   /// Rounds a value of type f32 to 32 bits: arithmetic is done in 64 bits, then rounded.
   static Value rounded(Type type, Value x) { return type == Type::f32 ? real(static_cast<float>(x.f)) : x; }

@@ -26,9 +26,10 @@ struct Work {
 
 /// Calls `program.functions[function]` with the arguments of a lehr_function (runtime/abi.h) and returns its status: 0,
 /// or the code of a failure. Cached sums and parallel regions before the function are the caller's work, as with native
-/// code. Every index is checked against the extent of its own axis. A violation, a missing buffer, or a read of an i64
-/// element of a local array that nothing stored throws std::logic_error: it is a defect of the compiler. Local arrays
-/// start as NaN (reals) or as an invalid index (i64). If `work` is given, it becomes the counts of this call.
+/// code.
+/// Every index is checked against the extent of its own axis. Violations throw std::logic_error, and so do missing
+/// buffers and reads of i64 elements of local arrays that nothing stored. They are defects of the compiler. Local
+/// arrays start as NaN (reals) or as an invalid index (i64). If `work` is given, it becomes the counts of this call.
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
                        const std::int64_t* sizes, const std::int64_t* integers, const double* reals,
                        Work* work = nullptr);

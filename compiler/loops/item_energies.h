@@ -1,5 +1,5 @@
-// Sums by item: the expected log density of each item's data (its energy), for runs in which every item has its own
-// temperature; or each item's contribution to the ELBO, by which a start is chosen for each item.
+// Sums by item. They are the expected log density of each item's data (its energy), for runs in which every item has
+// its own temperature. Or they are each item's contribution to the ELBO, by which a start is chosen for each item.
 #pragma once
 #include "compiler/loops/residuals.h"
 

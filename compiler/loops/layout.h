@@ -1,5 +1,5 @@
-// What the parts of a lowering share: the inputs, the program under construction, and the map from what the schedule
-// names (parameters, statistics, chains, data) to buffers of the program.
+// What the parts of a lowering share: the inputs, the program under construction, and its memory layout. The layout
+// maps what the schedule names (parameters, statistics, chains, data) to buffers of the program.
 //
 // A part is a class derived from Part; all parts write one program through one Builder. Whatever a part computes that
 // another one reads is in a buffer, and Layout has its id.
@@ -35,9 +35,9 @@ struct InverseLookup {
 
 /// The buffers of a block whose factor is over whole sequences.
 struct Chain {
-  /// Expectations of products of the statistics of several elements that stand in one term. They are indexed by the
-  /// position of the last of these elements (all axes, or the step if `local`), then by their event indices in order of
-  /// time.
+  /// Expectations of products of the statistics of several elements that stand in one term. The first indices are those
+  /// of the last of these elements: all axes, or the step alone if `local`. Then come the event indices of all elements
+  /// in order of time.
   std::map<conditionals::Lags, BufferId> together;
   bool local = false;   // `together` has the sequence of the current item only, in work arrays: no function reads them
                         // before the chain is updated
@@ -135,15 +135,15 @@ class Part {
   }
   /// Returns the size that is the number of elements of the longest sequence along the last axis of the variable.
   SizeId longest(const model::Variable& var);
-  /// Declares an uninitialised array for the function that is open: on its stack if it is small and of constant size,
-  /// otherwise as a scratch buffer. A suffix makes the name unique.
+  /// Declares an uninitialised array for the function that is open. It is on the stack if it is small and of constant
+  /// size, otherwise a scratch buffer. A suffix makes the name unique.
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
   /// Returns true if an atom of the term is of a streamed category, whose probabilities are never stored.
   bool has_streamed_atom(const Term& t) const;
   /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
-  /// Returns true if sums over factors may be cached. Envelopes replace factors by bounds, and temperatures of items
-  /// are data that change between sweeps, so neither may be used together with caching.
+  /// Returns true if sums over factors may be cached. With envelopes, intervals replace factors; temperatures of items
+  /// are data that change between sweeps. Neither goes together with caching.
   bool keeps() const { return !options_.envelope && !options_.inverse_temperatures; }
   /// Returns true if the parameters and expected statistics of the block are in memory.
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }

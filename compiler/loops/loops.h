@@ -255,8 +255,8 @@ struct Scalar {
   Type type = Type::f64;
 };
 
-/// An outlined parallel region of a function: a loop that its caller runs before the body, in chunks of iterations, in
-/// any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
+/// An outlined parallel region of a function: a loop that its caller runs before the body. Chunks of its iterations run
+/// in any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
 struct Phase {
   std::size_t function = 0;  // the outlined function, with parameters (begin, end)
   ExprId turns;              // the number of iterations: a ConstI or an Extent

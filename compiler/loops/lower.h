@@ -1,5 +1,4 @@
-// Lowering from Schedule to Loops: the program of one model at the sizes of one data set, with the interface by which a
-// driver runs it.
+// Lowering from Schedule to Loops: the program of one model at the sizes of one data set, and the interface to run it.
 //
 // The interface says which functions there are, in which order a sweep calls them, and through which buffers they
 // exchange numbers. Functions allocate no memory: the driver owns every buffer.
@@ -105,15 +104,18 @@ struct Interface {
   BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
 };
 
-/// What `elbo` writes to each entry of Interface::elbo_value, in nats: the ELBO; the expected log density of the
-/// tempered terms (Schedule::tempered), unweighted; the entropy of local factors; that of all factors; the part of
-/// local_entropy that is of discrete variables and so has a maximum; the expected log prior of local variables whose
-/// terms are not tempered.
-enum class ElboPart { elbo, data_energy, local_entropy, entropy, discrete_entropy, local_prior };
+/// The entries of Interface::elbo_value that `elbo` fills, in nats.
+enum class ElboPart {
+  elbo,              // the evidence lower bound
+  data_energy,       // expected log density of the tempered terms (Schedule::tempered), unweighted
+  local_entropy,     // entropy of local factors
+  entropy,           // entropy of all factors
+  discrete_entropy,  // the part of local_entropy that is of discrete variables, and so has a maximum
+  local_prior        // expected log prior of local variables whose terms are not tempered
+};
 
-/// The numbers that the generated code reads from Interface::weights. With b = 1 / T: annealing the data sets
-/// local_data and global_data to b, annealing entropies sets local and global to b; a natural-gradient step sets step
-/// to rho.
+/// The numbers that the generated code reads from Interface::weights. Let b = 1 / T. Annealing the data sets local_data
+/// and global_data to b; annealing entropies sets local and global to b. A natural-gradient step sets step to rho.
 enum class Weight {
   local_data,   // factor on the tempered terms, in the natural parameters of local blocks
   global_data,  // the same in the natural parameters of the other blocks
@@ -139,7 +141,7 @@ struct Lowered {
   std::vector<SizeId> plate_sizes;        // by PlateId
   std::vector<SizeId> longest;            // by PlateId: elements in the longest row; invalid if the code needs none
   std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 if no data gave the size
-  /// The program before the passes, if there were some: costs are estimated from it, so that they depend on the model
+  /// The program before the passes, if there were some. Costs are estimated from it, so that they depend on the model
   /// alone and on no pass.
   std::shared_ptr<const Program> before = {};
 };

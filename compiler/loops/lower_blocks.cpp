@@ -1,6 +1,6 @@
-// Updates, initial values and entropies of blocks (blocks.h). `update` puts together what the other parts offer: it
-// chooses the axes to gather, moves sums over the data ahead, keeps running sums current around each element, and calls
-// the hooks.
+// Updates, initial values and entropies of blocks (blocks.h). `update` puts together what the other parts offer. It
+// chooses the axes to gather, moves sums over the data ahead, keeps running sums current, and calls the hooks around
+// each element.
 #include <algorithm>
 
 #include "compiler/loops/blocks.h"

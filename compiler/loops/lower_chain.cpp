@@ -1,5 +1,5 @@
-// What the kinds of chain share (chains.h): the sequences, the log potentials gathered from the terms, expectations of
-// products of elements, and the entropy of the factor.
+// What the kinds of chain have in common (chains.h): loops over sequences, log potentials gathered from the terms,
+// expectations of products of elements, and entropies.
 #include "compiler/loops/chains.h"
 
 #include <fmt/format.h>

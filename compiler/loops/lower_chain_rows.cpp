@@ -51,8 +51,8 @@ bool Chains::is_of_first(const Term& t, std::size_t use) const {
 
 std::optional<Chains::Singles> Chains::singles(BlockId b, const Uses& uses) const {
   const std::optional<std::size_t> step = s_.stage_of[b.index()];
-  // In a refresh the tables are new while the entropies of chains are those of their last update, so that means taken
-  // from the tables would not belong to them.
+  // In a refresh the tables are new, while the entropies of chains are those of their last update. Means of the tables
+  // would not belong to them.
   const bool refreshed = step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh;
   if (!s_.local[b.index()] || clamps_.any(b) || refreshed) return std::nullopt;
   Singles out;

@@ -1,5 +1,5 @@
-// Observed elements of latent variables (clamps.h): each parameter of such an element is a select between that of the
-// conditional and that of a point mass at the observed value.
+// Observed elements of latent variables (clamps.h). Each parameter of such an element is a select: that of a point mass
+// at the observed value, or that of the conditional.
 #include "compiler/loops/clamps.h"
 
 namespace lehr::loops {

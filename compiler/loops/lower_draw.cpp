@@ -1,5 +1,5 @@
-// Draws in place of expectations. The rest of an update is that of variational inference: a drawn factor is a point
-// mass at the draw, whose expected statistics are those of the value.
+// Draws in place of expectations. A drawn factor is a point mass at the draw, so its expected statistics are those of
+// the drawn value. The rest of an update is that of variational inference.
 #include "compiler/loops/draws.h"
 #include "runtime/machine/random.h"
 

@@ -26,8 +26,8 @@ constexpr std::int64_t kTile = 16;  // elements of each item in a tile: two vect
 constexpr std::int64_t kLanes = 8;  // partial sums over elements, one a lane of a vector
 /// The fraction of counts above zero from which on it is cheaper to visit zeros than to leave them out.
 constexpr Threshold<double> kFull("lower_full_rows.full", 0.4);
-/// The number of values from which on all counts must be above zero, because the work arrays of four items no longer
-/// fit the first-level cache. In between, the fraction must be at least values / kMostValues.
+/// The number of values of a category from which on all counts must be above zero: the work arrays of four items then
+/// exceed the first-level cache. Below it, the fraction must be at least values / kMostValues.
 constexpr Threshold<double> kMostValues("lower_full_rows.most_values", 128);
 
 }  // namespace

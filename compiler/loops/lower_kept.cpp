@@ -2,8 +2,8 @@
 //
 //     sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2  =  -1/2 tau * S,   S = sum(n) E[U[user[n]]^2] E[V[item[n]]^2]
 //
-// The update of tau and the ELBO read S. It stays valid until U or V is updated: these clear a flag, and a function
-// that reads S has it formed first if the flag is 0. Sums over the same factors share a flag and one function.
+// The update of tau and the ELBO read S. It stays valid until U or V is updated, which clears a flag. Before a function
+// that reads S, the caller has S formed if the flag is 0. Sums over the same factors share a flag and one function.
 #include <algorithm>
 
 #include "compiler/loops/lowering.h"

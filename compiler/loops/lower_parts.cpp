@@ -1,5 +1,5 @@
-// Factored sums: what the data add to the natural parameters of an element, if no factor depends both on the data and
-// on the element's value k (Updates::by_parts).
+// Factored sums (Updates::by_parts): what the data add to the natural parameters of an element. The condition is that
+// no factor depends both on the data and on the element's value k.
 //
 //     for n: for g: for k: h[k] += data[n, g] * table[k, g]          N * G * K multiplications
 //     for n: for g: part[g] += data[n, g];

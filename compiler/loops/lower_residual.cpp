@@ -1,6 +1,6 @@
 // Residual form: the pairs of a square by way of the running sum (residuals.h, and Residual in schedule.h). S is formed
-// anew at the start of every update that reads it, so that rounding errors of the subtractions and additions do not
-// build up.
+// anew at the start of every update that reads it. So rounding errors of its subtractions and additions do not build
+// up.
 #include "compiler/loops/residuals.h"
 
 #include <algorithm>

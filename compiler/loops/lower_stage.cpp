@@ -65,8 +65,8 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays);
       } else if (mode == StageMode::sum) {
         start_chains(stage, item, mode);
-        // The pass `within` may contract the expected statistics of a stage's only block to the loop that updates it,
-        // so they are formed again from the parameters.
+        // The pass `within` may contract the expected statistics of the only block of a stage. They are then formed
+        // where they are read, so a sum without updates forms them here.
         if (stage.blocks.size() == 1 && !at_.chains.contains(stage.blocks[0]))
           blocks_.recompute_expectations(stage.blocks[0], {item});
         emit_item_sums(stage, item, mode, arrays);
@@ -445,8 +445,8 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   // A seed has statistics, from which the global blocks are formed, and no ELBO.
   if (mode == StageMode::seed) return;
   if (mode == StageMode::update) energies_.add_item_energies(stage, item);
-  // The energy of a term with a streamed category and a stored block is the natural parameter that the stream has added
-  // up, without its weights, times the final expected statistic.
+  // A term with a streamed category and a stored block: its energy is a natural parameter times the final expected
+  // statistic. The stream has added up the natural parameter, of which the weights are taken off.
   const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
   for (const auto& [key, buffer] : arrays.streamed_into) {
     const auto& [b, stat] = key;

@@ -1,8 +1,8 @@
 // The update of one stored block: natural parameters from the terms, then parameters, then expected statistics.
 //
-// The axes of the block are gathered or scattered. If every use names an axis by a plain index variable, the axis is
-// fixed to one element: its index variable is solved for and its loop vanishes (gather). If data name the axis, one
-// pass over the terms adds to an array over all elements (scatter), rather than one pass for each element:
+// The axes of the block are gathered or scattered. An axis that every use names by a plain index variable is fixed to
+// one element: its index variable is solved for, and its loop vanishes (gather). If data name the axis, one pass over
+// the terms adds to an array over all elements (scatter), rather than one pass for each element:
 //
 //     gather   for k: for n: h += r[n, k] * x[n];  update mu[k]
 //     scatter  for n: h[z[n]] += x[n];  for k: update mu[k] from h[k]

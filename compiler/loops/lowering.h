@@ -18,10 +18,11 @@ class Lowering : Part {
 
  private:
   // ---- lower_layout.cpp
+
   /// Declares a Size for each set of plates (Layout::size).
   void declare_sizes();
-  /// Returns true if the size of the plate set becomes a constant of the code: it is given, and the set is neither an
-  /// item plate, nor nested, nor ordered.
+  /// Returns true if the size of the plate set becomes a constant of the code. The size must be given, and the set
+  /// neither an item plate, nor nested, nor ordered.
   bool is_constant(model::PlateId set) const;
   /// Declares the buffers of the data: givens, observed variables, and offsets of nested plates.
   void declare_data();
@@ -38,6 +39,8 @@ class Lowering : Part {
   /// Declares buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
   void declare_gradients();
 
+  // ---- lower_program.cpp: functions outside the sweep
+
   /// Emits the function `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
   void emit_prepare();
   /// Emits the loops that form the statistics without latent atoms.
@@ -48,14 +51,14 @@ class Lowering : Part {
   void sum_kept(const KeptSums& group);
   /// One cached sum while its function is written.
   struct Summed;
-  /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors: there are two
-  /// loops or more, and this one has a small constant length. Only for sums without axes.
+  /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors. There must be
+  /// two loops or more, and this one must have a small constant length. Only for sums without axes.
   std::optional<BoundId> lanes_of(const Summed& sum) const;
   /// Emits code that adds the contribution of one item to a cached sum; `items` has the values of the item's index
   /// variables.
   void add_item(const Summed& sum, const Env& items);
-  /// Records that the function at `position` reads the cached sum in the term, if there is one: whoever calls the
-  /// function makes the sum valid first.
+  /// Records that the function at `position` reads the cached sum in the term, if there is one. Callers of the function
+  /// then make the sum valid first.
   void keep_before(std::size_t position, const ArrayTerm& term);
   /// Emits stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
   void forget_kept(std::optional<BlockId> block = {});

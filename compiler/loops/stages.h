@@ -78,6 +78,7 @@ class Stages : Part {
   /// energy of the item alone; the first ones are for the updates.
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
+
   /// What one function over items with full rows of counts works on (lower_full_rows.cpp).
   struct FullWork {
     const schedule::ItemStage& stage;
@@ -97,8 +98,8 @@ class Stages : Part {
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   /// Emits code that adds an item to statistics, energies and entropies, except what streams add themselves.
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
-  /// Emits the function that subtracts from the entropies the means of the tables under their sums, which the items
-  /// left out: sum over entries of S * G. None if the items leave out nothing.
+  /// Emits the function that subtracts, from the entropies, the means of tables that the items left out: the sum over
+  /// entries of S * G. Returns nothing if the items left out none.
   std::optional<std::size_t> emit_close(const schedule::ItemStage& stage, std::size_t step);
   /// Emits the function over items that forms stored blocks from their priors (StageFunctions::fresh).
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);

@@ -5,7 +5,7 @@
 
 namespace lehr::loops {
 
-/// A sum of products of exponentials that is smaller than this has lost too much to underflow: the probabilities are
+/// A sum of products of exponentials that is smaller than this has lost too much to underflow. The probabilities are
 /// then computed again from log odds.
 inline constexpr double kUnderflow = 1e-200;
 

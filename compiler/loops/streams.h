@@ -1,5 +1,5 @@
-// Streamed categories: local categories whose probabilities (responsibilities) are formed in a work array, added to
-// whatever needs them, and overwritten by those of the next element. They are never materialised in memory.
+// Streamed categories: local categories with fused (unmaterialised) responsibilities. Their probabilities are formed in
+// a work array, added to whatever needs them, and overwritten by those of the next element.
 //
 // The log odds of an element's values are sums of rows of tables, vectors of the item, and other terms. If there are
 // only rows and vectors, the stream is factored: exponentials are taken once for each row or vector, then multiplied:
@@ -12,9 +12,13 @@
 
 namespace lehr::loops {
 
-/// What a function of a stage does to its items: update all blocks; set categories to picks (seed); add up statistics
-/// of the factors as they are (sum); form auxiliary sources and streams once more (refresh).
-enum class StageMode { update, seed, sum, refresh };
+/// What a function of a stage does to its items.
+enum class StageMode {
+  update,  // updates all blocks
+  seed,    // sets categories to the picks of a start
+  sum,     // adds up statistics of the factors as they are
+  refresh  // forms auxiliary sources and streams once more
+};
 
 /// One term in which a streamed category stands.
 struct StreamUse {
@@ -101,15 +105,15 @@ class Streams : Part {
   void find_direct(std::vector<Stream>& streams, ExprId item);
   /// Returns the stored block whose vector the stream reads; it must have exactly one.
   BlockId vector_block(const Stream& s) const;
-  /// Emits code that sets Stream::direct to 1 if the next pass takes the exponentials from the current parameters: all
-  /// weights are 1 and the parameters are not small.
+  /// Emits code that sets Stream::direct to 1 if the next pass takes the exponentials from the current parameters. That
+  /// needs weights of 1 and parameters that are not small.
   void decide(const Stream& s, ExprId item);
   /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
   /// Emits code that exponentiates a table. The largest entry of each row is subtracted before, and stored.
   void exp_table(ArrayId table);
-  /// Returns true if the items may have full rows of counts: each is a row of counts over a plate, the log odds are one
-  /// vector and rows of one table, and enough counts of the data are above zero.
+  /// Returns true if the items may have full rows of counts. Each must be a row of counts over a plate, with log odds
+  /// that are one vector and rows of one table. Enough counts of the data must be above zero.
   bool can_have_full_rows(const Stream& s) const;
   /// Returns true if the transposed exponentials for full rows were declared.
   bool has_full_rows(const Stream& s) const;
@@ -195,8 +199,8 @@ class Streams : Part {
   void from_odds(const Element& e);
   /// Emits code that computes the probabilities as products of exponentials; if their sum underflows, by from_odds.
   void from_exponentials(const Element& e);
-  /// Returns the factors on the probabilities where they are added to what a use updates: the other factors of its
-  /// term, run-time weights if they go to natural parameters, and `scale`.
+  /// Returns the factors on the probabilities where they are added to what a use updates. They are the other factors of
+  /// its term, run-time weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const StreamUse& u, ExprId scale);
   /// Emits code that adds the probabilities to what a use updates: natural parameters of a later block, statistics, or
   /// energies.

@@ -22,9 +22,9 @@ class SumsAhead : Part {
     NaturalTarget sums;                                 // their arrays
     std::map<math::Stat, std::vector<Weight>> weights;  // weights that are multiplied afterwards
   };
-  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none,
-  /// or if an axis after the `given` leading ones is not fixed, is nested, or has no constant length; all lengths
-  /// together must be a few hundred at most.
+  /// Moves the uses that can be summed ahead out of `uses` and declares the arrays. Returns nothing if there are none.
+  /// Axes after the `given` leading ones must be fixed, not nested, and of constant lengths whose product is a few
+  /// hundred at most.
   std::optional<Taken> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
   /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
   void form(BlockId b, const Taken& taken, const std::vector<ExprId>& element);

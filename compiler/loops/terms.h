@@ -1,7 +1,7 @@
 // The loop nest of one term of the log joint, and the index and coefficient expressions in it.
 //
 // A term is a sum over its index variables of a product (density.h). The nest opens the index variables one after
-// another, multiplies each factor as soon as its index variables are open, and so hoists it out of the inner loops:
+// another. It multiplies each factor as soon as its index variables are open, and so hoists it out of the inner loops:
 //
 //     sum(n, k) a[n] * b[k] * c[n, k]      for n: c1 = a[n];  for k: leaf(c1 * b[k] * c[n, k])
 //
@@ -60,8 +60,8 @@ class Terms : Part {
   /// Returns the plates of IndexCoordinate::indices: the axes that the member has and the joint variable has not, then
   /// the member's event axes.
   std::vector<model::PlateId> own_plates(const model::Member& member) const;
-  /// Returns the indices in memory of an element of an array over the plates: a nested plate's index is added to the
-  /// offset of its row, so that two indices become one.
+  /// Returns the indices in memory of an element of an array over the plates. A nested plate's index is added to the
+  /// offset of its row, so two indices become one.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
   /// The same for index expressions.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
@@ -77,14 +77,14 @@ class Terms : Part {
   /// axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
 
-  /// Returns `env`, in which a term with neighbours of a chain has its step fixed to 1, if only sums over the steps are
-  /// stored of the chain: the sum at that index stands for all steps.
+  /// Returns `env`, with the step of a term with neighbours of a chain fixed to 1 if only sums over the steps are
+  /// stored. The sum at that index stands for all steps.
   Env at_all_steps(const Term& t, Env env) const;
-  /// Returns true if the term is its atom alone: coefficient 1, no guard, only multiplicities that the atom's variable
-  /// owns, and no index variables but the atom's.
+  /// Returns true if the term is its atom alone. That means coefficient 1, no guard, only multiplicities that the
+  /// atom's variable owns, and no index variables but the atom's.
   bool is_plain(const Term& t, std::size_t atom) const;
-  /// Returns true if the term is plain, and `at` names a row of the table that runs along the values of the atom (a
-  /// category), such as log beta[term, k] for z = k.
+  /// Returns true if the term is plain and `at` names a row of the table along the values of the atom, a category. For
+  /// z = k that is a row such as log beta[term, k].
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
   /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
   bool goes_over_those_before(const Term& t, std::size_t atom) const;
@@ -92,10 +92,10 @@ class Terms : Part {
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
                               std::optional<model::VariableId> owner = std::nullopt);
-  /// Emits loops over the index variables of `t` that are not in `env`, under its guards and `conditions`, and calls
-  /// `leaf` inside with the product of `factors`. The loop over `innermost` becomes the inner one. If the leaf only
-  /// adds, `read` has the index variables whose values it uses. A loop over any other index variable that no factor
-  /// depends on is then replaced by a multiplication with its length.
+  /// Emits loops over the index variables of `t` that are not in `env`, under its guards and `conditions`. Inside, it
+  /// calls `leaf` with the product of `factors`. The loop over `innermost` becomes the inner one.
+  /// If the leaf only adds, `read` has the index variables whose values it uses. A loop over any other index variable
+  /// that no factor depends on is then replaced by a multiplication with its length.
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
             std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
             const std::optional<std::set<BoundId>>& read = std::nullopt);

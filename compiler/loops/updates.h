@@ -1,8 +1,8 @@
 // The update of one element's factor: natural parameters from the terms, then parameters, then expected statistics.
 //
-// It is the coordinate ascent of Bishop (2006), section 10.1, in natural parameters: the natural parameter of a
-// statistic is the sum, over the terms with it, of the term's other factors under their expectations (section 10.4). A
-// term `-0.5 * tau * x[n]^2` thus adds -0.5 * E[x[n]^2] to the natural parameter of `tau`.
+// It is the coordinate ascent of Bishop (2006), sections 10.1 and 10.4, in natural parameters. The natural parameter of
+// a statistic is the sum, over the terms with it, of the term's other factors under their expectations. A term `-0.5 *
+// tau * x[n]^2` thus adds -0.5 * E[x[n]^2] to the natural parameter of `tau`.
 #pragma once
 #include "compiler/loops/clamps.h"
 #include "compiler/loops/draws.h"
@@ -59,12 +59,13 @@ class Updates : Part {
   void gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
               const std::vector<std::size_t>& free_axes,
               const std::function<void(const std::vector<ExprId>& at, ExprId value, const Env& env)>& leaf);
-  /// Emits code that adds what one atom of a term gives to the natural parameters of the elements whose fixed axes have
-  /// the values in `element`.
+  /// Emits code that adds the contribution of one atom of a term to the natural parameters `n`. It concerns the
+  /// elements whose fixed axes have the values in `element`.
   void contribute(BlockId b, const ArrayTerm& t, std::size_t atom, const std::vector<bool>& fixed,
                   const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// Emits code that forms the parameters and expected statistics of one element from its natural parameters: a step of
-  /// the size Weight::step for global blocks, a draw for drawn ones. Fails with kFailBlock if the factor is improper.
+  /// Emits code that forms the parameters and expected statistics of one element from its natural parameters. Global
+  /// blocks move by a step of the size Weight::step; drawn blocks get a draw. The emitted code fails with kFailBlock if
+  /// the factor is improper.
   void from_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n, const UpdateHooks& hooks);
   /// Returns the indices of an element's natural parameter in the arrays `n`.
   std::vector<ExprId> natural_address(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n,
@@ -101,8 +102,8 @@ class Updates : Part {
   /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
   /// for clamped ones.
   bool know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
-  /// Registers the value of a function call in `e`, if it is one summand of `sum`, whose value is given: the sum minus
-  /// its other summand. Only if that other summand calls no function that `e` does not call anyway.
+  /// Registers the value of a function call in `e` that is one summand of `sum`, whose value is given: `value` minus
+  /// the other summand. Only if that other summand calls no function that `e` does not call anyway.
   void know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f);
   /// A term that is split into sums over data, with a small array of results, and what the values of an element are
   /// multiplied by. See `by_parts`.

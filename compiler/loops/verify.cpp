@@ -84,6 +84,8 @@ class Verifier {
     block(function.body, 0);
   }
 
+  // ---- expressions ----
+
   /// Checks an expression, and that it has the wanted type.
   void expect(ExprId id, Type wanted, std::string_view what) {
     if (!id.valid() || id.index() >= program_.exprs.size()) return check(false, "{} is missing", what);
@@ -146,6 +148,8 @@ class Verifier {
     for (ExprId index : indices)
       expect(index, Type::i64, "index");
   }
+
+  // ---- statements ----
 
   /// Checks the statements of a block that stands in so many loops. Scalars that it declares go out of scope at its
   /// end.

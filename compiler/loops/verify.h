@@ -8,7 +8,7 @@
 
 namespace lehr::loops {
 
-/// Returns one line for each problem, with the name of the function; nothing if the program is well formed. It checks
+/// Returns one line for each problem, with the name of the function; nothing if the program is well formed. It checks:
 /// * types of operands, number and types of indices, names of buffers;
 /// * scalars: used inside the block that declares them, assigned only if mutable;
 /// * `break` inside loops only;

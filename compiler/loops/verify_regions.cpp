@@ -1,10 +1,10 @@
 // The verifier of parallel regions: what functions of a range of items or iterations may access, as several of them run
-// at the same time. Every worker has a copy of its own of scratch and of sums, and shares everything else
+// at the same time. Every worker has a copy of its own of scratch and of sums; everything else is common to all
 // (runtime/methods/workers.h).
 //
 // An access belongs to the range if one of its indices depends on the range. "Depends" is a fixed point over the
-// scalars and private arrays of the function: a value depends on the range if it is computed from the range, from such
-// a value, or loaded at an index that depends on it. For items n in begin .. end,
+// scalars and private arrays of the function. A value depends on the range if it is computed from the range or from
+// such a value, or loaded at an index that depends on it. For items n in begin .. end,
 //
 //     E[n, k] = ...             allowed: n is of the range
 //     S[w] += ...               a reduction, if nothing reads S
@@ -149,7 +149,7 @@ class Regions {
         problem(b, "is scratch that is read and never stored in the same call");
   }
 
-  /// Checks the arrays that other workers access at the same time: each access must belong to the range, unless the
+  /// Checks the arrays that other workers access at the same time. Each access must belong to the range, unless the
   /// array is a sum that is added to and not read. `may_be_sum` returns true for arrays that may be sums, of which
   /// every worker has a copy.
   template <class MayBeSum>
