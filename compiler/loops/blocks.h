@@ -28,10 +28,10 @@ class Blocks : Part {
   void update(BlockId b, Uses uses, const std::vector<ExprId>& element, const UpdateHooks& caller);
   /// A choice of a variable's axes: those with fixed[x] == wanted, after the `given` leading ones.
   struct Axes {
-    const model::Variable& variable;
-    const std::vector<bool>& fixed;
-    bool wanted;
-    std::size_t given;
+    const model::Variable& variable;  // whose axes are chosen from
+    const std::vector<bool>& fixed;   // by axis
+    bool wanted;                      // which of them: fixed axes, or the others
+    std::size_t given;                // leading axes whose indices the caller has
   };
   /// Emits loops over the chosen axes from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);

@@ -32,8 +32,8 @@ class Builder {
   using Indices = std::vector<ExprId>;
   /// A parameter of a function under construction: i64 or f64.
   struct Parameter {
-    std::string name;
-    Type type = Type::f64;
+    std::string name;       // printed
+    Type type = Type::f64;  // i64 or f64
   };
 
   // ---- sizes, buffers, scalars ----
@@ -237,7 +237,7 @@ class Builder {
   /// Checks the types and emits a Store.
   void write_store(BufferId buffer, Indices indices, ExprId value, bool accumulate);
 
-  Program program_;
+  Program program_;                                       // so far
   std::map<std::vector<std::int64_t>, ExprId> interned_;  // by the integers of a node (KeyMaker in builder.cpp)
   std::vector<Block> open_;                               // innermost last; empty outside functions
   std::vector<bool> mutable_;                             // by scalar: declared by `local`

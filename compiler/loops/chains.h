@@ -117,8 +117,8 @@ class Chains : Part {
   void open_products(const Messages& m, ScalarId log_scale);
   /// What `emit` returns: the shift of the exponentials, and the sum of the products.
   struct Emitted {
-    ExprId top;
-    ScalarId sum;
+    ExprId top;    // what was subtracted before exp
+    ScalarId sum;  // of the unnormalised message
   };
   /// Emits code that exponentiates the unary log potentials at t, shifted by their largest. It multiplies them by the
   /// forward message and by `share` (1 over the last sum), which gives the next unnormalised message.
@@ -188,7 +188,7 @@ class Chains : Part {
 
   /// The uses of single elements: those that are rows of tables, and those of the first element alone.
   struct Singles {
-    Uses rows, first;
+    Uses rows, first;  // rows of tables; potentials of the first element
   };
   /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
   /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
@@ -233,8 +233,8 @@ class Chains : Part {
   /// The covariance S of an element, its inverse, and the covariances with elements after it; of one element, or over
   /// the steps.
   struct Matrices {
-    BufferId covariance, precision;
-    std::vector<BufferId> cross;  // by lag, from 1
+    BufferId covariance, precision;  // S and its inverse
+    std::vector<BufferId> cross;     // by lag, from 1
   };
   /// Emits the update of one sequence of Normal or MvNormal elements.
   void kalman_smoother(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);

@@ -29,9 +29,9 @@ class Integrals : Part {
   /// auxiliary element has two sets of natural parameters: from the former terms, and from all with the drawn element
   /// at one value.
   struct Work {
-    BlockId block, auxiliary;
-    Uses fixed, varying;
-    NaturalTarget at_all, at_one;
+    BlockId block, auxiliary;      // the drawn block, the auxiliary one
+    Uses fixed, varying;           // of the auxiliary: without the drawn block, with it
+    NaturalTarget at_all, at_one;  // from `fixed`; from all with the drawn element at one value
   };
   /// Collects the uses and declares the arrays.
   Work open(BlockId b, BlockId auxiliary);

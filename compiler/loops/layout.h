@@ -89,13 +89,13 @@ struct Layout {
 
 /// The state of one lowering, which all its parts refer to.
 struct Shared {
-  const model::Model& model;
-  const schedule::Schedule& schedule;
-  const BoundData& data;
-  const LowerOptions& options;
-  Builder builder = {};      // the program under construction
-  Layout layout = {};        // where everything is in its memory
-  Interface interface = {};  // grows as functions are written
+  const model::Model& model;           // the model
+  const schedule::Schedule& schedule;  // what is lowered
+  const BoundData& data;               // sizes and constants
+  const LowerOptions& options;         // which functions the program has
+  Builder builder = {};                // the program under construction
+  Layout layout = {};                  // where everything is in its memory
+  Interface interface = {};            // grows as functions are written
   /// The allocation of work arrays. Small ones of constant size are on the stack of a function. Larger ones of constant
   /// size are buffers: those of one function differ, other functions reuse them.
   struct WorkArrays {
@@ -159,14 +159,14 @@ class Part {
   /// Returns an expression that loads a number from Interface::weights.
   ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
 
-  const model::Model& m_;
-  const schedule::Schedule& s_;
-  const LowerOptions& options_;
-  const Algebra& a_;  // index and coefficient expressions of the terms
-  Builder& b_;        // the program under construction
-  Layout& at_;        // where everything is in its memory
-  Interface& interface_;
-  Shared& shared_;
+  const model::Model& m_;        // the model
+  const schedule::Schedule& s_;  // what is lowered
+  const LowerOptions& options_;  // which functions the program has
+  const Algebra& a_;             // index and coefficient expressions of the terms
+  Builder& b_;                   // the program under construction
+  Layout& at_;                   // where everything is in its memory
+  Interface& interface_;         // functions and buffers for the driver
+  Shared& shared_;               // all of these, and the allocation of work arrays
 };
 
 }  // namespace lehr::loops

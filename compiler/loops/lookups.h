@@ -12,9 +12,9 @@ struct Solved {
   Env env;  // index variables that have one value
   /// An index variable whose values are order[begin] .. order[end - 1].
   struct Walk {
-    BoundId bound;
-    BufferId order;
-    ExprId begin, end;
+    BoundId bound;      // the index variable
+    BufferId order;     // positions by value (InverseLookup)
+    ExprId begin, end;  // range of positions in `order`
   };
   std::optional<Walk> walk;        // at most one is walked
   std::vector<Factor> conditions;  // bools, to be tested when their index variables are open
@@ -37,8 +37,8 @@ class Lookups : Part {
  private:
   /// An index source[bound], where the index variable `bound` ranges over a plate that is not nested.
   struct PlainLookup {
-    density::DataSource source;
-    BoundId bound;
+    density::DataSource source;  // the data array
+    BoundId bound;               // its index
   };
   /// Returns the lookup that the index is, if it has this form.
   std::optional<PlainLookup> plain_lookup(IndexId i) const;

@@ -71,43 +71,43 @@ enum class Role {
 /// When the contents of an array are needed: always, or only in sweeps whose caller requests them (Program::asked).
 /// The pass `unread` guards the stores of arrays that are not always needed.
 enum class Needed {
-  always,
-  rows,  // per-item parameters; always needed if a function loads them that is not cold (runs more than once a fit)
-  bound  // sums over items that only the ELBO reads
+  always,  // in every sweep
+  rows,    // per-item parameters; always needed if a function loads them that is not cold (runs more than once a fit)
+  bound    // sums over items that only the ELBO reads
 };
 
 /// A dense array. Its axes are in memory order: the last is contiguous. Every element has room for 8 bytes; elements
 /// of type f32 lie packed in the first half of the memory.
 struct Buffer {
-  std::string name;  // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
-  Type element = Type::f64;
-  Role role = Role::scratch;
-  std::vector<SizeId> axes;
-  Needed needed = Needed::always;
-  std::int64_t meant = 0;  // padded rows: elements of a row that carry values, the others are 0; 0: no padding
-  bool exact = false;      // scratch that the pass `narrow` leaves in 64 bits
+  std::string name;                // unique in the program: "beta.concentration", "E.beta.log", "S0", "w"
+  Type element = Type::f64;        // type of the elements, not boolean
+  Role role = Role::scratch;       // what it is for
+  std::vector<SizeId> axes;        // extents in memory order
+  Needed needed = Needed::always;  // when its contents are needed
+  std::int64_t meant = 0;          // padded rows: elements of a row that carry values, the others are 0; 0: no padding
+  bool exact = false;              // scratch that the pass `narrow` leaves in 64 bits
 };
 
 // ---- expressions ----
 /// A floating-point literal of type f64 or f32.
 struct ConstF {
-  double value = 0;
+  double value = 0;  // rounded to 32 bits if the type is f32
 };
 /// An integer literal; of type boolean it is 0 or 1.
 struct ConstI {
-  std::int64_t value = 0;
+  std::int64_t value = 0;  // the literal
 };
 /// The value of a loop index, let, local or parameter.
 struct Get {
-  ScalarId scalar;
+  ScalarId scalar;  // must be in scope
 };
 /// The extent of an axis, as i64.
 struct Extent {
-  SizeId size;
+  SizeId size;  // of an axis
 };
 /// The value of one element of an array.
 struct Load {
-  BufferId buffer;
+  BufferId buffer;              // the array
   std::vector<ExprId> indices;  // i64, one for each axis
   bool again = false;           // reload from memory here, rather than hold the value in a register
 };
@@ -173,8 +173,8 @@ struct Random {
 
 /// An expression with its type. Expressions are hash-consed: equal ones have one id.
 struct Expr {
-  Type type = Type::f64;
-  std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select, Random> node;
+  Type type = Type::f64;                                                                // of the value
+  std::variant<ConstF, ConstI, Get, Extent, Load, Unary, Binary, Select, Random> node;  // what it computes
 };
 
 // ---- statements ----
@@ -186,62 +186,62 @@ using Block = std::vector<Stmt>;
 /// no iteration reads what another stores, except accumulating stores and scratch that each iteration fills itself.
 /// The native code may then vectorise freely.
 struct For {
-  ScalarId index;
-  ExprId begin, end;  // i64, evaluated once before the loop
-  Block body;
-  bool independent = false;
+  ScalarId index;             // i64, in scope in the body
+  ExprId begin, end;          // i64, evaluated once before the loop
+  Block body;                 // statements of one iteration
+  bool independent = false;   // iterations may run in any order
   std::int64_t step = 1;      // positive
   bool side_by_side = false;  // the body is vectorised: it does the work of `step` consecutive iterations
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {
-  ScalarId scalar;
-  ExprId value;
+  ScalarId scalar;  // declared here
+  ExprId value;     // evaluated here, once
 };
 /// Declares a mutable scalar for the rest of the enclosing block.
 struct Local {
-  ScalarId scalar;
-  ExprId initial;
+  ScalarId scalar;  // declared here
+  ExprId initial;   // its first value
 };
 /// Sets a mutable scalar to a value.
 struct Assign {
-  ScalarId scalar;
-  ExprId value;
+  ScalarId scalar;  // a Local
+  ExprId value;     // of the same type
 };
 /// Adds a value to a mutable scalar: a reduction, which the native code may reassociate.
 struct Accumulate {
-  ScalarId scalar;
-  ExprId value;
+  ScalarId scalar;  // a Local
+  ExprId value;     // of the same type
 };
 /// Stores a value to buffer[indices], or adds it there if `accumulate`.
 struct Store {
-  BufferId buffer;
-  std::vector<ExprId> indices;
-  ExprId value;
-  bool accumulate = false;
+  BufferId buffer;              // the array, not of role data
+  std::vector<ExprId> indices;  // i64, one for each axis
+  ExprId value;                 // of the type of the elements
+  bool accumulate = false;      // adds rather than stores
 };
 /// Stores one value to every element of a buffer.
 struct Fill {
-  BufferId buffer;
-  ExprId value;
+  BufferId buffer;  // the array, not of role data
+  ExprId value;     // of the type of the elements
 };
 /// Executes one of two blocks.
 struct If {
-  ExprId condition;
-  Block then_block, else_block;
-  bool rare = false;  // the condition is seldom true: the native code makes `then_block` a cold function
+  ExprId condition;              // a bool
+  Block then_block, else_block;  // if true; if false
+  bool rare = false;             // the condition is seldom true: the native code makes `then_block` a cold function
 };
 /// Leaves the innermost `for` if the condition is true.
 struct BreakIf {
-  ExprId condition;
+  ExprId condition;  // a bool
 };
 /// Ends the function at once and returns `code` (> 0) to the caller.
 struct Fail {
-  std::int32_t code = 1;
+  std::int32_t code = 1;  // the status
 };
 /// A note for the reader of printed loops, without effect: the formula that the next statements compute.
 struct Comment {
-  std::string text;
+  std::string text;  // one line
 };
 
 /// A statement.
@@ -251,8 +251,8 @@ struct Stmt {
 
 /// The name and type of a loop index, let, local or parameter. Names may repeat; the printer numbers them.
 struct Scalar {
-  std::string name;
-  Type type = Type::f64;
+  std::string name;       // printed
+  Type type = Type::f64;  // of its value
 };
 
 /// An outlined parallel region of a function: a loop that its caller runs before the body. Chunks of its iterations run
@@ -273,29 +273,29 @@ struct Kept {
 /// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
 /// Before the body, the caller forms the cached sums in `kept` that are not valid, then runs `phases` in order.
 struct Function {
-  std::string name;
-  std::vector<ScalarId> parameters;
+  std::string name;                    // printed
+  std::vector<ScalarId> parameters;    // i64 or f64
   std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
-  Block body;
-  bool cold = false;               // runs once a fit: the native code optimises it little
-  std::vector<Phase> phases = {};  // parallel regions that run before the body
-  bool single = false;             // its private arrays and scalars may have 32 bits (passes/narrow.h)
-  std::vector<Kept> kept = {};     // cached sums that it reads
+  Block body;                          // what a call executes
+  bool cold = false;                   // runs once a fit: the native code optimises it little
+  std::vector<Phase> phases = {};      // parallel regions that run before the body
+  bool single = false;                 // its private arrays and scalars may have 32 bits (passes/narrow.h)
+  std::vector<Kept> kept = {};         // cached sums that it reads
 };
 
 /// The address of one number: element `at` of a buffer with one axis. An invalid buffer means there is no such number.
 struct Place {
-  BufferId buffer;
-  std::int64_t at = 0;
+  BufferId buffer;      // an array with one axis, or invalid
+  std::int64_t at = 0;  // index of the element
 };
 
 /// A whole program in Loops: declarations, an arena of expressions, and functions.
 struct Program {
-  std::vector<Size> sizes;
-  std::vector<Buffer> buffers;
-  std::vector<Scalar> scalars;
-  std::vector<Expr> exprs;
-  std::vector<Function> functions;
+  std::vector<Size> sizes;          // by SizeId
+  std::vector<Buffer> buffers;      // by BufferId; the table of pointers has the same order
+  std::vector<Scalar> scalars;      // by ScalarId
+  std::vector<Expr> exprs;          // by ExprId
+  std::vector<Function> functions;  // in the order in which they were written
   // By Needed: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
   // needed.
   std::array<Place, 3> asked = {};

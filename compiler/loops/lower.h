@@ -18,12 +18,12 @@ namespace lehr::loops {
 
 /// One array of the posterior: a parameter of a variational factor, over the variable's plates and event axes.
 struct ParameterSlot {
-  std::string name;             // "beta.concentration": variable, parameter
-  model::VariableId variable;   // whose axes it has
-  conditionals::BlockId block;  // whose factor it belongs to
-  std::string parameter;        // name in the family row
-  int event_rank = 0;           // number of event axes
-  BufferId buffer;
+  std::string name;                  // "beta.concentration": variable, parameter
+  model::VariableId variable;        // whose axes it has
+  conditionals::BlockId block;       // whose factor it belongs to
+  std::string parameter;             // name in the family row
+  int event_rank = 0;                // number of event axes
+  BufferId buffer;                   // where its numbers are
   std::vector<model::PlateId> axes;  // plates, then event axes (a category's probabilities: its plate)
   bool local = false;                // of a variable on the items of the data; saved only with --save-locals
   bool streamed = false;             // of a streamed factor: the code writes it and never reads it
@@ -32,7 +32,7 @@ struct ParameterSlot {
 /// The functions of one item stage, by position in Program::functions; the brackets have their parameters. A range
 /// (begin, end) is one of items. `statistics` and `data_sums` are added to, so the caller zeroes them before.
 struct StageFunctions {
-  model::PlateId item;
+  model::PlateId item;                 // the plate of the items
   std::size_t tables = 0;              // (): forms the tables from the current expectations
   std::size_t update = 0;              // (begin, end, iterations; tolerance): updates local blocks, adds up statistics
   std::optional<std::size_t> seed;     // (begin, end): sets categories to `picks` and adds up statistics
@@ -52,8 +52,8 @@ struct StageFunctions {
 
 /// The update of a block outside the item stages.
 struct UpdateFunction {
-  conditionals::BlockId block;
-  std::size_t function = 0;  // (): updates all elements
+  conditionals::BlockId block;  // that is updated
+  std::size_t function = 0;     // (): updates all elements
   /// [2], added to and zeroed by the caller: squared norms of the running mean of natural gradients, and of the last
   /// gradient. Filled while Weight::memory is above 0; invalid if gradients are not measured.
   BufferId gradient;
@@ -61,7 +61,7 @@ struct UpdateFunction {
 
 /// The energy of each item, for temperatures of single items or for the choice of a start for each item.
 struct ItemEnergies {
-  model::PlateId item;
+  model::PlateId item;  // the plate of the items
   /// [item], added to by item stages and by `outer`: 1 / T times the expected log density of the item's data. With
   /// LowerOptions::item_starts it is what the item contributes to the ELBO.
   BufferId energies;
@@ -134,9 +134,9 @@ struct DataBuffers {
 
 /// The result of a lowering.
 struct Lowered {
-  Program program;
-  Interface interface;
-  DataBuffers data;
+  Program program;                        // the code
+  Interface interface;                    // how to run it
+  DataBuffers data;                       // where to put the data
   std::vector<model::GivenId> definite;   // data matrices that must be symmetric positive definite
   std::vector<SizeId> plate_sizes;        // by PlateId
   std::vector<SizeId> longest;            // by PlateId: elements in the longest row; invalid if the code needs none

@@ -9,9 +9,9 @@ namespace lehr::loops {
 
 /// The arrays and facts of one sequence.
 struct Chains::Messages {
-  BlockId block;
-  std::vector<ExprId> sequence;
-  SizeId size;
+  BlockId block;                  // the chain
+  std::vector<ExprId> sequence;   // its indices, without the step
+  SizeId size;                    // number of values of the category
   std::int64_t reach;             // the largest lag: number of values in a history
   ExprId values, end;             // number of values of the category; number of elements of the sequence
   BufferId unary, pair, forward;  // over the steps: unary and joint log potentials, forward log messages over histories
@@ -26,8 +26,8 @@ struct Chains::Messages {
   bool steady;                    // the joint potentials are the same at every step: arrays have one row of them
   Uses all;                       // all uses of the chain in terms
   bool by_rows;                   // the unary potentials are those of `singles`: rows of tables with exponentials
-  Singles singles;
-  const UpdateHooks* hooks;
+  Singles singles;                // uses with unary potentials, if `by_rows`
+  const UpdateHooks* hooks;       // what the update's caller adds
   BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid
   ScalarId start_top;             // their largest
   BufferId transition, filtered;  // over the steps: exp(pair) with a shift; normalised forward messages

@@ -28,21 +28,21 @@ enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
 
 /// The table entry of an operator with one operand.
 struct UnaryRow {
-  UnaryOp op;
-  std::string_view name;
-  Precedence precedence;  // kAtom: printed as a call
-  Takes takes;
-  Gives gives;
+  UnaryOp op;                             // the operator of this entry
+  std::string_view name;                  // as printed
+  Precedence precedence;                  // kAtom: printed as a call
+  Takes takes;                            // types of the operand
+  Gives gives;                            // type of the result
   Value (*value)(Value x, bool is_real);  // the result; `is_real`: the operand is a real
 };
 
 /// The table entry of an operator with two operands.
 struct BinaryRow {
-  BinaryOp op;
-  std::string_view name;
-  Precedence precedence;  // kAtom: printed as a call
-  Takes takes;
-  Gives gives;
+  BinaryOp op;                                           // the operator of this entry
+  std::string_view name;                                 // as printed
+  Precedence precedence;                                 // kAtom: printed as a call
+  Takes takes;                                           // types of the operands
+  Gives gives;                                           // type of the result
   Value (*of_reals)(double a, double b);                 // null if it takes bools
   Value (*of_integers)(std::int64_t a, std::int64_t b);  // also of bools; null if it takes reals alone
 };

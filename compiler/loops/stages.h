@@ -40,21 +40,21 @@ class Stages : Part {
   /// How long an item is iterated: at most `iterations` passes, until parameters change by less than `tolerance` on
   /// average, relative to their size.
   struct Passes {
-    ExprId iterations, tolerance;
+    ExprId iterations, tolerance;  // i64; f64
   };
   /// One item whose code is being written in one function.
   struct ItemWork {
-    const schedule::ItemStage& stage;
-    ExprId item;
-    StageMode mode;
-    const ItemArrays& arrays;
-    std::vector<Stream> streams;  // its streamed categories, in order of the blocks
-    bool refreshed;               // after the last pass, sources and streams are formed once more (emit_refresh)
-    bool gathered = false;        // the streams have been visited: what they add up for other blocks is complete
+    const schedule::ItemStage& stage;  // whose blocks are updated
+    ExprId item;                       // index of the item
+    StageMode mode;                    // what is done to it
+    const ItemArrays& arrays;          // work arrays and partial sums
+    std::vector<Stream> streams;       // its streamed categories, in order of the blocks
+    bool refreshed;                    // after the last pass, sources and streams are formed once more (emit_refresh)
+    bool gathered = false;             // the streams have been visited: what they add up for other blocks is complete
   };
   /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
-    ScalarId moved, size;
+    ScalarId moved, size;  // sum of |new - old|, sum of |old|
   };
   /// Returns the uses of a stored block in the stage's terms without streamed categories.
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);

@@ -11,9 +11,9 @@ inline constexpr double kUnderflow = 1e-200;
 
 /// The element, and what its visit has computed.
 struct Streams::Element {
-  const Stream& stream;
-  const std::vector<ExprId>& element;
-  const StreamVisit& visit;
+  const Stream& stream;                   // whose element it is
+  const std::vector<ExprId>& element;     // its indices
+  const StreamVisit& visit;               // what the visit does
   std::vector<Env> envs;                  // by use: index variables that the element gives
   std::vector<std::vector<ExprId>> rows;  // by use: indices of the table's row, without the value
   ScalarId total, shift;                  // sum of the exponentials in `probs`; what was subtracted before exp

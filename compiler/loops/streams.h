@@ -22,10 +22,10 @@ enum class StageMode {
 
 /// One term in which a streamed category stands.
 struct StreamUse {
-  const schedule::ItemStage::LocalTerm* term = nullptr;
-  std::size_t atom = 0;                // position of the category's atom
-  std::optional<std::size_t> partner;  // position of the one other local atom, of a stored block
-  BoundId value;                       // the index variable that is the category's value
+  const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
+  std::size_t atom = 0;                                  // position of the category's atom
+  std::optional<std::size_t> partner;                    // position of the one other local atom, of a stored block
+  BoundId value;                                         // the index variable that is the category's value
   enum class Kind {
     table,   // a row of a table along the values, coefficient 1
     vector,  // expected statistics of the partner, coefficient 1, the same for all elements of the item
@@ -35,10 +35,10 @@ struct StreamUse {
 
 /// The plan of one streamed category: where its log odds come from and where its probabilities go.
 struct Stream {
-  BlockId block;
-  const schedule::ItemStage* stage = nullptr;
-  std::vector<StreamUse> uses;
-  SizeId values;  // number of values of the category
+  BlockId block;                               // the category
+  const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
+  std::vector<StreamUse> uses;                 // all terms with the category
+  SizeId values;                               // number of values of the category
   /// True if probabilities are normalised products of exponentials. Those of tables are taken once a sweep, those of
   /// vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
@@ -56,7 +56,7 @@ struct Stream {
 
 /// The arrays that the code for the items of one function uses.
 struct ItemArrays {
-  LocalSums sums;
+  LocalSums sums;  // partial sums of the ELBO
   /// Natural parameters of a later block of the item, over its axes after the item, to which streams add.
   std::map<std::pair<BlockId, math::Stat>, BufferId> streamed_into;
   /// Parameters of one element before its update, by event indices.
@@ -65,10 +65,10 @@ struct ItemArrays {
 
 /// One visit of a stream to the elements of an item.
 struct StreamVisit {
-  const ItemArrays& arrays;
-  bool final;  // statistics and entropies are added up, too
-  StageMode mode;
-  ExprId item_shift = {};  // of a factored stream: what was subtracted from its vectors before exp
+  const ItemArrays& arrays;  // where probabilities are added
+  bool final;                // statistics and entropies are added up, too
+  StageMode mode;            // what the function does to its items
+  ExprId item_shift = {};    // of a factored stream: what was subtracted from its vectors before exp
 };
 
 /// The work arrays for the rows of counts of a few items that are visited together (lower_full_rows.cpp). The first

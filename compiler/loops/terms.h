@@ -17,14 +17,14 @@ using Env = std::map<BoundId, ExprId>;
 
 /// One factor of a product. It is computed at the outermost level at which all its index variables are open.
 struct Factor {
-  std::set<BoundId> bounds;  // index variables that it depends on
-  std::function<ExprId(const Env&)> value;
-  bool often_zero = false;  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
+  std::set<BoundId> bounds;                 // index variables that it depends on
+  std::function<ExprId(const Env&)> value;  // returns the expression of the factor
+  bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };
 
 /// A term with further factors besides its own.
 struct ArrayTerm {
-  const Term* term = nullptr;
+  const Term* term = nullptr;                // owned by the schedule
   std::optional<ArrayId> array = {};         // a statistic or table that multiplies the term
   const std::vector<IndexId>* at = nullptr;  // its indices
   std::vector<Weight> weights = {};          // run-time weights; those of the data multiply tempered terms only
@@ -33,7 +33,7 @@ struct ArrayTerm {
 
 /// What an atom of a term evaluates to: its expected statistic under the factors, or the statistic of given values.
 struct AtomValues {
-  std::function<ExprId(const Atom&, const Env&)> one;
+  std::function<ExprId(const Atom&, const Env&)> one;                           // of a single atom
   std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // product of elements of one chain
 };
 
@@ -135,7 +135,7 @@ class Terms : Part {
   /// Emits one level of the nest: the factors and conditions that are decided there, then the next loop or the leaf.
   void emit_level(Nest& nest, Env env, ExprId product);
 
-  AtomValues values_;
+  AtomValues values_;  // what atoms evaluate to
 };
 
 }  // namespace lehr::loops

@@ -12,7 +12,7 @@ namespace lehr::loops {
 
 /// The arrays in which natural parameters are added up, one for each sufficient statistic.
 struct NaturalTarget {
-  std::map<math::Stat, BufferId> buffers;
+  std::map<math::Stat, BufferId> buffers;  // by sufficient statistic
   std::vector<std::size_t> free_axes;  // axes of the variable that the arrays have, before event axes; the others are
                                        // fixed to the element under update
 };
@@ -49,8 +49,8 @@ class Updates : Part {
   void clear(const NaturalTarget& n);
   /// An atom of a block in a term, and the atoms that its coefficient leaves out.
   struct Gathered {
-    BlockId block;
-    const ArrayTerm& term;
+    BlockId block;                     // whose natural parameters are formed
+    const ArrayTerm& term;             // where the atom stands
     std::size_t use;                   // position of the block's atom
     std::vector<std::size_t> without;  // positions of atoms that are left out, `use` among them
   };
