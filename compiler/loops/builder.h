@@ -42,7 +42,7 @@ class Builder {
   SizeId constant_size(std::string name, std::int64_t value);
   /// Declares an extent that is read at run time; slots are numbered in order of creation.
   SizeId runtime_size(std::string name);
-  /// Declares an extent as given, with its slot.
+  /// Declares an extent of either kind, with the slot that it has.
   SizeId size(Size size);
   /// Declares an array with the axes in memory order; the name must be unique in the program.
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
@@ -58,77 +58,79 @@ class Builder {
   ExprId i(std::int64_t value);
   /// Returns a literal of type boolean; `select`, `if_then` and the logical operations fold it away.
   ExprId boolean(bool value);
-  /// Returns the value of a scalar.
+  /// Returns an expression for the value of a scalar.
   ExprId get(ScalarId scalar);
   /// Returns the extent as an i64 expression: a literal if it is constant.
   ExprId extent(SizeId size);
-  /// Returns the value of an array's element; throws unless there is one index for each axis.
+  /// Returns an expression for the value of an array's element; throws unless there is one index for each axis.
   ExprId load(BufferId buffer, Indices indices = {});
-  /// Returns the operator applied to the operand, folded where possible; throws if it does not accept that type.
+  /// Returns an expression for the operator applied to the operand, folded where possible. Throws if the operator does
+  /// not accept that type.
   ExprId unary(UnaryOp op, ExprId operand);
-  /// Returns the operator applied to two operands, folded where possible; throws unless they have one accepted type.
+  /// Returns an expression for the operator applied to two operands, folded where possible. Throws unless both have one
+  /// type that the operator accepts.
   ExprId binary(BinaryOp op, ExprId left, ExprId right);
-  /// Returns the value of one of two expressions of the same type, by a bool.
+  /// Returns an expression for the value of one of two expressions of the same type, chosen by a bool.
   ExprId select(ExprId condition, ExprId if_true, ExprId if_false);
 
-  /// Returns a random number.
+  /// Returns an expression for a random number.
   ExprId random(Random r) { return intern(Type::f64, std::move(r)); }
 
-  /// Returns a + b.
+  /// Returns an expression for a + b.
   ExprId add(ExprId a, ExprId b) { return binary(BinaryOp::add, a, b); }
-  /// Returns a - b.
+  /// Returns an expression for a - b.
   ExprId sub(ExprId a, ExprId b) { return binary(BinaryOp::subtract, a, b); }
-  /// Returns a * b.
+  /// Returns an expression for a * b.
   ExprId mul(ExprId a, ExprId b) { return binary(BinaryOp::multiply, a, b); }
-  /// Returns a / b, of reals.
+  /// Returns an expression for a / b, of reals.
   ExprId div(ExprId a, ExprId b) { return binary(BinaryOp::divide, a, b); }
-  /// Returns the smaller of a and b.
+  /// Returns an expression for the smaller of a and b.
   ExprId min(ExprId a, ExprId b) { return binary(BinaryOp::minimum, a, b); }
-  /// Returns the larger of a and b.
+  /// Returns an expression for the larger of a and b.
   ExprId max(ExprId a, ExprId b) { return binary(BinaryOp::maximum, a, b); }
-  /// Returns the bool a == b.
+  /// Returns a bool expression for a == b.
   ExprId equal(ExprId a, ExprId b) { return binary(BinaryOp::equal, a, b); }
-  /// Returns the bool a != b.
+  /// Returns a bool expression for a != b.
   ExprId not_equal(ExprId a, ExprId b) { return binary(BinaryOp::not_equal, a, b); }
-  /// Returns the bool a < b.
+  /// Returns a bool expression for a < b.
   ExprId less(ExprId a, ExprId b) { return binary(BinaryOp::less, a, b); }
-  /// Returns the bool a <= b.
+  /// Returns a bool expression for a <= b.
   ExprId less_equal(ExprId a, ExprId b) { return binary(BinaryOp::less_equal, a, b); }
-  /// Returns the bool a > b.
+  /// Returns a bool expression for a > b.
   ExprId greater(ExprId a, ExprId b) { return less(b, a); }
-  /// Returns the bool a >= b.
+  /// Returns a bool expression for a >= b.
   ExprId greater_equal(ExprId a, ExprId b) { return less_equal(b, a); }
-  /// Returns the bool a and b.
+  /// Returns a bool expression for a and b.
   ExprId logical_and(ExprId a, ExprId b) { return binary(BinaryOp::logical_and, a, b); }
-  /// Returns the bool a or b.
+  /// Returns a bool expression for a or b.
   ExprId logical_or(ExprId a, ExprId b) { return binary(BinaryOp::logical_or, a, b); }
-  /// Returns the bool not a.
+  /// Returns a bool expression for not a.
   ExprId logical_not(ExprId a) { return unary(UnaryOp::logical_not, a); }
-  /// Returns -a.
+  /// Returns an expression for -a.
   ExprId neg(ExprId a) { return unary(UnaryOp::negate, a); }
   /// Converts to f64; returns the operand itself if it is f64 already.
   ExprId to_f64(ExprId a) { return unary(UnaryOp::to_f64, a); }
   /// Converts to f32; returns the operand itself if it is f32 already.
   ExprId to_f32(ExprId a) { return unary(UnaryOp::to_f32, a); }
-  /// Returns exp(a).
+  /// Returns an expression for exp(a).
   ExprId exp(ExprId a) { return unary(UnaryOp::exp, a); }
-  /// Returns the natural logarithm of a.
+  /// Returns an expression for the natural logarithm of a.
   ExprId log(ExprId a) { return unary(UnaryOp::log, a); }
-  /// Returns log(1 + a).
+  /// Returns an expression for log(1 + a).
   ExprId log1p(ExprId a) { return unary(UnaryOp::log1p, a); }
-  /// Returns tanh(a / 2) / (4 a), 1/8 at 0, of the local bound of log logistic(a).
+  /// Returns an expression for tanh(a / 2) / (4 a), 1/8 at 0, of the local bound of log logistic(a).
   ExprId logit_curvature(ExprId a) { return unary(UnaryOp::logit_curvature, a); }
-  /// Returns the square root of a.
+  /// Returns an expression for the square root of a.
   ExprId sqrt(ExprId a) { return unary(UnaryOp::sqrt, a); }
-  /// Returns digamma(a), the derivative of log Gamma.
+  /// Returns an expression for digamma(a), the derivative of log Gamma.
   ExprId digamma(ExprId a) { return unary(UnaryOp::digamma, a); }
-  /// Returns trigamma(a), the second derivative of log Gamma.
+  /// Returns an expression for trigamma(a), the second derivative of log Gamma.
   ExprId trigamma(ExprId a) { return unary(UnaryOp::trigamma, a); }
-  /// Returns log Gamma(a).
+  /// Returns an expression for log Gamma(a).
   ExprId lgamma(ExprId a) { return unary(UnaryOp::lgamma, a); }
-  /// Returns the absolute value of a.
+  /// Returns an expression for the absolute value of a.
   ExprId abs(ExprId a) { return unary(UnaryOp::abs, a); }
-  /// Returns the bool that a is NaN.
+  /// Returns a bool expression: true if a is NaN.
   ExprId is_nan(ExprId a) { return unary(UnaryOp::is_nan, a); }
 
   /// Returns the type of an expression.
@@ -168,7 +170,7 @@ class Builder {
 
   /// Returns the stem with a number behind it that no other call returns.
   std::string fresh(const std::string& stem) { return stem + std::to_string(names_++); }
-  /// Emits a loop whose index has a fresh name.
+  /// Emits for (index = begin; index < end; ++index), whose index has a fresh name that begins with `index`.
   void for_range(const std::string& index, ExprId begin, ExprId end, const LoopBody& body) {
     for_loop(fresh(index), begin, end, body);
   }
@@ -211,15 +213,15 @@ class Builder {
   /// Appends a statement to the innermost open block; throws outside functions.
   void statement(Stmt statement);
 
-  /// Returns the program so far.
+  /// Returns the program as far as it is built.
   const Program& program() const { return program_; }
   /// Returns the finished program; the builder is empty afterwards.
   Program take();
 
  private:
-  /// Returns the one id of an expression node, which is added if it is new.
+  /// Returns the id of an expression node. Adds the node to the program if no equal one is there.
   ExprId intern(Type type, decltype(Expr::node) node);
-  /// Returns a literal of the type.
+  /// Returns a literal of the type with the value `x`.
   ExprId of_value(Type type, Value x);
   /// Returns an expression that equals the operator's result but is simpler; invalid if there is none.
   ExprId fold_unary(UnaryOp op, ExprId operand);
@@ -228,13 +230,13 @@ class Builder {
   ExprId fold_binary(BinaryOp op, ExprId left, ExprId right);
   /// Moves a literal operand into both sides of a select between literals; invalid if neither operand is one.
   ExprId fold_choice(BinaryOp op, ExprId left, ExprId right);
-  /// Returns the node if the expression is a select between two literals.
+  /// Returns the node of an expression that is a select between two literals; nothing for others.
   std::optional<Select> constants(ExprId e) const;
   /// Returns true if the expression is a literal with this value.
   bool is_literal(ExprId e, double value) const;
   /// Opens a block, lets `body` write into it, closes it, and returns its statements.
   Block collect(const Body& body);
-  /// Checks the types and emits a Store.
+  /// Checks the types of a store or addition to an array element, and emits it.
   void write_store(BufferId buffer, Indices indices, ExprId value, bool accumulate);
 
   Program program_;                                       // so far

@@ -34,7 +34,7 @@ class Chains : Part {
   /// Emits code that sets the pairs and the entropy of a sequence as if its elements were independent. For initial
   /// values.
   void independent_pairs(BlockId b, const std::vector<ExprId>& sequence);
-  /// Returns an expression for the expectation of the product of atoms that are elements of one sequence.
+  /// Returns an expression for the expectation of a product of atoms, which are elements of one sequence.
   ExprId expectation(const std::vector<const Atom*>& together, const Env& env);
   /// Returns an expression for the entropy of a sequence's factor, times its copies.
   ExprId chain_entropy(BlockId b, const std::vector<ExprId>& sequence);
@@ -79,21 +79,21 @@ class Chains : Part {
   void put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values);
   /// Emits code that sets Chain::together to 0, if it has sums over the steps.
   void clear_sums(BlockId b);
-  /// Returns the indices of a sequence's entropy.
+  /// Returns the indices of a sequence's entropy in Chain::entropy: none if the chain is local.
   std::vector<ExprId> entropy_address(BlockId b, const std::vector<ExprId>& sequence);
   /// Emits a store of the entropy of a sequence: `value`, which is that of one copy, times the copies.
   void store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprId value);
 
   // ---- lower_chain_categories.cpp: forward-backward
 
-  /// Emits the update of one sequence of categories.
+  /// Emits the update of one sequence of categories: the forward pass, the backward pass, and the entropy.
   void forward_backward(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
 
-  /// The arrays of one sequence (messages.h).
+  /// The work arrays for the messages of one sequence of categories (messages.h).
   struct Messages;
   /// The values of consecutive elements in order of time: a history has as many as the chain's largest lag.
   using Digits = std::vector<ExprId>;
-  /// Declares the work arrays of one sequence.
+  /// Declares the work arrays for the messages of one sequence.
   Messages open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   /// Emits code that computes the joint log potentials of the sequence.
   void gather_pairs(const Messages& m);
@@ -165,21 +165,22 @@ class Chains : Part {
   /// Emits loops over the histories. Digits of `known` that are valid are fixed to these values.
   void each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
                     Digits known = {});
-  /// Returns a history of which only the last value is fixed.
+  /// Returns a history of which only the last value is fixed; each_history loops over the others.
   static Digits ending_with(const Messages& m, ExprId value);
   /// Returns the history that ends with the first element: the values before the sequence are 0.
   Digits first_history(const Messages& m, ExprId value);
   /// Returns the next history: without its oldest value, with `value` at the end.
   static Digits then(Digits history, ExprId value);
-  /// Returns indices one after another.
+  /// Returns three lists of indices one after another, as the index of an array over histories.
   static Digits joined(Digits first, const Digits& history, const Digits& last = {});
   /// A function that emits the loops over what log_sum adds up, and calls `body` inside.
   using Over = std::function<void(const std::function<void(const Digits&)>& body)>;
-  /// Returns an expression for log sum exp of `term`, shifted by its largest value.
+  /// Returns an expression for the logarithm of the sum of exp(term), after the largest term is subtracted. `over`
+  /// emits the loops over the terms.
   ExprId log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term);
-  /// Returns the loop over the values, for log_sum.
+  /// Returns a function that emits the loop over the values of an element, as an argument of log_sum.
   Over values(const Messages& m);
-  /// Returns the loop over the histories, for log_sum.
+  /// Returns a function that emits the loops over the histories, as an argument of log_sum.
   Over histories(const Messages& m);
   /// Returns an expression for the probability of value k at t in the factor.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
@@ -202,9 +203,11 @@ class Chains : Part {
   bool is_row(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if a guard limits the term to the first element of a sequence.
   bool is_of_first(const Term& t, std::size_t use) const;
-  /// Returns the same as `singles`, from the terms of the item stage.
+  /// Returns the uses of single elements in the terms of the item stage, under the conditions of `singles`. Nothing if
+  /// the block is no chain of categories.
   std::optional<Singles> singles_of(const schedule::ItemStage& stage, BlockId b) const;
-  /// Returns true if the statistics of the first element are added up with the update, too.
+  /// Returns true if the chain's update adds the probabilities of the first element to its statistics, so that no later
+  /// loop must.
   bool adds_first(const Singles& s) const;
   /// Emits code that computes the log potentials that the first element has besides rows of tables, and their largest.
   void gather_start(Messages& m);
@@ -253,7 +256,7 @@ class Chains : Part {
   /// (Smoother::apart).
   void in_turn(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
                const EachStep& means);
-  /// Declares the arrays of Matrices, for one element or over `steps`.
+  /// Declares the arrays that Matrices holds: for one element, or with an axis over `steps`.
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
   /// Emits code that copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
   void copy(const Smoother& s, const Matrices& from, std::optional<ExprId> t, const Matrices& to,
@@ -291,7 +294,7 @@ class Chains : Part {
   ExprId component_sum(const Smoother& s, const std::function<ExprId(ExprId)>& term);
   /// Emits a loop over the components of an element.
   void each_component(const Smoother& s, const std::function<void(ExprId)>& body);
-  /// Emits loops over pairs of components.
+  /// Emits two loops over the components of an element: all pairs (j, l).
   void each_component_pair(const Smoother& s, const std::function<void(ExprId, ExprId)>& body);
 
   Terms& terms_;                                // loop nests of terms

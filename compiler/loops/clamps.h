@@ -51,7 +51,7 @@ class Clamps : Part {
  private:
   /// Returns the indices of an element's entry, in the data as in the parameters.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
-  /// Returns the data of the block's variable.
+  /// Returns the buffer with the observed values of the block's variable.
   BufferId data(BlockId b) const { return at_.data.observed[s_.conditionals[b].variable.index()]; }
 
   Terms& terms_;  // loop nests of terms

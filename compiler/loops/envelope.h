@@ -14,7 +14,8 @@ class Envelope : Part {
   Envelope(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Blocks& blocks)
       : Part(shared), terms_(terms), residuals_(residuals), updates_(updates), blocks_(blocks) {}
 
-  /// Emits Interface::envelope. All blocks must be drawn, from families on spins or bits.
+  /// Emits all functions for exact sampling (Interface::envelope). All blocks must be drawn, from families on spins or
+  /// bits.
   void emit();
 
  private:
@@ -25,15 +26,18 @@ class Envelope : Part {
   /// The lower and upper end of an expression's value.
   using Interval = std::pair<ExprId, ExprId>;
 
-  /// Declares the arrays of all blocks.
+  /// Declares the arrays with the intervals of all blocks.
   void declare();
   /// Returns the terms of the log joint as functions of single elements, without statistics of the items.
   std::vector<ArrayTerm> terms();
-  /// Emits EnvelopeFunctions::couplings; returns its position in the program.
+  /// Emits the function that finds the least coefficient of a pair of latent variables, which is negative if some pair
+  /// repels (EnvelopeFunctions::couplings). Returns its position in the program.
   std::size_t emit_couplings();
-  /// Emits EnvelopeFunctions::open; returns its position in the program.
+  /// Emits the function that sets every interval to the whole support (EnvelopeFunctions::open). Returns its position
+  /// in the program.
   std::size_t emit_open();
-  /// Emits EnvelopeFunctions::undecided; returns its position in the program.
+  /// Emits the function that counts the elements whose interval is not yet one value (EnvelopeFunctions::undecided).
+  /// Returns its position in the program.
   std::size_t emit_undecided();
   /// Emits the function that updates intervals in one visit of a step of the sweep (EnvelopeFunctions::turns). Returns
   /// its position in the program.

@@ -6,8 +6,8 @@
 
 namespace lehr::loops {
 
-/// Returns f(x) for x of type f64. Throws std::logic_error for functions that stand for statistics of variables: terms
-/// read those as atoms and apply none.
+/// Returns an expression for f(x), x of type f64. Throws std::logic_error for functions that stand for statistics of
+/// variables: they are atoms of terms and never applied.
 ExprId apply(Builder& b, math::Function f, ExprId x);
 
 }  // namespace lehr::loops

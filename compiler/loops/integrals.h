@@ -33,7 +33,8 @@ class Integrals : Part {
     Uses fixed, varying;           // of the auxiliary: without the drawn block, with it
     NaturalTarget at_all, at_one;  // from `fixed`; from all with the drawn element at one value
   };
-  /// Collects the uses and declares the arrays.
+  /// Returns the uses of an auxiliary block that the drawn block integrates out, and declares arrays for its natural
+  /// parameters.
   Work open(BlockId b, BlockId auxiliary);
   /// Emits loops that run `body` once for each auxiliary element in a term with the drawn element.
   void each_beside(const conditionals::Integrated& x, const std::vector<ExprId>& element,

@@ -15,7 +15,7 @@ struct Work {
   std::int64_t functions = 0;   // calls of exp, log, digamma and the like on real numbers
   std::int64_t bytes = 0;       // of array elements that were read or stored
 
-  /// Adds other counts.
+  /// Adds the counts of another run.
   Work& operator+=(const Work& other) {
     operations += other.operations;
     functions += other.functions;

@@ -12,7 +12,8 @@ class Energies : Part {
 
   /// Declares Interface::item_energies if the options request it.
   void declare_item_energies();
-  /// Returns true if the sums are contributions to the ELBO: of all terms, with entropies.
+  /// Returns true if the sums by item are contributions to the ELBO: of all terms, with entropies. Otherwise they are
+  /// energies.
   bool has_item_bounds() const { return interface_.item_energies && !interface_.item_energies->inverse.valid(); }
   /// Emits code that adds a value to the item's sum.
   void add_item_energy(ExprId item, ExprId value);

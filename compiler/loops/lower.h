@@ -132,7 +132,7 @@ struct DataBuffers {
   std::vector<BufferId> givens, observed, offsets;
 };
 
-/// The result of a lowering.
+/// The result of a lowering: a program, how to run it, and its sizes.
 struct Lowered {
   Program program;                        // the code
   Interface interface;                    // how to run it

@@ -13,9 +13,9 @@ union Value {
   double f;        // f64 and f32
   std::int64_t i;  // i64, and bool as 0 or 1
 };
-/// Returns the value of a real.
+/// Makes a Value of a real.
 constexpr Value real(double x) { return {.f = x}; }
-/// Returns the value of an i64, or of a bool as 0 or 1.
+/// Makes a Value of an i64, or of a bool as 0 or 1.
 constexpr Value integer(std::int64_t x) { return {.i = x}; }
 
 /// The types that an operator accepts for its operands, which must agree: i64 or real, real alone, bool alone.

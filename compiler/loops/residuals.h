@@ -29,7 +29,7 @@ class Residuals : Part {
     const schedule::Residual* residual;
     const Atom* own;
   };
-  /// Returns the running sums that the uses read.
+  /// Returns the running sums in the terms of the uses, each with the atom of the block under update.
   std::vector<RunningSum> running_sums(const Uses& uses) const;
   /// Emits the loops that compute S anew. Called once before each update of a block, so that rounding errors do not
   /// build up.

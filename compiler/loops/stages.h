@@ -31,9 +31,11 @@ class Stages : Part {
   StageFunctions emit_stage(std::size_t step);
 
  private:
-  /// Emits the function that forms the stage's tables, and the exponentials of those that need them.
+  /// Emits the function that forms the stage's tables, and the exponentials of those that need them. Returns its
+  /// position in the program.
   std::size_t emit_tables(std::size_t step);
-  /// Emits the function over a range of items that updates, seeds, sums or refreshes them.
+  /// Emits the function over a range of items that updates, seeds, sums or refreshes them, by `mode`. Returns its
+  /// position in the program.
   std::size_t emit_items(std::size_t step, StageMode mode);
   /// Declares the work arrays that the items of one function share.
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);

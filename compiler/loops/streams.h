@@ -89,7 +89,7 @@ class Streams : Part {
   Stream plan_stream(const schedule::ItemStage& stage, BlockId z) const;
   /// Returns the tables whose means the entropies of elements leave out (Stream::summed).
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
-  /// Declares the stream's work arrays in the open function.
+  /// Declares the stream's work arrays (probabilities, log odds, exponentials) in the function that is open.
   void stream_arrays(Stream& s);
   /// Emits the code before the visits of an item: it lists the elements with counts above 0, if the item has one row of
   /// counts.
@@ -175,7 +175,7 @@ class Streams : Part {
   void add_tile(const Stream& s, const FullRows& r, const Tile& t);
   /// Emits visits of a tile's elements one after another, by visit_element, which also works in logarithms.
   void one_by_one(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit);
-  /// Emits a loop over the elements of a tile that may be vectorised.
+  /// Emits a loop over the 16 elements of a tile, which may be vectorised.
   void each_lane(const std::function<void(ExprId lane)>& body);
   /// Returns an expression for the count of element `e` of an item, or 0 if `e` is before `begin`.
   ExprId count_from(const Stream& s, ExprId begin, ExprId item, ExprId e);
@@ -186,7 +186,7 @@ class Streams : Part {
   /// otherwise `other` is.
   void if_direct(const Stream& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
-  /// One element during its visit.
+  /// One element of a streamed category during its visit (stream_element.h).
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);

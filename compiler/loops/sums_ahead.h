@@ -15,7 +15,7 @@ class SumsAhead : Part {
  public:
   SumsAhead(Shared& shared, Terms& terms, Updates& updates) : Part(shared), terms_(terms), updates_(updates) {}
 
-  /// The hoisted sums of one update.
+  /// The sums over data that one update has moved out of its loop over elements.
   struct Taken {
     Uses uses;                                          // what they add up
     std::vector<bool> fixed;                            // by axis: fixed while they are formed

@@ -63,7 +63,7 @@ class Terms : Part {
   /// Returns the indices in memory of an element of an array over the plates. A nested plate's index is added to the
   /// offset of its row, so two indices become one.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& indices);
-  /// The same for index expressions.
+  /// Returns the indices in memory of an element of an array over the plates, given by index expressions.
   std::vector<ExprId> address(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& indices,
                               const Env& env);
   /// Returns a bool expression: true if a value of the data is not missing, which is NaN for reals and negative for
@@ -107,7 +107,7 @@ class Terms : Part {
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
 
  private:
-  /// The state of one nest under construction.
+  /// The state of one loop nest while it is emitted.
   struct Nest;
   /// Returns the value of a coefficient that is the same number whatever the data are.
   std::optional<double> number(CoefId c) const;

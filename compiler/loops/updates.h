@@ -45,7 +45,7 @@ class Updates : Part {
   /// `only`.
   NaturalTarget natural_buffers(BlockId b, const std::vector<bool>& fixed, const std::string& prefix,
                                 const std::set<math::Stat>& only = {});
-  /// Emits code that sets natural parameters to 0.
+  /// Emits code that sets all natural parameters in `n` to 0.
   void clear(const NaturalTarget& n);
   /// An atom of a block in a term, and the atoms that its coefficient leaves out.
   struct Gathered {
@@ -74,7 +74,8 @@ class Updates : Part {
   /// already.
   std::vector<Weight> natural_weights(BlockId b, bool from_table) const;
 
-  /// Returns the context in which formulas of the family are evaluated: an element's exported parameters as loads.
+  /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
+  /// loads from their buffers.
   Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);
   /// Returns the indices of an element's parameter, or of its expected statistic.
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
@@ -135,15 +136,15 @@ class Updates : Part {
   /// Emits code that replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et
   /// al. 2013, section 2.4).
   void blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
-  /// Stores a parameter, computed by its formula, at every component. Points move by a step, drawn parameters get a
-  /// random number, observed entries their value.
+  /// Emits code that computes one parameter of an element by its formula and stores it, at every component. Points move
+  /// by a step, drawn parameters get a random number, observed entries their value.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
                        Formulas& f, bool tolerant);
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
   void know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f);
-  /// Returns an expression for the row-major position of event indices.
+  /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
-  /// Emits a failure with kFailBlock if the factor is improper, or a point is not inside its support.
+  /// Emits code that fails with kFailBlock if the factor is improper, or a point is not inside its support.
   void check_proper(BlockId b, Formulas& f);
 
   Terms& terms_;            // loop nests of terms

@@ -30,7 +30,7 @@ struct Walk {
   std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // a block with more statements is not entered
   bool stops = false;                                                   // a Fail or BreakIf was met
 
-  /// Walks an expression.
+  /// Walks an expression and its operands.
   void expr(ExprId id) {
     if (id.index() >= seen.size()) seen.resize(program.exprs.size());
     if (seen[id.index()]) return;
@@ -59,7 +59,7 @@ struct Walk {
     expr(n.if_true);
     expr(n.if_false);
   }
-  /// Walks the access of an array element.
+  /// Walks the access of an array element: the buffer and its indices.
   void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
     on_buffer(buffer, stored);
     for (ExprId index : indices)
