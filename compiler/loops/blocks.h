@@ -33,9 +33,10 @@ class Blocks : Part {
     bool wanted;                      // which of them: fixed axes, or the others
     std::size_t given;                // leading axes whose indices the caller has
   };
-  /// Emits loops over the chosen axes from axis `x` on. Inside, `element` has their indices.
+  /// Emits loops over the chosen axes of a variable, from axis `x` on. Inside, `element` has their indices.
   void for_axes(const Axes& axes, std::vector<ExprId>& element, const std::function<void()>& body, std::size_t x = 0);
-  /// Returns the uses of a block outside the item stages, in the terms as its update reads them.
+  /// Returns the terms with a block that is outside the item stages, as its update reads them, with the positions of
+  /// its atoms.
   Uses outer_uses(BlockId b);
   /// Returns the blocks in an order in which each comes after the latent parents of its statements. A cycle is broken
   /// at the first block that is left.

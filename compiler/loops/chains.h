@@ -160,7 +160,7 @@ class Chains : Part {
   /// Emits code that stores the products that the draw at t completes, and computes the message to the elements before,
   /// given the draw.
   void condition_on_draw(const Messages& m, ExprId t);
-  /// Emits a loop over the values of an element.
+  /// Emits a loop over the values that an element may take.
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
   /// Emits loops over the histories. Digits of `known` that are valid are fixed to these values.
   void each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
@@ -182,7 +182,7 @@ class Chains : Part {
   Over values(const Messages& m);
   /// Returns a function that emits the loops over the histories, as an argument of log_sum.
   Over histories(const Messages& m);
-  /// Returns an expression for the probability of value k at t in the factor.
+  /// Returns an expression for the probability of value k at t, which the factor has stored.
   ExprId probability(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
@@ -213,15 +213,17 @@ class Chains : Part {
   void gather_start(Messages& m);
   /// Emits code that computes all unary log potentials of the sequence (Messages::unary).
   void gather_unary(const Messages& m);
-  /// Returns the values of the index variables in the use of a single element, with value k at step t.
+  /// Returns the values of the index variables of a term whose atom is a single element, at step t and value k.
   Env single_env(const Messages& m, const std::pair<ArrayTerm, std::size_t>& of, ExprId t, ExprId k) const;
   /// Emits code that adds the probability of value k at t to the statistics of the uses.
   void add_to_sums(const Messages& m, const Uses& to, ExprId t, ExprId k);
   /// Returns the indices of the log potential of value k at t in the table of `row`, a position in Singles::rows.
   std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
-  /// Returns an expression for the product of the exponentiated rows at value k and step t.
+  /// Returns an expression for the product of the exponentiated rows of tables at value k and step t: the unary
+  /// potential.
   ExprId row_product(const Messages& m, ExprId t, ExprId k);
-  /// Returns an expression for the sum of what was subtracted from these rows before exp.
+  /// Returns an expression for the sum of what was subtracted, before exp, from the rows of tables that the element at
+  /// t reads.
   ExprId row_shift(const Messages& m, ExprId t);
   /// Returns an expression for the unary log potential of value k at t, as far as its mean must be subtracted from the
   /// entropy here. Returns nothing if Stages::emit_close subtracts all of it.

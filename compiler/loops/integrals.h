@@ -10,7 +10,7 @@
 
 namespace lehr::loops {
 
-/// Emits code that computes these log integrals.
+/// Emits code that computes the log integrals over auxiliary variables, one for each value of a drawn element.
 class Integrals : Part {
  public:
   Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Updates& updates);

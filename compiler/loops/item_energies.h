@@ -5,7 +5,8 @@
 
 namespace lehr::loops {
 
-/// Emits code that computes these sums. Functions emit nothing if no sums by item are requested.
+/// Emits code that adds up, for each item, its energy or its contribution to the ELBO. Functions emit nothing if no
+/// sums by item are requested.
 class Energies : Part {
  public:
   Energies(Shared& shared, Terms& terms, Residuals& residuals) : Part(shared), terms_(terms), residuals_(residuals) {}
@@ -19,7 +20,8 @@ class Energies : Part {
   void add_item_energy(ExprId item, ExprId value);
   /// Emits code that adds the stage's terms to the item's sum; streamed categories add theirs when they are visited.
   void add_item_energies(const schedule::ItemStage& stage, ExprId item);
-  /// Emits ItemEnergies::outer, the function that adds the terms without blocks of item stages.
+  /// Emits the function that adds, to the sums of a range of items, the terms without blocks of item stages
+  /// (ItemEnergies::outer).
   void emit_item_energies();
 
  private:

@@ -20,7 +20,7 @@ struct Solved {
   std::vector<Factor> conditions;  // bools, to be tested when their index variables are open
 };
 
-/// Emits inverse lookups, and loops over the solutions.
+/// Solves for the index variables of terms, and emits inverse lookups and loops over the solutions.
 class Lookups : Part {
  public:
   Lookups(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}
@@ -40,7 +40,7 @@ class Lookups : Part {
     density::DataSource source;  // the data array
     BoundId bound;               // its index
   };
-  /// Returns the lookup that the index is, if it has this form.
+  /// Returns the array and index variable of an index source[bound]; nothing for other indices.
   std::optional<PlainLookup> plain_lookup(IndexId i) const;
 
   Terms& terms_;  // loop nests of terms

@@ -43,7 +43,7 @@ class Lowering : Part {
 
   /// Emits the function `prepare`: inverse lookups, inverses of data matrices, and sums of the data alone.
   void emit_prepare();
-  /// Emits the loops that form the statistics without latent atoms.
+  /// Emits the loops that sum the statistics of the data alone, which have no latent atoms.
   void sum_data();
   /// Emits one function for each group of cached sums, which forms them all.
   void emit_kept();
@@ -75,9 +75,9 @@ class Lowering : Part {
   std::size_t emit_update(BlockId b);
   /// Returns true if the term's origin (an index into Density::origins) is the statement of a local variable.
   bool is_local(std::size_t origin) const;
-  /// Emits the function `elbo`, which fills Interface::elbo_value.
+  /// Emits the function `elbo`, which computes the evidence lower bound and its parts (Interface::elbo_value).
   void emit_elbo();
-  /// Emits the function `states` (Interface::states).
+  /// Emits the function `states`, which computes the log of the number of joint values of the auxiliary sources.
   void emit_states();
   /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
   void mark_single(const StageFunctions& stage);

@@ -18,10 +18,11 @@ class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}
 
-  /// Returns an outer term as the ELBO reads it: with the expectation of its pairs, or with its statistic.
+  /// Returns a term outside the item stages as the ELBO reads it: with the expectation of its pairs, or with its
+  /// statistic.
   ArrayTerm outer_term(const schedule::OuterTerm& t);
-  /// Returns an outer term as the update of `b` reads it. If `b` stands in the running sum, it is the term linear in
-  /// the element, with the residual. If `b` stands in a cached sum, it is the whole term.
+  /// Returns a term outside the item stages as the update of `b` reads it. If `b` stands in a running sum, that is the
+  /// term linear in the element, with the residual. If `b` stands in a cached sum, it is the whole term.
   ArrayTerm outer_term(const schedule::OuterTerm& t, BlockId b);
 
   /// A running sum S and the atom, of the block under update, that stands in its summands.

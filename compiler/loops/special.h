@@ -4,11 +4,12 @@
 
 namespace lehr::loops {
 
-/// Returns psi(x), by the recurrence psi(x) = psi(x + 1) - 1/x and the asymptotic series (DLMF 5.11.2).
+/// Returns digamma, psi(x), by the recurrence psi(x) = psi(x + 1) - 1/x and the asymptotic series (DLMF 5.11.2).
 double digamma(double x);
-/// Returns psi'(x) likewise (DLMF 5.15.8).
+/// Returns psi'(x), the derivative of digamma, by its recurrence and asymptotic series (DLMF 5.15.8).
 double trigamma(double x);
-/// Returns log Gamma(x) likewise (DLMF 5.11.1). Unlike the C library's lgamma it is re-entrant.
+/// Returns log Gamma(x), by its recurrence and asymptotic series (DLMF 5.11.1). Unlike the C library's lgamma it is
+/// re-entrant.
 double log_gamma(double x);
 
 }  // namespace lehr::loops

@@ -202,8 +202,8 @@ class Streams : Part {
   /// Returns the factors on the probabilities where they are added to what a use updates. They are the other factors of
   /// its term, run-time weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const StreamUse& u, ExprId scale);
-  /// Emits code that adds the probabilities to what a use updates: natural parameters of a later block, statistics, or
-  /// energies.
+  /// Emits code that adds the probabilities of an element to what a use updates: natural parameters of a later block,
+  /// statistics, or energies.
   void spread(const Element& e, std::size_t use, ExprId scale);
   /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed
   /// stream, log Z alone.
@@ -224,7 +224,7 @@ class Streams : Part {
   /// Emits the visit of one element: it computes the probabilities, adds them to what all uses update, and adds the
   /// entropy.
   void visit_element(const Stream& s, const std::vector<ExprId>& element, const StreamVisit& visit);
-  /// Returns the table of a use of kind `table`, or of another use with a statistic.
+  /// Returns the table that multiplies the statistic of a use.
   ArrayId table_of(const StreamUse& u) const;
   /// Returns an expression for the entry of the element's row at the value `k`, in an array of the table's shape.
   ExprId table_entry(const Element& e, std::size_t use, BufferId table, ExprId k);

@@ -10,7 +10,7 @@
 
 namespace lehr::loops {
 
-/// Emits code that computes these sums.
+/// Emits code that sums data once for all elements of a block, before they are updated one after another.
 class SumsAhead : Part {
  public:
   SumsAhead(Shared& shared, Terms& terms, Updates& updates) : Part(shared), terms_(terms), updates_(updates) {}
@@ -33,7 +33,8 @@ class SumsAhead : Part {
   void begin(BlockId b, const Taken& taken, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
-  /// Returns true if the term reads nothing else of the block and sums over enough numbers beyond the atom's indices.
+  /// Returns true if the sum in a term can be computed before the block is updated. The term must read nothing else of
+  /// the block, and sum over enough numbers beyond the atom's indices.
   bool goes_ahead(BlockId b, const ArrayTerm& t, std::size_t atom) const;
   /// Returns the weights that count for the term: those of the data only if it is tempered.
   std::vector<Weight> own_weights(const ArrayTerm& t) const;
