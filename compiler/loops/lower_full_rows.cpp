@@ -2,8 +2,9 @@
 //
 // Four items (rows of counts) are visited together, in tiles of 16 consecutive elements, which stand in vector lanes:
 //
-//     for k: e[u] = exp_vector[u, k];  for lane: total[u, lane] += e[u] * exp_columns[k, at + lane]      for u in 0 ..
-//     4
+//     for k:                                       for all u in 0 .. 4:
+//       e[u] = exp_vector[u, k]
+//       for lane: total[u, lane] += e[u] * exp_columns[k, at + lane]
 //
 // Each entry of the table is read once for all four items, and sums of exponentials are over k, not over lanes. What
 // the items add to a row of the statistic is added up first and stored once. If most counts are zero, lower_stream.cpp
