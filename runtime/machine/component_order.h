@@ -1,14 +1,15 @@
-// How components may change places.
+// Says whether the components of a mixture or chain may be permuted. The compiler stores the answer in the model's
+// tables (ComponentsRow::ordered), and moves of components (runtime/methods/moves.cpp) obey it.
 #pragma once
 #include <cstdint>
 
 namespace lehr::machine {
 
-/// In ComponentsRow::ordered.
+/// The permutations of the components of one plate that leave the model as it is.
 enum class ComponentOrder : std::int64_t {
-  none,       // at will
-  by_size,    // stick-breaking weights know their order
-  told_apart  // not: data tell them apart, and a chain goes from one to others
+  none,       // all permutations: components are exchangeable
+  by_size,    // stick-breaking weights: a permutation changes the ELBO, and the order by falling size is preferred
+  told_apart  // no permutation: the data name components, or a chain's transitions distinguish neighbours
 };
 
 }  // namespace lehr::machine

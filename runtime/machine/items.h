@@ -1,27 +1,35 @@
-// The factors of single items: where they are, and how they are formed from their priors.
+// Finds and initialises the factors of single items. An item (document, point, sequence) may own one row of some arrays
+// and a range of rows of others, those over plates nested in it. Without a window these rows are in the table of
+// buffers; with a window (machine::Window) they are in a small array that holds a few runs of items at a time.
+// Functions that return std::int32_t give 0 or the failure status of the generated code.
 #pragma once
 #include "runtime/machine/machine.h"
 
 namespace lehr::machine {
 
-/// The row at which an item begins in arrays whose first axis has this size: the items themselves, or a plate nested in
-/// them at any depth (by its row offsets); -1 for other sizes. `item` may be one past the last. Items are those of this
-/// extent, or of the stage that holds all local blocks.
+/// Returns the first row that belongs to `item` in arrays whose first axis has the extent `size`. That axis is the
+/// items themselves, or a plate nested in them at any depth, whose row offsets are followed; for any other extent the
+/// result is -1. `item` may be one past the last, which gives the end of the rows. `items` is the extent of the items.
 std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t item);
+/// Does the same for the items of the one stage that updates all local blocks; -1 if the model has no such stage.
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
-/// Whether a buffer holds factors of the items, row by row; then the numbers in a row.
+/// Returns true if a buffer contains factors (parameters or expectations) of the items, row by row.
 bool is_of_items(const Machine& m, std::int64_t buffer);
+/// Returns how many numbers one row of a buffer has: the product of all extents but the first.
 std::size_t row_width(const Machine& m, std::int64_t buffer);
 
-/// Makes the runs the ones that a window keeps; nothing without a window.
+/// Makes the window hold the factors of these runs of items, in this order; does nothing if there is no window.
 void place(const Machine& m, std::span<const ItemRange> runs);
-/// The factors of the k-th of the runs that were placed.
+/// Returns the rows of a factor buffer that belong to `run`, wherever they are stored. `run` must be the k-th of the
+/// runs last passed to place(); without a window, k is ignored.
 std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std::int64_t buffer);
-/// A table in which the items of that run have their own indices; good until the next run's.
+/// Returns a table of buffers with which generated code can address the items of `run` by their own indices, although
+/// the window stores only some rows. The table is Machine::run_table and is valid until the next call.
 lehr_buffer const* table_of(const Machine& m, std::size_t k, ItemRange run);
-/// Their factors from their priors.
+/// Sets the local factors of the k-th run to their priors; improper ones become standard factors (see repair()).
 std::int32_t form(const Machine& m, std::size_t k, ItemRange run);
+/// Recomputes the expected statistics of the local factors of the k-th run from their parameters.
 std::int32_t run_expectations(const Machine& m, std::size_t k, ItemRange run);
 
 }  // namespace lehr::machine

@@ -1,214 +1,253 @@
-// A compiled model in memory, and the one sweep over it. Everything that runs generated code goes through here: fits,
-// built objects, whatever the method. Freestanding: no allocation, no exceptions, no library but libm; the same source
-// is compiled into lehr and to bitcode for built objects, so that both give the same bits.
+// A compiled model in memory, and the one sweep over it. Fits, built objects and all methods run generated code through
+// these functions. The code is freestanding: it allocates nothing, throws nothing and needs libm alone. The same source
+// is compiled into lehr and, as bitcode, into built objects, so both give the same bits.
 //
-// Functions return 0 or a status of the generated code (kFailBlock + block, kFailData + given).
+// Functions that return std::int32_t give 0 if they succeed, or a failure status of the generated code: kFailBlock +
+// block for a factor that is not proper, kFailData + given for a data matrix that is not positive definite.
+//
+// A sweep runs the steps of Model::steps in order. A stage, for instance, does:
+//
+//     tables()                      natural-parameter tables of the global factors
+//     update(0, items)              local factors, item by item; adds up statistics (on all threads)
+//     close()                       completes the statistics, from which blocks outside the items are then updated
+//
+// Items may be in memory as a whole, in a window that keeps the factors of a few (minibatches), or out of core, where a
+// supply loads the data of a few at a time.
 #pragma once
 #include "runtime/machine/model.h"
 
 namespace lehr::machine {
 
-/// Factors on the naturals, see loops::Weight in the compiler; with b = 1 / temperature.
+/// Factors by which generated code multiplies natural parameters (loops::Weight in the compiler); all 1, with `memory`
+/// 0, is plain coordinate ascent. An annealed sweep sets some of them to 1 / temperature.
 struct Weights {
-  double local_data = 1, global_data = 1, local = 1, global = 1, step = 1, memory = 0, rows = 1;
+  double local_data = 1,  // on the terms of the data, in the naturals of local blocks
+      global_data = 1,    // on the terms of the data, in the naturals of the other blocks
+      local = 1,          // on all naturals of local blocks
+      global = 1,         // on all naturals of the other blocks
+      step = 1,           // natural-gradient step of the other blocks: step * new + (1 - step) * old
+      memory = 0,         // weight of the last natural gradient in its running mean; 0: gradients are not measured
+      rows = 1;           // 0: per-item parameters that no sweep reads need not be written
 };
 
-/// What the generated code makes of the factors as they are, in nats: loops::ElboPart in the compiler.
+/// The ELBO of the present factors and its parts, in nats (loops::ElboPart in the compiler).
 struct Elbo {
-  double value = 0;        // at temperature 1
-  double data_energy = 0;  // of it: expected log density of the data and their local variables
-  double local_entropy = 0, entropy = 0;
-  double discrete_entropy = 0;  // of local_entropy: that of categories and bits
-  double local_prior = 0;       // expected log density of the other local variables
+  double value = 0;             // the ELBO at temperature 1
+  double data_energy = 0;       // its part: expected log density of the data and their local variables
+  double local_entropy = 0,     // its part: entropies of the factors of local variables
+      entropy = 0;              // its part: entropies of all factors
+  double discrete_entropy = 0;  // the part of local_entropy that belongs to categories and bits
+  double local_prior = 0;       // its part: expected log prior of local variables that data_energy leaves out
 };
-/// Logarithms of 0 stand as a huge negative number: an ELBO below is that of data that no value of the variables could
-/// have given.
+/// The smallest ELBO of possible data. Generated code writes a huge negative number for the logarithm of 0, so an ELBO
+/// below this value means that no value of the variables could have produced the data.
 inline constexpr double kImpossible = -1e200;
 
-/// When the local blocks of an item, which depend on each other, have been updated often enough.
+/// When to stop the iteration over the local blocks of one item, which depend on each other.
 struct Accuracy {
-  std::int64_t iterations = 100;
-  double tolerance = 1e-4;  // mean relative change of the item's parameters
+  std::int64_t iterations = 100;  // at most this many
+  double tolerance = 1e-4;        // or when the mean relative change of the item's parameters is below this
 };
 
-/// Consecutive items.
+/// A half-open range of consecutive items, or of iterations of a parallel region.
 struct ItemRange {
-  std::int64_t begin = 0, end = 0;
+  std::int64_t begin = 0, end = 0;  // the first, and one past the last
 };
 
-/// Calls a generated function in place of Model::functions: the interpreter's.
+/// An interpreter that executes functions in place of the native ones in Model::functions.
 struct Code {
-  void* context;
+  void* context;  // first argument of `call`
+  /// Executes the function with this index; the other arguments and the result are those of lehr_function.
   std::int32_t (*call)(void* context, std::int64_t function, lehr_buffer const* table, const std::int64_t* sizes,
                        const std::int64_t* integers, const double* reals);
 };
 
-/// Keeps the factors of few items at a time, for models whose local blocks are all in one stage: an item is then
-/// inferred afresh whenever it is visited.
+/// Memory for the local factors of a few items at a time, for models with all local blocks in one stage. Such an item
+/// is inferred from its prior whenever it is visited.
 struct Window {
-  void* context;
-  std::int64_t items;  // kept at a time at least
-  /// Makes these runs the ones that are kept.
+  void* context;       // first argument of the functions below
+  std::int64_t items;  // the window has room for at least this many items
+  /// Makes the window hold the factors of these runs; earlier contents are lost.
   void (*place)(void* context, const ItemRange* runs, std::size_t count);
-  /// Where the rows of a kept run begin, of a buffer of factors; aligned as rows of the whole buffer would be.
+  /// Returns the first row of a placed run in a factor buffer, with the alignment it would have in the whole buffer.
   double* (*rows)(void* context, std::size_t run, std::int64_t buffer);
 };
 
-/// Brings the data of items that are elsewhere, few at a time, for models whose items are visited by batched stages
-/// alone. What is brought takes the place of what was there, as items 0, 1, ..., run after run; Machine::outer has the
-/// sizes of all.
+/// A source of the data of out-of-core items, which loads a few at a time. It is for models whose items are visited by
+/// batched stages alone. Loaded items replace those before; they get the indices 0, 1, ..., run after run, while
+/// Machine::outer has the sizes of all items.
 struct Supply {
-  void* context;
-  std::int64_t items;  // at a time, in visits of all
-  /// Where the runs are then.
+  void* context;       // first argument of the functions below
+  std::int64_t items;  // how many items a visit of all loads at a time
+  /// Loads the data of these runs. Returns their new index ranges, one a run, valid until the next call.
   const ItemRange* (*bring)(void* context, const ItemRange* runs, std::size_t count);
-  /// Among all items: the first element of a nested plate, by the slot of its size, that belongs to an item.
+  /// Returns, in the numbering of all items, the first element that belongs to `item` of the nested plate whose size
+  /// has this slot.
   std::int64_t (*row)(void* context, std::int64_t slot, std::int64_t item);
-  /// Visits of all items are those of Machine::workers, which bring them: the sums are then those of items in memory.
-  /// Otherwise they are those of a window, part by part.
+  /// True: Machine::workers load the items of a visit of all, so that sums have the bits of items in memory. False: the
+  /// machine visits all items in slices of `items`.
   bool by_shares;
 };
 
-struct Taken;  // runtime/machine/start.h
+struct Taken;  // start.h: assignments of start values that are deferred until their items are loaded
 struct Machine;
 
-/// What is done with items.
+/// What to do with a range of items.
 struct ItemWork {
-  std::int64_t function;  // (begin, end, iterations; tolerance)
-  bool formed = false;    // from their priors before
+  std::int64_t function;  // generated function (begin, end, iterations; tolerance) to call
+  bool formed = false;    // true: the local factors are set to their priors first
 };
 
-/// What can be shared out: items of a stage, turns of a phase.
+/// Work that can be distributed over threads: the items of a stage, or the iterations of a parallel region.
 struct Shareable {
-  Extent items;
-  std::span<const std::int64_t> sums, scratch;  // buffers that a worker has for itself
-  std::int64_t operations;                      // of an item, about
-  bool of_stage;                                // in the way of no other work
+  Extent items;                        // number of items or iterations
+  std::span<const std::int64_t> sums,  // buffers that the work adds to, one private copy for each chunk
+      scratch;                         // buffers without lasting contents, one private copy for each thread
+  std::int64_t operations;             // estimated operations of one item or iteration
+  bool of_stage;                       // true: items of a stage; false: a region that all threads wait for
 };
+/// Describes the items of a stage as work for threads.
 Shareable items_of(const Model& m, const StepRow& stage);
+/// Describes the iterations of a parallel region as work for threads.
 Shareable turns_of(const Model& m, const PhaseRow& phase);
 
-/// Shares out; without, all is worked on in one go.
+/// Threads (and processes) that divide work among them. A machine without them does all work in one call.
 struct Workers {
-  void* context;
+  void* context;  // first argument of `run`
+  /// Does `work` on these ascending runs of items and adds the sums to the machine's buffers.
   std::int32_t (*run)(void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t count,
                       const ItemWork& work);
 };
 
+/// A compiled model with memory, sizes and the optional ways of executing it. It owns nothing and is cheap to copy.
 struct Machine {
-  const Model* model;
-  lehr_buffer* table;
-  const std::int64_t* sizes;  // of the data that are there
-  const std::int64_t* outer;  // the same with the items that they stand for: what code outside the items counts
-  const std::int64_t* kept;   // the same with the items whose factors are in `table`: none where there is a window
-  lehr_buffer* run_table;     // room for a table and its sizes, while a run of items is at work
-  std::int64_t* run_sizes;
-  Accuracy accuracy = {};
-  const Code* code = nullptr;
-  const Window* window = nullptr;
-  const Workers* workers = nullptr;
-  const Supply* supply = nullptr;
+  const Model* model;          // the tables
+  lehr_buffer* table;          // pointer to each buffer
+  const std::int64_t* sizes;   // run-time sizes, by slot, of the data that are in memory
+  const std::int64_t* outer;   // the same sizes with all items: code outside the items counts these
+  const std::int64_t* kept;    // the same sizes with the items whose factors are in `table`; none if there is a window
+  lehr_buffer* run_table;      // scratch for a second table, used while a run of items is processed
+  std::int64_t* run_sizes;     // scratch for the sizes of such a run
+  Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
+  const Code* code = nullptr;  // an interpreter; null: native functions
+  const Window* window = nullptr;    // memory for a few items; null: the table has the factors of all
+  const Workers* workers = nullptr;  // threads; null: none
+  const Supply* supply = nullptr;    // source of out-of-core items; null: all data are in memory
 
+  /// Returns the model with its memory and the sizes of the data in memory.
   View view() const { return {*model, table, sizes}; }
-  /// Of all items, wherever their data are.
+  /// Returns the same with the sizes of all items, in memory or not. Buffers of the items may be shorter than it says.
   View whole() const { return {*model, table, supply ? outer : sizes}; }
-  /// The factors of all items are in the table.
+  /// Returns true if the table has the factors of all items.
   bool keeps_items() const { return !window && !supply; }
 };
 
-/// A function that visits the factors outside the items, or the data as what they stand for.
+/// Calls a generated function without arguments that counts all items, in memory or not: an update outside the items,
+/// the ELBO. Like the next two, it first runs the cached reductions and parallel regions that the function needs.
 std::int32_t call(const Machine& m, std::int64_t function);
-/// One that visits all data that are there.
+/// Calls a generated function without arguments that loops over the data in memory.
 std::int32_t call_on_data(const Machine& m, std::int64_t function);
-/// One that visits all factors that are in the table.
+/// Calls a generated function without arguments that loops over all factors in the table.
 std::int32_t call_on_kept(const Machine& m, std::int64_t function);
 
-/// By whoever replaces factors outside the stages but by calls of functions.
+/// Marks all cached reductions as invalid. Call it after writing factors in another way than by calls of functions.
 void forget_sums(const Machine& m);
 
-/// Sums and inverses of the data alone.
+/// Computes sums and inverses of the data alone, once for each data set. Out-of-core items are loaded slice by slice.
 std::int32_t prepare(const Machine& m);
+/// Sets the weights of the following updates.
 void set(const Machine& m, const Weights& w);
-/// What the next draws are a function of (machine/random.h), and of the steps that were made since; of models that
-/// draw.
+/// Sets the key of the following random draws (random.h): `steps` is the number of steps made before. Does nothing for
+/// code that does not sample.
 void set_key(const Machine& m, std::uint64_t seed, std::uint64_t chain, std::int64_t steps = 0);
-/// The bound of the factors as they are.
+/// Computes the ELBO of the present factors and its parts into `out`.
 std::int32_t elbo(const Machine& m, Elbo& out);
+/// Returns true if an ELBO is finite and belongs to data that the model can produce (at least kImpossible).
 bool is_possible(double elbo);
 
-/// Updates a block outside the items in place of its function.
+/// A function of the caller that updates blocks outside the items in place of their generated functions.
 struct Update {
-  void* context;
+  void* context;  // first argument of `run`
+  /// Updates the block of `step`.
   std::int32_t (*run)(void* context, const StepRow& step);
 };
 
-/// Items of the batched stage part by part: parts first, ..., last - 1 of `count` equal ones in one turn. After each,
-/// its statistics are in place, which `merge` makes those of all items.
+/// An incremental visit of the batched stage: `count` equal parts of its items, one after another.
 struct Division {
-  void* context;
+  void* context;  // first argument of `merge`
+  /// Called after each part, when the statistics of that part alone are in place. It replaces them by those of all
+  /// items.
   void (*merge)(void* context, const StepRow& stage, std::int64_t part);
-  std::int64_t count, first, last;
+  std::int64_t count,  // number of equal parts
+      first,           // first part to visit in this sweep
+      last;            // one past the last part to visit
 };
 
+/// Which steps of Model::steps a sweep runs.
 enum class Which {
-  all,
-  ascent,  // all but what nothing reads before the next sweep forms it, save the bound: `elbo` gives no number then
+  all,     // every step
+  ascent,  // every step whose result a later update reads; sums for the ELBO alone are left out, so `elbo` is invalid
   local,   // blocks of the items
-  stages,  // those of them that item stages update
-  sources  // auxiliary ones of them that no stage updates: bounds at predictors of global variables alone
+  stages,  // blocks of the items that item stages update
+  sources  // auxiliary blocks of the items outside stages: tangent points at predictors of global variables alone
 };
 
-/// One sweep: what is visited, and how.
+/// What one sweep visits, and how.
 struct Plan {
-  Which which = Which::all;
-  std::span<const ItemRange> batch = {};  // of the batched stages, ascending; none: all items
-  double scale = 1;                       // of the statistics of batched stages: what they stand for / what is visited
-  bool form = false;                      // items begin at their priors, where one stage holds all local blocks
-  const Update* update = nullptr;
-  const Division* division = nullptr;  // without a batch and without a window
+  Which which = Which::all;               // which steps it runs
+  std::span<const ItemRange> batch = {};  // items that batched stages visit, ascending; empty: all
+  double scale = 1;                       // factor on their statistics: items that they stand for / items visited
+  bool form = false;                      // true: items begin at their priors, if one stage has all local blocks
+  const Update* update = nullptr;         // updates blocks outside the items; null: their generated functions do
+  const Division* division = nullptr;     // visits items part by part; not together with a batch or a window
 };
 
-/// Every step in order. With `form`, stages whose second turn would change nothing are passed over unless all is swept.
+/// Runs the steps of a sweep in order. With `form`, a visit of local blocks alone leaves out repeated (refresh) steps,
+/// which would change nothing.
 std::int32_t sweep(const Machine& m, const Plan& plan = {});
 
-/// The part of a sweep from `step` on that comes before items which can be shared out; `stage` is theirs, with its
-/// tables in place and its statistics zero, and `step` the one after it. Null: the sweep is done.
+/// Runs a sweep from `step` on, up to the next stage whose items the caller can distribute. Returns that stage, with
+/// its tables computed and its statistics zero, and sets `step` to the index after it. `stage` is null at the end of
+/// the sweep. Call it again when all items of the stage are updated and their sums added.
 std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*& stage);
 
-/// Statistics of the stored local factors as they are, nothing updated.
+/// Recomputes the statistics of all stages from the stored local factors; updates no factor.
 std::int32_t sum_statistics(const Machine& m);
-/// Items take the values of the pick buffers; statistics are those of the items with picks. Stages without picks are
-/// summed as they are stored, but those that `touch` forms next. In a window items are formed from their priors, and
-/// take what `taken` has for them.
+/// Computes the statistics of a random start. Items get the values in the pick buffers, and only items with such a
+/// value are added up; stages without picks add up the stored factors, except those that touch() updates next. With a
+/// window or a supply, local factors are set to their priors, and `taken` writes the recorded start values.
 std::int32_t seed_statistics(const Machine& m, const Taken* taken);
-/// Sums of the data alone from these items, scaled, in place of those of all items: beside noisy sums over the factors,
-/// exact ones would make naturals of no factor. `prepare` brings those of all items back.
+/// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
+/// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
-/// A block that comes before the items of some stage reads the statistics of their factors.
+/// Returns true if a sweep updates a block from the statistics of a stage before it runs that stage.
 bool reads_statistics_first(const Model& m);
 
-/// One stage holds all local blocks, and stores some.
+/// Returns true if one stage has all local blocks and stores some of their factors.
 bool one_stage(const Model& m);
-/// The first stage, from whose items minibatches are drawn; null without.
+/// Returns the first stage, from whose items minibatches are drawn; null if there is none.
 const StepRow* batch_stage(const Model& m);
-/// The factors of all items from their priors; of a window's, nothing is there to be formed.
+/// Sets the local factors of all items to their priors; does nothing for items in a window or out of core.
 std::int32_t form_items(const Machine& m);
-/// A start is its global factors, where one stage holds all others: those of the items are formed, and inferred where
-/// the blocks outside the items come first.
+/// Completes a start that consists of its global factors: sets local factors to their priors, if one stage has them
+/// all, and updates them if a sweep reads their statistics first.
 std::int32_t follow_items(const Machine& m);
-/// Local factors at their optimum, the global ones as they are: several rounds where there are several local steps,
-/// until the bound moves by at most 1e-12 of itself or `accuracy.iterations` were made.
+/// Brings the local factors to their optimum while the global ones stay. If several local steps depend on each other,
+/// it repeats them until the ELBO changes by at most 1e-12 of itself, `accuracy.iterations` times at most. `scale` is
+/// that of Plan.
 std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
-/// Bounds of items that have stages of their own touch where the factors are. Those of one stage are formed with the
-/// items.
+/// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
+/// Points within the one stage of all local blocks are set together with their items.
 std::int32_t touch(const Machine& m);
-/// All blocks outside the items, but chains that were seeded; points that move by steps until those are done.
+/// Updates all blocks outside the items, except chains to which a start has assigned values. Points that a local bound
+/// lets move only gradually are updated 200 times.
 std::int32_t update_globals(const Machine& m);
 
-/// Work on consecutive runs of those that were placed (machine/items.h), of which the first is the k-th.
+/// Does `work` on consecutive runs of items on this thread. The first of them is the k-th of the runs last passed to
+/// place() (items.h).
 std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work);
 
-/// Runs a function over items whose factors are in the table.
+/// Calls a generated function (begin, end, iterations; tolerance) on a range of items, with this table of buffers.
 std::int32_t run_items(const Machine& m, std::int64_t function, ItemRange run, lehr_buffer const* table);
 
 }  // namespace lehr::machine

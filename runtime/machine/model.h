@@ -1,6 +1,10 @@
-// A compiled model as constant tables: its sizes, buffers and data, the turns of a sweep, the parameters of its
-// factors, and where its generated functions are. `lehr build` writes them into the object file, so every member is a
-// 64-bit integer or a pointer; a fit reads the same tables.
+// A compiled model as constant tables: its sizes, buffers and data, the steps of a sweep, the parameters of its
+// factors, and the positions of its generated functions. The compiler (compiler/machine/tables.cpp) writes the tables;
+// a fit reads them in memory, and `lehr build` puts them into the object file. So every member is a 64-bit integer or a
+// pointer, and no table owns memory.
+//
+// Conventions: a "row" is one record of a table. A buffer, function, step or parameter is named by its index in its
+// table; -1 means none unless said otherwise. `first_x, xs` is the range [first_x, first_x + xs) of another table.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,235 +14,336 @@
 
 namespace lehr::machine {
 
-/// An extent: the number itself, or -(slot + 1) of the table of run-time sizes.
+/// The length of an axis: the number itself, or -(slot + 1) if the length is entry `slot` of the run-time sizes.
 using Extent = std::int64_t;
 
-/// How a run-time size comes to be known.
+/// Says where the value of a run-time size comes from.
 enum class SizeRule : std::int64_t {
-  fixed,    // given once, with the sizes of a state
-  items,    // given with every data set, up to what the state has room for
-  nested,   // the last of its row offsets, up to what the state has room for
-  longest,  // elements of a row of a nested plate, given once: the most there is room for
-  one_more  // than another extent
+  fixed,    // given once, when a state is made
+  items,    // given with every data set, at most the capacity of the state
+  nested,   // elements of a nested plate: the last entry of its row offsets, at most the capacity of the state
+  longest,  // capacity of one row of a nested plate, given once, when a state is made
+  one_more  // another extent plus 1
 };
+/// One run-time size; its index in Model::sizes is its slot.
 struct SizeRow {
-  SizeRule rule;
-  Extent base;           // one_more: of what; nested: the most in one row, 0: any number
-  std::int64_t offsets;  // nested: position among the arrays
-  std::int64_t least;    // what the model's constant indices need; nested: in each row
+  SizeRule rule;         // where the value comes from
+  Extent base;           // one_more: the other extent; nested: the largest length of one row, 0: unlimited
+  std::int64_t offsets;  // nested: index in Model::arrays of its row offsets
+  std::int64_t least;    // smallest value that the constant indices of the model allow; nested: of each row's length
 };
 
-/// data: the caller's; factors (parameters and expectations) and statistics are the state: what makes up q; prior: the
-/// posterior of earlier data; scratch: without a meaning between calls.
-enum class Role : std::int64_t { data, factor, statistic, work, prior, scratch };
+/// What the contents of a buffer are.
+enum class Role : std::int64_t {
+  data,       // arrays of the caller
+  factor,     // parameters and expectations of q
+  statistic,  // sums of expected statistics; with the factors they are the state, all that a fit saves of q
+  work,       // other arrays that keep their contents between calls
+  prior,      // parameters of the posterior of earlier data, where that is the prior
+  scratch     // arrays whose contents have no meaning between calls
+};
+/// One entry of the table of buffers, an array of 8-byte elements in row-major order.
 struct BufferRow {
-  std::int64_t integers;  // 1: int64, 0: double
-  Role role;
-  std::int64_t first_axis, axes;
-  std::int64_t on_items;  // 1: some axis changes with the data set
+  std::int64_t integers;    // 1: elements are int64, 0: double
+  Role role;                // what the contents are
+  std::int64_t first_axis,  // first of its extents in Model::axes
+      axes;                 // how many axes it has
+  std::int64_t on_items;    // 1: the extent of some axis changes with the data set
 };
 
-/// Where values of data must lie.
+/// The set in which values of a data array must lie; a built object checks it (runtime/embedded/check.cpp).
 enum class Domain : std::int64_t {
-  real,
-  positive,
-  unit,
-  count,
-  bit,
-  spin,
-  category,
-  simplex,       // rows with entries of at least 0 that sum to 1
-  open_simplex,  // the same, above 0
-  symmetric,     // matrices
-  positive_definite,
-  offsets  // of rows: from 0, ascending
+  real,               // finite numbers
+  positive,           // numbers above 0
+  unit,               // numbers in the open interval (0, 1)
+  count,              // integers from 0 to 2^53
+  bit,                // 0 or 1
+  spin,               // -1 or 1
+  category,           // indices of elements of a plate
+  simplex,            // rows with entries of at least 0 that sum to 1
+  open_simplex,       // rows with entries above 0 that sum to 1
+  symmetric,          // symmetric matrices
+  positive_definite,  // symmetric positive definite matrices; the check looks at the symmetry only
+  offsets             // row offsets of a nested plate: start at 0, never fall
 };
+/// The value of ArrayRow::may_be_missing if single entries of a vector may be missing.
 inline constexpr std::int64_t kMissingEntries = 2;
+/// One array of a data set: an observed variable, a given, or the row offsets of a nested plate.
 struct ArrayRow {
-  std::int64_t buffer;
-  Domain domain;
-  std::int64_t may_be_missing;  // NaN; of categories -1; kMissingEntries: of a vector single entries too
-  Extent limit;                 // category: number of elements of its plate; offsets: size of the nested plate
-  Extent width;                 // of the event axis, 1 for scalars
-  Extent rows;                  // offsets, and categories of a nested plate: elements of the parent
-  std::int64_t offsets = -1;    // categories that are numbers within the rows of a nested plate: buffer of its offsets
-  std::int64_t row = -1;        // of the rows of the values, one for each; -1: the first axis is the parent
+  std::int64_t buffer;          // its index in the table of buffers
+  Domain domain;                // the set in which its values must lie
+  std::int64_t may_be_missing;  // 0: no; 1: whole elements (NaN, -1 for categories); kMissingEntries: single entries
+  Extent limit;                 // category: elements of its plate; offsets: elements of the nested plate
+  Extent width;                 // length of the event axis, 1 for scalars
+  Extent rows;                  // offsets, and categories that are numbers within rows: elements of the parent plate
+  std::int64_t offsets = -1;    // categories that count within a row of a nested plate: buffer of its row offsets
+  std::int64_t row = -1;        // buffer with the parent element of each such value; -1: it follows from the first axis
 };
 
+/// The value of StepRow::refresh for a step that only the ELBO needs, because the next sweep recomputes it.
 inline constexpr std::int64_t kForBound = 2;
-/// One turn of a sweep (see StageFunctions and UpdateFunction in the compiler). Functions by position, -1: none.
+/// One step of a sweep: an item stage (a loop over items that updates their local blocks and adds up statistics), or
+/// the update of one block outside the items. See StageFunctions and UpdateFunction in compiler/loops/lower.h.
 struct StepRow {
-  std::int64_t stage;  // 0: a block outside the items, updated by `update` alone
-  std::int64_t
-      refresh;         // 1: a second turn of a stage: auxiliary variables alone are formed again; 2: only for the bound
-  std::int64_t local;  // 1: of the items, stage or not
-  std::int64_t seeded;   // 1: a chain of categories: its start is what the others are updated from
+  std::int64_t stage;    // 1: an item stage; 0: a block outside the items, updated by `update`
+  std::int64_t refresh;  // 1: repeats a stage, for its auxiliary variables alone; kForBound: needed for the ELBO alone
+  std::int64_t local;    // 1: its blocks are local to the items, whether a stage updates them or not
+  std::int64_t seeded;   // 1: a chain of categories; a start assigns its values and updates the other blocks from them
   std::int64_t chains;   // 1: a stage with such a chain
-  std::int64_t batched;  // 1: its items are those of minibatches
-  std::int64_t bound;    // 1: a stage of points where bounds touch alone
-  std::int64_t forms;    // 1: `seed` forms blocks from data, with `tables` in place
-  std::int64_t steps;    // 1: a point that a bound lets move by steps, in the prior of what `seed` forms; or that bound
-  Extent items;
-  std::int64_t tables, update, close, seed, sum, fresh, expectations, data;
-  std::int64_t first_statistic, statistics;  // buffers to be zero before `update`, `seed` or `sum`
-  std::int64_t first_data_sum, data_sums;    // before `data`; both among Model::statistics
-  std::int64_t first_scratch, scratch;       // that a worker of its own needs; also among them
-  std::int64_t operations;                   // of an item, about; 0: items cannot be shared out
-  std::int64_t outside;                      // operations of `tables`, or of the update of a block outside the items
-  std::int64_t first_pick, picks;
-  std::int64_t block;     // updated by the step; -1: a stage
-  std::int64_t gradient;  // buffer of the norms that Weights::memory measures, -1: none
-  std::int64_t subject;   // the items of a stage, -1
+  std::int64_t batched;  // 1: minibatches consist of its items
+  std::int64_t bound;    // 1: a stage whose only blocks are tangent points of local bounds (x.bound)
+  std::int64_t forms;    // 1: `seed` updates blocks from data and needs the stage's tables
+  std::int64_t steps;    // 1: a point that moves gradually because a local bound holds it, or the point of that bound
+  Extent items;          // stage: number of its items
+  std::int64_t tables,   // function (): computes the natural-parameter tables that the items read
+      update,            // function (begin, end, iterations; tolerance): updates items, adds up statistics; block: ()
+      close,             // function (): completes the statistics after all items
+      seed,              // function (begin, end): sets categories to the values in the pick buffers, adds statistics
+      sum,               // function (begin, end): adds up statistics of the stored factors without an update
+      fresh,             // function (begin, end): sets the local factors of these items to their priors
+      expectations,      // function (begin, end): recomputes their expected statistics from parameters
+      data;              // function (begin, end): adds up the sums over the data alone of these items
+  std::int64_t first_statistic,  // first of the buffers that must be zero before `update`, `seed` or `sum`,
+      statistics;                // and their number, in Model::statistics
+  std::int64_t first_data_sum,   // first of the buffers that must be zero before `data`,
+      data_sums;                 // and their number, in Model::statistics
+  std::int64_t first_scratch,    // first of the buffers of which each thread needs its own,
+      scratch;                   // and their number, in Model::statistics
+  std::int64_t operations;       // estimated operations of one item; 0: items cannot be distributed over threads
+  std::int64_t outside;          // estimated operations of `tables` and `close`, or of a block's update
+  std::int64_t first_pick,       // first of the latent categories to which a start assigns values,
+      picks;                     // and their number, in Model::picks
+  std::int64_t block;            // the block that the step updates; -1: a stage
+  std::int64_t gradient;         // buffer of squared norms of natural gradients, see Weights::memory; -1: not measured
+  std::int64_t subject;          // stage: its items, in Model::subjects
 };
-/// What comes before function `of`, in order: sums that it reads, where a number is 0 (loops::Kept in the compiler),
-/// and loops that may run in ranges of their turns (loops::Phase).
+/// Work that must be done before the function `of` is called, in the order of the table. It is a cached reduction: sums
+/// that are recomputed if they are not valid (loops::Kept in the compiler). Or it is an outlined parallel region: a
+/// loop whose iterations may be distributed over threads (loops::Phase).
 struct PhaseRow {
-  std::int64_t of, function;
-  std::int64_t fresh;  // the buffer of that number, -1: loops
-  Extent turns;
-  std::int64_t first_sum, sums, first_scratch, scratch;  // among Model::statistics
-  std::int64_t operations;                               // of a turn, about
+  std::int64_t of,          // the function that needs this work first
+      function;             // function (): fills the cache; function (begin, end): runs iterations of the region
+  std::int64_t fresh;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
+  Extent turns;             // iterations of the region
+  std::int64_t first_sum,   // first of the buffers that the iterations add to, zero before,
+      sums,                 // and their number, in Model::statistics
+      first_scratch,        // first of the buffers of which each thread needs its own,
+      scratch;              // and their number, in Model::statistics
+  std::int64_t operations;  // estimated operations of one iteration
 };
+/// A local category of an item stage whose values a start assigns.
 struct PickRow {
-  std::int64_t buffer;
-  Extent values;
-  std::int64_t known;  // buffer of values that the data have for some items, -1 for the others; -1: there is none
+  std::int64_t buffer;  // int64 [item]: the assigned value; -1: the item has none and adds nothing to statistics
+  Extent values;        // number of values of the category
+  std::int64_t known;   // buffer of the values that the data contain, -1 for missing ones; -1: nothing is observed
 };
 
-/// Parameters of factors that starts know how to displace.
-enum class Parameter : std::int64_t { value, mean, precision, df, probs, p, rate, shape_like, other };
+/// The meaning of a parameter of a factor, by which a start knows how to displace it.
+enum class Parameter : std::int64_t {
+  value,       // the value of a point factor
+  mean,        // a location
+  precision,   // a precision (inverse variance), or a matrix of them
+  df,          // degrees of freedom
+  probs,       // probabilities of the values of a category
+  p,           // one probability
+  rate,        // a rate or scale
+  shape_like,  // a shape, concentration or other pseudo-count
+  other        // anything else; a start leaves it at the prior
+};
+/// The set in which the values of a variable lie.
 enum class Support : std::int64_t {
-  real,
-  positive,
-  unit,
-  count,
-  bit,
-  spin,
-  category,
-  simplex,
-  vector,
-  counts,
-  spd_matrix
+  real,       // real numbers
+  positive,   // numbers above 0
+  unit,       // numbers between 0 and 1
+  count,      // integers of at least 0
+  bit,        // 0 or 1
+  spin,       // -1 or 1
+  category,   // elements of a plate
+  simplex,    // vectors of probabilities
+  vector,     // real vectors
+  counts,     // vectors of integers of at least 0
+  spd_matrix  // symmetric positive definite matrices
 };
 
+/// One parameter array of the factors of one variable.
 struct ParameterRow {
-  std::int64_t buffer, block;
-  Parameter parameter;
-  std::int64_t event_rank;
-  Support support;
-  std::int64_t of_items, local, streamed, chain, auxiliary;  // 0 or 1; of_items: updated in an item stage
-  Extent event;                                              // of the variable's event axis, 1 for scalars
-  std::int64_t partner;  // parameter row of a mean's precision and of a precision's mean, -1: none
-  std::int64_t subject;  // the elements of its variable
+  std::int64_t buffer,      // the array, over the axes of the variable and then those of the parameter
+      block;                // the block whose factors it belongs to
+  Parameter parameter;      // its meaning
+  std::int64_t event_rank;  // number of its axes within one element: 0 scalar, 1 vector, 2 matrix
+  Support support;          // of the variable
+  std::int64_t of_items,    // 1: updated in an item stage
+      local,                // 1: its variable lives on the items, whether a stage updates it or not
+      streamed,             // 1: never read back, because the probabilities are fused into their uses
+      chain,                // 1: the factor is a chain over the elements
+      auxiliary;            // 1: the compiler added the variable
+  Extent event;             // length of the variable's event axis, 1 for scalars
+  std::int64_t partner;     // parameter row of a mean's precision, or of a precision's mean
+  std::int64_t subject;     // the elements of its variable, in Model::subjects
 };
 
-/// A parameter of the factor that was the posterior when it became the prior.
+/// A parameter of the posterior of earlier data, which serves as the prior of the next data (`lehr build --updates`).
 struct PriorRow {
-  std::int64_t buffer, parameter;
+  std::int64_t buffer,  // where the prior's value is stored
+      parameter;        // the parameter row of the factor that it is copied from
 };
 
-/// What was observed of the elements of a subject: see runtime/methods/columns.h.
+/// How an array of data belongs to the elements of a subject; see runtime/methods/columns.h.
 enum class ColumnForm : std::int64_t {
-  rows,    // as many values for each element
-  ragged,  // a row of a nested plate for each
-  named    // values whose data name the element, by what else they name there
+  rows,    // a matrix: every element has equally many values
+  ragged,  // every element has a row of a nested plate
+  named    // a list of values; one data array names the element of each (a node of an edge)
 };
+/// One array of data from which features of the elements of a subject are computed.
 struct ColumnsRow {
-  ColumnForm form;
-  std::int64_t buffer;               // of the values
-  std::int64_t by;                   // ragged: row offsets; named: which element; -1
-  std::int64_t other;                // named: the other element, -1: none
-  Extent others;                     // elements of its plate
-  std::int64_t covariate;            // 1: given beside what was observed, not observed itself
-  std::int64_t first_inner, inners;  // axes of a value, among Model::axes
+  ColumnForm form;           // how it belongs to the elements
+  std::int64_t buffer;       // the values
+  std::int64_t by;           // ragged: buffer of row offsets; named: buffer with the element of each value
+  std::int64_t other;        // named: buffer with another element that each value belongs to, the feature; -1: none
+  Extent others;             // number of elements that `other` may name
+  std::int64_t covariate;    // 1: a given or an edge's value; 0: an observed variable of the element
+  std::int64_t first_inner,  // first of the axes of one value,
+      inners;                // and their number, in Model::axes
 };
-/// Elements over some axes (among Model::axes).
+/// Elements that share a set of axes (the items, the elements of a variable), and what was observed of them.
 struct SubjectRow {
-  std::int64_t first_axis, axes;
-  std::int64_t first_columns, columns;
+  std::int64_t first_axis,     // first of the axes,
+      axes;                    // and their number, in Model::axes
+  std::int64_t first_columns,  // first of the arrays that describe the elements,
+      columns;                 // and their number, in Model::columns
 };
 
-/// The values of a category that could change places: see runtime/methods/components.h.
+/// What an array with an axis over exchangeable components contains; see runtime/methods/components.h.
 enum class ComponentKind : std::int64_t {
   statistic,       // sums over items
   responsibility,  // probabilities of a stored category, over [..., component]
-  pair,            // of neighbours in a chain of them
-  proportion,      // concentrations of a factor of the items over the components
-  factor           // anything else of q
+  pair,            // joint probabilities of neighbours in a chain of such categories
+  proportion,      // concentrations over the components of a simplex of each item
+  factor           // any other parameter or expectation of q
 };
+/// One array of q with axes over the components.
 struct ComponentArrayRow {
-  ComponentKind kind;
-  std::int64_t buffer;
-  std::uint64_t axes;  // a bit for each axis over the components
+  ComponentKind kind;   // what it contains
+  std::int64_t buffer;  // the array
+  std::uint64_t axes;   // bit k is set if axis k runs over the components
 };
+/// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component.
 struct HeadRow {
-  std::int64_t most, all;  // buffers of sums over all components but the last, and over all
+  std::int64_t most,  // buffer of sums over all components but the last
+      all;            // buffer of the same sums over all components
 };
+/// A latent category whose values are components; the fields are those of Allocation in runtime/methods/components.h.
 struct AllocationRow {
-  std::int64_t step, buffer, sums;  // see runtime/methods/components.h
-  std::int64_t subject;
+  std::int64_t step,     // step of the stage whose items have the category; -1: its probabilities are stored
+      buffer,            // its stored probabilities; -1: not stored
+      sums;              // step of the stage that adds up statistics of the stored category; -1: none
+  std::int64_t subject;  // the items or elements, in Model::subjects
 };
+/// One plate of components (clusters, topics, states) that moves may edit.
 struct ComponentsRow {
-  Extent count;
-  std::int64_t ordered;
-  std::int64_t first_array, arrays, first_count, counts;  // among Model::component_arrays
-  std::int64_t first_head, heads, first_allocation, allocations;
+  Extent count;              // number of components
+  std::int64_t ordered;      // a ComponentOrder
+  std::int64_t first_array,  // first of the arrays of q with axes over the components,
+      arrays,                // and their number, in Model::component_arrays
+      first_count,           // first of the arrays that count the elements of each component,
+      counts;                // and their number, in Model::component_arrays
+  std::int64_t first_head,   // first of the pairs of stick-breaking statistics,
+      heads,                 // and their number, in Model::heads
+      first_allocation,      // first of the latent categories,
+      allocations;           // and their number, in Model::allocations
 };
 
-/// Of these tables: a library that reads them must be of the same version.
+/// The version of the layout of these tables. A library that reads the tables of an object must have the same.
 inline constexpr std::int64_t kLayout = 6;
 
-/// What an object was built from, as text.
-enum class BuiltFrom : std::int64_t { model, settings };
-
-struct Model {
-  std::uint64_t hash;  // of everything that the layout of a state depends on
-  std::int64_t layout;
-  std::int64_t prepare, initialise, initialise_local, expectations, global_expectations, elbo;
-  std::int64_t elbo_buffer, weights_buffer;
-  std::int64_t item_energies, item_inverse, item_outer;  // see loops::ItemEnergies in the compiler; -1: none
-  std::int64_t couplings, open_envelope, undecided, first_envelope;  // loops::EnvelopeFunctions; -1: none
-  std::int64_t states;                                               // see loops::Interface, -1: none
-  std::int64_t random_key;                // of draws, see runtime/machine/random.h; -1: nothing is drawn
-  std::int64_t batch_slot;                // of the size that minibatches scale, -1: no minibatches
-  std::int64_t own_prior, carried_prior;  // where there are `priors`: buffers of a weight, 1 or 0
-  std::int64_t size_count, axis_count, buffer_count, array_count, step_count, pick_count, statistic_count,
-      parameter_count, summed_count, function_count, failure_count, block_count, column_count, subject_count,
-      component_array_count, head_count, allocation_count, components_count, phase_count, prior_count;
-  const SizeRow* sizes;
-  const Extent* axes;
-  const BufferRow* buffers;
-  const ArrayRow* arrays;
-  const StepRow* steps;
-  const PickRow* picks;
-  const std::int64_t* statistics;
-  const ParameterRow* parameters;
-  const std::int64_t* summed;  // buffers that `prepare` fills with sums over the items of a minibatch
-  const lehr_function* functions;
-  const char* const* failures;  // what the statuses of the generated functions mean: of blocks, then of data
-  const ColumnsRow* columns;
-  const SubjectRow* subjects;
-  const ComponentArrayRow* component_arrays;
-  const HeadRow* heads;
-  const AllocationRow* allocations;
-  const ComponentsRow* components;
-  const char* const* component_names;  // of their plates
-  const PhaseRow* phases;
-  const PriorRow* priors;
-  // Of built objects alone, in the words of the model:
-  const char* const* built_from;       // by BuiltFrom: the text of the model; constants and sizes, as JSON
-  const char* const* size_names;       // plates, by slot
-  const char* const* array_names;      // by array
-  const char* const* parameter_names;  // "mu.mean", by parameter
+/// Index in Model::built_from of the texts that an object was built from.
+enum class BuiltFrom : std::int64_t {
+  model,    // the model file
+  settings  // constants and sizes, as JSON
 };
 
-/// A model and its memory.
-struct View {
-  const Model& model;
-  lehr_buffer const* table;
-  const std::int64_t* sizes;
+/// A compiled model: all of its tables, and the positions of the functions and buffers that a driver needs. The
+/// functions without arguments are marked (); each returns 0 or a failure status. See Interface in
+/// compiler/loops/lower.h.
+struct Model {
+  std::uint64_t hash;          // digest of everything that the layout of a state depends on
+  std::int64_t layout;         // kLayout of the compiler that wrote the tables
+  std::int64_t prepare,        // function (): sums and inverses of the data alone
+      initialise,              // function (): sets every stored factor to its prior
+      initialise_local,        // function (): does so for local blocks, where no single stage has them all
+      expectations,            // function (): expected statistics of all factors from their parameters
+      global_expectations,     // function (): the same for factors outside the items
+      elbo;                    // function (): fills `elbo_buffer`
+  std::int64_t elbo_buffer,    // buffer of the parts of the ELBO, see Elbo in machine.h
+      weights_buffer;          // buffer of the weights, see Weights in machine.h
+  std::int64_t item_energies,  // buffer [item]: energy over temperature, or the item's part of the ELBO
+      item_inverse,            // buffer [item]: inverse temperatures of the items
+      item_outer;              // function (begin, end): adds terms without local blocks to `item_energies`
+  std::int64_t couplings,      // function (): the properties of the model that exact sampling asks for
+      open_envelope,           // function (): lets every element have any value
+      undecided,               // function (): counts elements whose value is not determined yet
+      first_envelope;          // function (): first of consecutive functions, one a step, that update value intervals
+  std::int64_t states;         // function (): log number of joint values of the auxiliary category variables
+  std::int64_t random_key;     // buffer of the key of random draws (random.h); -1: the code does not sample
+  std::int64_t batch_slot;     // slot of the size that a minibatch replaces; -1: the model takes no minibatches
+  std::int64_t own_prior,      // buffer of the weight (0 or 1) of the model's own priors, if there are `priors`
+      carried_prior;           // buffer of the weight of the priors that come from earlier data
+  std::int64_t size_count,     // length of `sizes`
+      axis_count,              // length of `axes`
+      buffer_count,            // length of `buffers`
+      array_count,             // length of `arrays`
+      step_count,              // length of `steps`
+      pick_count,              // length of `picks`
+      statistic_count,         // length of `statistics`
+      parameter_count,         // length of `parameters`
+      summed_count,            // length of `summed`
+      function_count,          // length of `functions`
+      failure_count,           // length of `failures`
+      block_count,             // number of blocks; statuses kFailBlock + block
+      column_count,            // length of `columns`
+      subject_count,           // length of `subjects`
+      component_array_count,   // length of `component_arrays`
+      head_count,              // length of `heads`
+      allocation_count,        // length of `allocations`
+      components_count,        // length of `components`
+      phase_count,             // length of `phases`
+      prior_count;             // length of `priors`
+  const SizeRow* sizes;        // run-time sizes, by slot
+  const Extent* axes;          // extents; other tables refer to ranges of them
+  const BufferRow* buffers;    // by position in the table of buffers
+  const ArrayRow* arrays;      // arrays of a data set
+  const StepRow* steps;        // one sweep, in order
+  const PickRow* picks;        // categories that starts assign
+  const std::int64_t* statistics;             // lists of buffers; other tables refer to ranges of them
+  const ParameterRow* parameters;             // parameters of all factors
+  const std::int64_t* summed;                 // buffers that `prepare` fills with sums over the items of a minibatch
+  const lehr_function* functions;             // generated functions
+  const char* const* failures;                // meaning of the statuses: of blocks, then of data matrices
+  const ColumnsRow* columns;                  // arrays of features
+  const SubjectRow* subjects;                 // sets of elements with features
+  const ComponentArrayRow* component_arrays;  // arrays with axes over components
+  const HeadRow* heads;                       // pairs of stick-breaking statistics
+  const AllocationRow* allocations;           // categories whose values are components
+  const ComponentsRow* components;            // plates of components
+  const char* const* component_names;         // names of those plates
+  const PhaseRow* phases;                     // parallel regions and cached reductions
+  const PriorRow* priors;                     // parameters of carried priors
+  // Built objects alone have the following tables, which use the names in the model file:
+  const char* const* built_from;       // texts, by BuiltFrom
+  const char* const* size_names;       // names of plates, by slot
+  const char* const* array_names;      // names of arrays
+  const char* const* parameter_names;  // names of parameters, such as "mu.mean"
+};
 
+/// A model with its memory and sizes; does not own any of them.
+struct View {
+  const Model& model;         // the tables
+  lehr_buffer const* table;   // pointer to each buffer
+  const std::int64_t* sizes;  // run-time sizes, by slot
+
+  /// Returns the length of an axis.
   std::int64_t extent(Extent e) const { return e >= 0 ? e : sizes[-(e + 1)]; }
+  /// Returns the number of elements of a buffer.
   std::size_t length(std::int64_t buffer) const {
     const BufferRow& b = model.buffers[buffer];
     std::size_t n = 1;
@@ -246,30 +351,40 @@ struct View {
       n *= static_cast<std::size_t>(extent(model.axes[b.first_axis + k]));
     return n;
   }
+  /// Returns the elements of a buffer of doubles.
   std::span<double> reals(std::int64_t buffer) const { return {static_cast<double*>(table[buffer]), length(buffer)}; }
+  /// Returns the elements of a buffer of int64.
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return {static_cast<std::int64_t*>(table[buffer]), length(buffer)};
   }
-  /// The key of draws, [kKeyWords] of runtime/machine/random.h; null: nothing is drawn.
+  /// Returns the key of random draws, kKeyWords numbers (random.h); null if the generated code does not sample.
   std::int64_t* random_key() const {
     return model.random_key >= 0 ? static_cast<std::int64_t*>(table[model.random_key]) : nullptr;
   }
 };
 
+/// Converts a count or index of the tables, which is at least 0, to an unsigned number.
 inline std::size_t unsigned_of(std::int64_t n) { return static_cast<std::size_t>(n); }
 
+/// Returns the steps of a sweep, in order.
 inline std::span<const StepRow> steps_of(const Model& m) { return {m.steps, unsigned_of(m.step_count)}; }
+/// Returns the parallel regions and cached reductions of all functions.
 inline std::span<const PhaseRow> phases_of(const Model& m) { return {m.phases, unsigned_of(m.phase_count)}; }
+/// Returns the parameters of priors that come from earlier data.
 inline std::span<const PriorRow> priors_of(const Model& m) { return {m.priors, unsigned_of(m.prior_count)}; }
+/// Returns the parameters of all factors.
 inline std::span<const ParameterRow> parameters_of(const Model& m) {
   return {m.parameters, unsigned_of(m.parameter_count)};
 }
+/// Returns the buffers of statistics that a stage adds to.
 inline std::span<const std::int64_t> statistics_of(const Model& m, const StepRow& s) {
   return {m.statistics + s.first_statistic, unsigned_of(s.statistics)};
 }
+/// Returns the buffers of which each thread that works on a stage needs its own.
 inline std::span<const std::int64_t> scratch_of(const Model& m, const StepRow& s) {
   return {m.statistics + s.first_scratch, unsigned_of(s.scratch)};
 }
+/// Returns the buffers of sums over the data alone that StepRow::data of a stage adds to.
 inline std::span<const std::int64_t> data_sums_of(const Model& m, const StepRow& s) {
   return {m.statistics + s.first_data_sum, unsigned_of(s.data_sums)};
 }

@@ -1,66 +1,78 @@
-// Random starts: what the factors are before the first sweep. A fit and a built object start from the same bits.
+// Random starts: sets every factor of q before the first sweep. A fit and a built object get the same bits from the
+// same seed. A start begins with the priors, displaces the parameters at random, and assigns values of latent
+// categories to some items ("seeds", as in k-means++), from whose data the global factors are formed.
 #pragma once
 #include "runtime/machine/machine.h"
 #include "runtime/rng.h"
 
 namespace lehr {
 
-/// Every factor begins at its prior (at a standard factor where the prior is improper), displaced at random so that
-/// exchangeable components differ. Then:
+/// How a random start is made. Every factor begins at its prior (at a standard factor if the prior is improper),
+/// displaced at random so that exchangeable components differ. Then:
 enum class StartKind {
-  seeds,        // each value of a local category takes a few random items, each state of a chain a few elements
-  means,        // nothing more: the factors alone tell the components apart
-  allocations,  // every local category, chain element and bit is given a random value
-  points,       // items are clustered by k-means from k-means++ seeds, and clusters are values of the category
-  flat          // next to no displacement: the symmetric solution but for some noise
+  seeds,        // each value of a local category gets three random items, each state of a chain three elements
+  means,        // no values are assigned: the displaced factors alone distinguish the components
+  allocations,  // every local category, chain element and bit gets a random value
+  points,       // k-means clusters of the items, from k-means++ seeds, become the values of the category
+  flat          // no values, and almost no displacement: close to the symmetric solution
 };
-/// Starts that do without the data of all items at once.
+/// Returns true if a start of this kind does not need the data of all items at once.
 constexpr bool is_sparse(StartKind k) { return k != StartKind::allocations && k != StartKind::points; }
 
 }  // namespace lehr
 
 namespace lehr::machine {
 
-/// Clusters for StartKind::points: one value below `k` for each element of a parameter's variable, or item of a step;
-/// null where there are none.
+/// Clustering by the caller, for StartKind::points. Both functions return one cluster number below `k` for each
+/// element, valid until the next call, or null if there are no features to cluster by.
 struct Clusters {
-  void* context;
+  void* context;  // first argument of the functions below
+  /// Clusters the elements of the variable of a parameter (an index of Model::parameters).
   const std::int64_t* (*of_parameter)(void* context, std::int64_t parameter, std::int64_t k, Rng& rng);
+  /// Clusters the items of the stage at a step of the sweep (an index of Model::steps).
   const std::int64_t* (*of_step)(void* context, std::int64_t step, std::int64_t k, Rng& rng);
 };
 
-/// Values that elements of local factors take at the start, for factors that are in a window: they are kept until their
-/// run is there.
+/// Assignments of start values that cannot be written yet, because the factors of the items are in a window or their
+/// data in files. The caller records them and writes them when the items are loaded.
 struct Taken {
-  void* context;
+  void* context;  // first argument of the functions below
+  /// Records that an element of a parameter's variable starts at `value`.
   void (*take)(void* context, std::int64_t parameter, std::size_t element, std::int64_t value);
-  /// The same of a local category of items whose data are elsewhere.
+  /// Records that the local category of `pick` (an index of Model::picks) starts at `value` for an item whose data are
+  /// not in memory.
   void (*take_item)(void* context, std::int64_t pick, std::int64_t item, std::int64_t value);
-  /// The first `count` of 0 .. n - 1 in a random order, by the draws that put all of them in order.
+  /// Returns the first `count` numbers of a random permutation of 0 .. n - 1. It makes the same draws as a shuffle of
+  /// all n, so that a start does not depend on where its items are.
   const std::int64_t* (*first)(void* context, std::size_t n, std::size_t count, Rng& rng);
-  /// Puts those of the items `which`, which are at `run`, in place (put_values); whether factors of theirs were among
-  /// them.
+  /// Writes the recorded values of the items `which`, whose factors or data are now at the indices `run`. Returns true
+  /// if it changed a stored factor, so that expectations must be recomputed.
   bool (*put)(void* context, const Machine& m, ItemRange run, ItemRange which);
 };
 
+/// The options and the scratch memory of one random start.
 struct Start {
-  StartKind kind = StartKind::seeds;
-  const Clusters* clusters = nullptr;  // needed for StartKind::points
-  std::int64_t* order = nullptr;       // room for order_length(view) numbers
-  const Taken* taken = nullptr;        // needed where not all factors of items are in the table
+  StartKind kind = StartKind::seeds;   // how the start is made
+  const Clusters* clusters = nullptr;  // the clustering; needed for StartKind::points
+  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations
+  const Taken* taken = nullptr;        // deferred assignments; needed if not all factors of items are in the table
 };
 
+/// Returns how many integers Start::order needs: the longest permutation that a start of this model draws.
 std::size_t order_length(const View& view);
 
-/// A random start of every factor. `prepare` has run, and the weights are those of plain ascent.
+/// Sets every factor of q at random. Call it after prepare(), with all weights 1. Returns 0, or the status of the
+/// generated code if a global factor of the seeds is not proper.
 std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 
-/// Improper factors become standard ones; with `local`, those of local variables alone. Whether there was one.
+/// Replaces every improper factor (a parameter outside its domain or not finite) by a standard one: mean 0, identity
+/// matrix, uniform probabilities, 1 otherwise. With `local`, only factors of local variables. Returns true if any
+/// factor was replaced.
 bool repair(const View& view, bool local);
-/// The same of one parameter, whose numbers are in `row.buffer`.
+/// Does the same for one parameter, whose numbers are in `row.buffer`.
 bool repair(const View& view, const ParameterRow& row);
-/// Puts the values of a run of elements in place, -1 for one that took none, as a start does: `factors` are their
-/// parameters, the whole array has `total` numbers.
+/// Writes start values into the parameters `factors` of consecutive elements; a value of -1 marks an element without
+/// one. In a chain such an element gets the weight 1 / `total` everywhere, `total` being the length of the whole array.
 void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
                 std::size_t total);
 
