@@ -1,4 +1,5 @@
-// Temperatures over the sweeps of a fit, and what they weight.
+// Annealing schedules: the temperature of each sweep of a fit, and which terms it divides. At a high temperature the
+// objective has fewer local optima; the schedule then lowers it to 1, where the objective is the ELBO.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,36 +8,49 @@
 
 namespace lehr {
 
-/// A schedule that ends: from sweep `over` on the temperature is 1.
+/// A schedule of temperatures; the temperature is 1 from sweep `over` on.
 struct Annealing {
+  /// What the temperature T acts on.
   enum class Kind {
-    data,       // terms of the data and their local variables times 1/T (Mandt et al. 2016, section 2.2)
-    entropy,    // q proportional to (exp E[log p])^(1/T): all naturals times 1/T (Katahira et al. 2008)
-    stochastic  // naturals of global blocks mixed with those of a fresh random start (Gultekin et al., eq. 12)
+    data,       // terms of the data and their local variables are multiplied by 1/T (Mandt et al. 2016, section 2.2)
+    entropy,    // all natural parameters are: q is proportional to exp(E[log p] / T) (Katahira et al. 2008)
+    stochastic  // T stays 1; naturals of global blocks are mixed with a fresh random start (Gultekin et al., eq. 12)
   };
-  enum class Scope { local, global, all };
-  enum class Shape { linear, exponential, listed };
-  Kind kind = Kind::data;
-  Scope scope = Scope::all;
-  Shape shape = Shape::linear;
-  double from = 1;  // first temperature; stochastic: first share rho of the random start, below 1
+  /// Whose natural parameters are affected.
+  enum class Scope {
+    local,   // blocks of the items
+    global,  // the other blocks
+    all      // all blocks
+  };
+  /// How the temperature falls.
+  enum class Shape {
+    linear,       // linearly
+    exponential,  // by a constant factor
+    listed        // as in the list of the user
+  };
+  Kind kind = Kind::data;       // what the temperature acts on
+  Scope scope = Scope::all;     // whose natural parameters are affected
+  Shape shape = Shape::linear;  // how the temperature falls
+  double from = 1;              // first temperature; stochastic: first weight rho of the random start, below 1
   std::optional<StartKind> noise_start = {};  // stochastic: kind of the random starts; none: that of the run
-  double decay = 0;            // stochastic: rho_t = decay^t instead of from * (1 - t / over), where above 0
-  std::int64_t over = 0;       // sweeps
-  std::vector<double> listed;  // one temperature a sweep
+  double decay = 0;            // stochastic: if above 0, rho_t = decay^(t + 1) instead of from * (1 - t / over)
+  std::int64_t over = 0;       // number of annealed sweeps
+  std::vector<double> listed;  // Shape::listed: one temperature a sweep
 
+  /// Returns true if a sweep (from 0) is annealed.
   bool active(std::int64_t sweep) const { return sweep < over; }
-  /// At sweep 0, 1, ...: T = from + (1 - from) t / over, or from^(1 - t / over); never below 1.
+  /// Returns the temperature of sweep t = 0, 1, ...: from + (1 - from) t / over, or from^(1 - t / over), or that of the
+  /// list; never below 1.
   double temperature(std::int64_t sweep) const;
-  /// Share of the random start at a sweep, in [0, 1); 0 unless stochastic.
+  /// Returns the weight of the random start at a sweep, in [0, 1); 0 unless stochastic.
   double noise(std::int64_t sweep) const;
 };
 
-/// The weights of a sweep at temperature `t`.
+/// Returns the weights of a sweep at temperature `t`.
 Weights weights_at(const Annealing& a, double t);
 
-/// The objective that a sweep at temperature `t` cannot lower: expected log joint and entropies as they are weighted.
-/// Scope `all` only; stochastic: the ELBO.
+/// Returns the objective that a sweep at temperature `t` does not lower: the expected log joint and the entropies,
+/// weighted as in the sweep. It is valid for Scope::all only; for stochastic annealing it is the ELBO.
 double annealed_objective(const Annealing& a, double t, const Elbo& e);
 
 }  // namespace lehr

@@ -1,8 +1,10 @@
-// Annealing without a schedule to give: converge, heat a copy until the entropy of its discrete local variables has
-// risen most of the way (the melting temperature), anneal the converged solution from there, keep the best. Never worse
-// than plain coordinate ascent from the same start. Temperatures are those of the data; of all entropies where
-// items have proportions of their own (topics), whose priors annealing the data leaves as they are: these hold a
-// solution in place otherwise.
+// Annealing that chooses its own temperatures. It converges plainly; heats a copy until the entropy of its discrete
+// local variables has risen most of the way to its maximum (the melting temperature); anneals the converged solution
+// from there; and keeps the best result. It is never worse than plain coordinate ascent from the same start.
+//
+// Such an annealed run is a candidate ("arm" in the names here). The temperature divides the data terms. If items have
+// proportions of their own (topics of a document), it divides all entropies: the priors of the proportions, which
+// annealing the data leaves as they are, would otherwise hold a solution in place.
 #pragma once
 #include <vector>
 
@@ -11,44 +13,52 @@
 
 namespace lehr {
 
+/// The options of automatic annealing. Numbers of sweeps count those of all candidates together.
 struct AutoOptions : CaviOptions {
-  std::int64_t budget = 0;  // sweeps in all after which no new arm begins; 0: as many as `cycles` need
-  bool cycles = false;      // `full`: a melt arm and cycles from the best state
-  std::int64_t arm = 40;    // sweeps of an arm
-  /// The hotter arm first, which is the last when it ends where it began; an arm ends where it cannot become the best.
+  std::int64_t budget = 0;  // sweeps after which no new candidate begins; 0: as many as `cycles` need
+  bool cycles = false;      // true (`--search full`): a hot candidate and repeated annealing from the best state follow
+  std::int64_t arm = 40;    // annealed sweeps of a candidate
+  /// True: the hotter candidate comes first, and is the only one if it returns to the solution it began with; a
+  /// candidate is stopped as soon as it cannot become the best.
   bool hasty = false;
-  std::int64_t spare = 0;     // sweeps up to which more arms follow in any case
-  std::int64_t most = 0;      // and up to which they do as long as they gain
-  std::int64_t failures = 3;  // in a row, after which arms no longer gain, and one more for three that were kept
-  /// Solutions from other starts: some of those arms begin there.
+  std::int64_t spare = 0;     // sweeps up to which further candidates follow in any case
+  std::int64_t most = 0;      // sweeps up to which further candidates follow while some of them improve
+  std::int64_t failures = 3;  // failures in a row that end the improvement; one more is allowed for every three kept
+  /// Solutions from other starts, from which some of the further candidates begin.
   std::vector<Held> others = {};
-  /// Does not converge first, and anneals a fresh flat start in place of what it began with.
+  /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
   bool fresh = false;
 };
 
+/// One temperature of the heating.
 struct HeatingPoint {
-  double temperature = 1, fraction = 0;  // of the way of that entropy from the solution to its maximum
+  double temperature = 1,  // the temperature of the sweep
+      fraction = 0;        // how far the discrete entropy has risen, from 0 (the solution) to 1 (its maximum)
 };
 
+/// What automatic annealing did, for the report.
 struct AutoReport {
-  double plain_elbo = 0;
-  std::int64_t plain_sweeps = 0;
-  double melting = 0;  // 0: there was nothing to melt
-  Annealing::Kind kind = Annealing::Kind::data;
-  bool fresh = false;  // arms began at a flat start, see AutoOptions
-  std::vector<HeatingPoint> heating;
+  double plain_elbo = 0;                         // ELBO of the plain run, in nats
+  std::int64_t plain_sweeps = 0;                 // its sweeps
+  double melting = 0;                            // melting temperature; 0: there is no discrete entropy to raise
+  Annealing::Kind kind = Annealing::Kind::data;  // what the temperature divides
+  bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
+  std::vector<HeatingPoint> heating;             // the temperatures of the heating
+  /// One candidate.
   struct Arm {
-    double from = 1;  // temperature
-    double elbo = 0;
-    bool kept = false;
+    double from = 1;    // its first temperature
+    double elbo = 0;    // its last ELBO; NaN: it failed
+    bool kept = false;  // true: it became the best
   };
-  std::vector<Arm> arms;
-  bool plateau = false;  // the entropy rose in two steps: more than one transition
+  std::vector<Arm> arms;  // all candidates, in order
+  bool plateau = false;   // true: the entropy rose in two steps, which suggests more than one phase transition
 };
 
-/// Whether items have proportions of their own: what annealing the data leaves as it is.
+/// Returns true if items have proportions of their own: a local simplex variable, whose prior annealing of the data
+/// leaves as it is.
 bool has_own_proportions(const Engine& engine);
 
+/// Anneals from the factors in place and leaves the best state, with its ELBO in the outcome.
 Outcome run_auto(const Engine& engine, const AutoOptions& options, const OnSweep& on_sweep, AutoReport& report);
 
 }  // namespace lehr

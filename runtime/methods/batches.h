@@ -1,4 +1,4 @@
-// Minibatches of items.
+// Draws minibatches of items: consecutive pieces of a random permutation for each pass, or draws with replacement.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,40 +8,47 @@
 
 namespace lehr {
 
-/// Minibatches that a pass over the items takes.
+/// Returns how many minibatches of `size` items one pass over all items takes.
 std::int64_t batches_of(std::int64_t items, std::int64_t size);
 
-/// Orders of 0 .. n - 1: a shuffled list of few numbers; of more a Feistel network over an even number of bits, gone
-/// through again until it ends below n (Black & Rogaway 2002), which takes no memory.
+/// A random permutation of 0 .. n - 1. Small ones are shuffled lists. Large ones take no memory: a Feistel network
+/// permutes the numbers of an even number of bits, and is applied again until the result is below n (cycle walking,
+/// Black & Rogaway 2002).
 class Permutation {
  public:
+  /// Makes the permutation for n >= 1; call draw() before reading it.
   explicit Permutation(std::int64_t n);
-  /// Another one at random.
+  /// Replaces it by another random permutation.
   void draw(Rng& rng);
+  /// Returns the number at a position.
   std::int64_t operator[](std::int64_t place) const;
 
  private:
-  std::uint64_t n_;
-  std::vector<std::int64_t> list_;
-  int half_ = 1;  // bits
-  std::array<std::uint64_t, 8> keys_ = {};
+  std::uint64_t n_;                         // the length
+  std::vector<std::int64_t> list_;          // the shuffled list; empty: a Feistel network
+  int half_ = 1;                            // bits of each half of the network
+  std::array<std::uint64_t, 8> keys_ = {};  // keys of its rounds
 };
 
+/// A sequence of minibatches.
 class Batches {
  public:
-  /// Of `size` items, at most all. Every pass is a permutation, or they are drawn with replacement.
+  /// Minibatches of `size` items, at most all of them. Without replacement, every pass over the items is a new
+  /// permutation. The sequence is a function of `seed`.
   Batches(std::int64_t items, std::int64_t size, bool replacement, std::uint64_t seed);
 
-  /// Ascending.
+  /// Draws the next minibatch and returns its items, ascending. The last one of a pass may be smaller. The reference is
+  /// valid until the next call.
   const std::vector<std::int64_t>& next();
 
  private:
-  std::int64_t items_, size_;
-  bool replacement_;
-  Rng rng_;
-  Permutation order_;
-  std::int64_t next_;
-  std::vector<std::int64_t> batch_;
+  std::int64_t items_,               // number of items
+      size_;                         // items of a minibatch
+  bool replacement_;                 // true: items are drawn with replacement
+  Rng rng_;                          // source of the draws
+  Permutation order_;                // of the present pass
+  std::int64_t next_;                // position in it
+  std::vector<std::int64_t> batch_;  // the last minibatch
 };
 
 }  // namespace lehr

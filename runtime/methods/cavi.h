@@ -1,5 +1,8 @@
-// Coordinate ascent: sweeps over the steps of an engine, annealed first where asked, until the ELBO and the parameters
-// have settled.
+// Coordinate ascent variational inference (Bishop, section 10.1): sweeps over the steps of an engine, annealed first if
+// asked for, until the ELBO and the parameters have converged.
+//
+// The stopping rule asks for three things: the ELBO moves little, the global parameters move little, and a geometric
+// series through the last movements says that little is left to move. The third keeps slow runs from stopping early.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,81 +17,99 @@
 
 namespace lehr {
 
-enum class Status { converged, max_iter, numerical_failure, interrupted };
+/// How a run ended.
+enum class Status {
+  converged,          // it met the stopping rule
+  max_iter,           // it made all sweeps that it was allowed
+  numerical_failure,  // a factor became improper, or the ELBO not finite; Outcome::failure says why
+  interrupted         // the caller's callback stopped it
+};
+/// Returns the name of a status, as in fit.json.
 std::string_view name_of(Status s);
 
-/// What is rounding and no more: falls of the ELBO relative to it, movements of parameters relative to their size.
+/// Changes that are attributed to rounding.
 struct Slack {
-  double elbo = 1e-9, movement = 1e-14;
+  double elbo = 1e-9,    // falls of the ELBO relative to it
+      movement = 1e-14;  // movements of parameters relative to their size
 };
-/// Of code in which items are worked on in 32 bits.
+/// The slack of code that computes items in single precision.
 inline constexpr Slack kSingleSlack{1e-6, 1e-6};
 
+/// The options of coordinate ascent.
 struct CaviOptions : SweepOptions {
-  std::int64_t max_iterations = 1000;
-  /// Converged when the ELBO moves by at most tolerance * (1 + |ELBO|) and every global parameter array moves, and has
-  /// left to go as far as the last sweeps tell, at most sqrt(tolerance) of its mean size.
+  std::int64_t max_iterations = 1000;  // sweeps at most
+  /// The run has converged when two things hold. The ELBO moves by at most tolerance * (1 + |ELBO|). Every global
+  /// parameter array moves, and according to the last sweeps still has to move, by at most sqrt(tolerance) of its mean
+  /// size.
   double tolerance = 1e-8;
-  Slack slack;
-  Annealing annealing;           // its sweeps come first and count; what follows is the finishing phase
+  Slack slack;                   // changes that are attributed to rounding
+  Annealing annealing;           // temperatures of the first sweeps, which count; plain sweeps follow
   std::uint64_t seed = 1;        // of the random starts that stochastic annealing mixes in
-  std::int64_t leap_after = 20;  // sweeps before it leaps where it creeps (leap.h); 0: never
-  std::int64_t elbo_every = 1;   // sweeps from one ELBO to the next; the last sweep of a run has one
+  std::int64_t leap_after = 20;  // sweeps before extrapolation may begin, if convergence is slow (leap.h); 0: never
+  std::int64_t elbo_every = 1;   // sweeps from one ELBO to the next; the last sweep of a run always has one
 };
 
+/// The result of a run.
 struct Outcome {
-  Status status = Status::max_iter;
-  std::int64_t iterations = 0;
-  double elbo = 0;             // at temperature 1
-  std::string failure;         // numerical_failure: what happened
-  std::int64_t decreases = 0;  // sweeps after which what was maximised was lower beyond rounding
-  Leaps leaps;
+  Status status = Status::max_iter;  // how it ended
+  std::int64_t iterations = 0;       // sweeps made
+  double elbo = 0;                   // the last ELBO, at temperature 1, in nats
+  std::string failure;               // numerical_failure: the message for the user
+  std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
+  Leaps leaps;                       // extrapolations tried
 };
 
-/// One sweep, from 1: the ELBO at temperature 1, the temperature it was made at, and the objective of that temperature.
-/// Not a number: none was formed.
+/// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.
 struct SweepReport {
-  std::int64_t iteration = 0;
-  double elbo = 0, temperature = 1, objective = 0;
+  std::int64_t iteration = 0;  // number of the sweep, from 1
+  double elbo = 0,             // the ELBO at temperature 1
+      temperature = 1,         // the temperature of the sweep
+      objective = 0;           // the objective that sweeps at this temperature increase
 };
 
-/// Called after each sweep; false stops the run (interrupted).
+/// A callback after each sweep; it returns false to stop the run, which is then interrupted.
 using OnSweep = std::function<bool(const SweepReport&)>;
 
-/// Decides after each sweep whether a run has settled.
+/// The stopping rule: decides after each sweep whether a run has converged.
 class Settling {
  public:
+  /// Begins with a snapshot of the present global parameters.
   Settling(const Engine& e, const CaviOptions& options);
+  /// Returns true if the run has converged. Call it once after each sweep, with its ELBO.
   bool settled(double elbo);
-  /// The parameters were moved: what came before says nothing any more.
+  /// Forgets the earlier sweeps, because the parameters were changed by something else (an extrapolation).
   void forget();
 
  private:
+  /// Returns the largest relative movement of a parameter array since the last call.
   double movement();
+  /// Returns how far the parameters still have to move, extrapolated from the movements of the last sweeps.
   double left_to_go(double moved);
 
-  const Engine& engine_;
-  double tolerance_;
-  Slack slack_;
-  double previous_ = 0;
-  bool first_ = true;
-  std::shared_ptr<Arrays> before_;  // global parameters
-  Arrays room_;                     // for those that come
+  const Engine& engine_;            // the engine whose run it judges
+  double tolerance_;                // see CaviOptions::tolerance
+  Slack slack_;                     // see CaviOptions::slack
+  double previous_ = 0;             // ELBO of the sweep before
+  bool first_ = true;               // true: no sweep to compare with
+  std::shared_ptr<Arrays> before_;  // global parameters after the sweep before
+  Arrays room_;                     // discarded arrays, whose memory the next snapshot reuses
   std::vector<double> recent_;      // movements of the last sweeps
 };
 
-/// Puts the weights of the engine back to 1 when a run ends, however it does.
+/// A guard that sets the weights of the engine back to 1 when a run ends, even by an exception.
 struct PlainAtEnd {
-  const Engine& engine;
+  const Engine& engine;  // the engine of the run
   ~PlainAtEnd() { engine.set({}); }
 };
 
-/// A run that a status of the generated code ended.
+/// Returns `so_far` as the outcome of a run that ended with this status of the generated code.
 Outcome failure(const Engine& e, std::int32_t status, Outcome so_far);
 
-/// Whether an ELBO is that of data a model could have made; otherwise `out` says what is wrong.
+/// Returns true if the ELBO is finite and belongs to data that the model can produce. Otherwise it makes `out` a
+/// numerical failure with a message.
 bool check_elbo(double elbo, Outcome& out);
 
+/// Runs coordinate ascent from the factors in place, until it converges or has made all sweeps.
 Outcome run_cavi(const Engine& engine, const CaviOptions& options, const OnSweep& on_sweep);
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Columns of numbers that tell elements apart, from what was observed of them.
+// Computes feature columns of elements from what was observed of them, and clusters elements by these columns. Starts
+// use the clusters, and moves of components use the features.
 #pragma once
 #include <Eigen/Dense>
 
@@ -6,14 +7,16 @@
 
 namespace lehr {
 
+/// A matrix of features in row-major order: one row an element, one column a feature.
 using Columns = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// One row an element of the subject, columns standardised, hashed to at most 256 of one source; with `covariates`,
-/// what was given beside them too. No columns where nothing was observed.
+/// Returns the features of the elements of a subject (an index of Model::subjects), each column standardised to mean 0
+/// and variance 1. More than 256 features of one array are hashed to 256 (Weinberger et al. 2009). With `covariates`,
+/// givens of the elements are included. The result has no columns if nothing was observed.
 Columns columns_of(const Engine& engine, std::int64_t subject, bool covariates);
 
-/// Clusters 0 .. k - 1 of the elements by these columns: Lloyd's algorithm from k-means++ seeds (Arthur &
-/// Vassilvitskii 2007). Empty where there are none.
+/// Returns a cluster number 0 .. k - 1 for each row: Lloyd's algorithm from k-means++ seeds (Arthur & Vassilvitskii
+/// 2007). The result is empty if there are no rows or columns.
 std::vector<std::int64_t> cluster(const Columns& x, std::int64_t k, Rng& rng);
 
 }  // namespace lehr

@@ -1,5 +1,8 @@
-// Edits of components: of what the factors of the items add up to. The global factors are formed from it, and the rest
-// is left to sweeps.
+// Edits of components: merge, removal and split, as changes of the sums that the factors of the items add up to. An
+// edit is incomplete until form_components() has computed the global factors from the edited sums; sweeps do the rest.
+//
+// Merging component 3 into 1, in a mixture: S[1] += S[3], S[3] = 0 in every statistic S; then the factors of both
+// components are updated from S. No item is visited.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,32 +12,38 @@
 
 namespace lehr {
 
-/// Expected elements of each component: the first of `counts`, summed over its other axes.
+/// Returns the expected number of elements in each component: the first array of `counts`, summed over its other axes.
 std::vector<double> masses_of(const Engine& e, const Components& c);
 
-/// Components from the largest to the smallest.
+/// Returns the components from the largest to the smallest.
 std::vector<std::size_t> by_size(const std::vector<double>& masses);
 
-/// Whether every one of `heads` is what its counterpart begins with.
+/// Returns true if every stick-breaking sum without the last component equals the start of the sum over all (see
+/// Components::heads); otherwise edits cannot keep both consistent.
 bool heads_agree(const Engine& e, const Components& c);
 
-/// x[to] += share * x[from], x[from] -= share * x[from] along every component axis.
+/// Moves a share of one component's slice to another, along every component axis of the array: x[to] += share * x[from]
+/// and x[from] -= share * x[from].
 void fold(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share = 1);
-/// What stands at k, along each of the axes.
+/// Returns the slice of component k: the entries at index k of each component axis, one axis after another.
 std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size_t k);
 
-/// Edits of the state, which form_components completes. Nonzero: a status of the generated code. Where components are
-/// told apart, a merge moves those after `from` one place towards the first, and leaves the last place free.
+/// Merges component `from` into `to` by adding its sums and proportions. If data distinguish components, `from` becomes
+/// the last component and those after it move up by one. Returns 0 or a status of the generated code.
 std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::size_t to);
+/// Removes component k: its sums become zero, and responsibilities are normalised over the others. Returns 0 or a
+/// status of the generated code.
 std::int32_t remove(const Engine& e, const Components& c, std::size_t k);
-/// Every factor of `to` becomes that of `from`; proportions are divided evenly, sums stay.
+/// Copies every factor of component `from` to `to`; proportions of the items are divided evenly between the two, and
+/// sums stay. Returns 0 or a status of the generated code.
 std::int32_t twin(const Engine& e, const Components& c, std::size_t from, std::size_t to);
 
-/// The global factors of the sums as they are. Ordered components are put in order of size.
+/// Completes an edit: updates the global factors from the sums as they are. Components with stick-breaking weights are
+/// first sorted by size. Returns 0 or a status of the generated code.
 std::int32_t form_components(const Engine& e, const Components& c);
 
-/// The statistics that these items have together, each item inferred with the factors as they are; in place of those of
-/// all items. Local factors of these items move.
+/// Replaces the statistics of a stage by those of some items together, each inferred with the global factors as they
+/// are. The local factors of these items change. Returns 0 or a status of the generated code.
 std::int32_t sum_items(const Engine& e, const SweepOptions& o, const StepRow& stage,
                        std::span<const std::int64_t> items);
 

@@ -1,5 +1,5 @@
-// Components: the values of a latent category that could change places, or of a chain of them, and where in the memory
-// of an engine each of them is.
+// Finds the exchangeable components of a model (clusters, topics, states): the values of a latent category, or of a
+// chain of them, that could be renumbered; and the arrays of the engine in which each component has a slice.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,41 +11,43 @@
 
 namespace lehr {
 
-/// One row an element, standardised; no columns: nothing was observed of them.
+/// Features of the elements that components divide: a matrix with one standardised row an element.
 struct Features {
-  std::size_t columns = 0;
-  std::vector<double> values;
+  std::size_t columns = 0;     // numbers of a row; 0: nothing was observed of the elements
+  std::vector<double> values;  // row after row
 };
 
-/// A buffer with axes over the components.
+/// An array of q with axes over the components.
 struct ComponentArray {
   using Kind = machine::ComponentKind;
-  Kind kind;
-  std::int64_t buffer;
-  std::vector<std::size_t> axes;  // positions
+  Kind kind;                      // what it contains
+  std::int64_t buffer;            // its buffer
+  std::vector<std::size_t> axes;  // which of its axes run over the components
 };
 
-/// A category whose values are components.
+/// A latent category whose values are the components: it allocates items or elements to them.
 struct Allocation {
-  std::int64_t step = -1;    // turn of the sweep: its items are what a split divides; -1: the elements of `buffer`
-  std::int64_t buffer = -1;  // its probabilities
-  std::int64_t sums = -1;    // turn that adds up statistics of these; -1: none does
-  bool chain = false;        // elements follow each other
-  std::function<Features()> features;
+  std::int64_t step = -1;    // step of the sweep whose items it allocates; -1: it allocates the elements of `buffer`
+  std::int64_t buffer = -1;  // its stored probabilities
+  std::int64_t sums = -1;    // step that adds up statistics of the stored probabilities; -1: none
+  bool chain = false;        // true: the elements form a chain
+  std::function<Features()> features;  // computes the features of the items or elements
 };
 
+/// One plate of components.
 struct Components {
-  std::string name;  // of the plate
-  std::size_t count = 0;
-  bool ordered = false;     // stick-breaking weights: their order is part of the bound
-  bool told_apart = false;  // by data: they do not change places, and only neighbours merge
-  std::vector<ComponentArray> arrays;
-  std::vector<ComponentArray> counts;                        // statistics that count elements, or responsibilities
-  std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // sums over all components but the last; over all
-  std::vector<Allocation> allocations;
+  std::string name;         // of the plate
+  std::size_t count = 0;    // number of components
+  bool ordered = false;     // true: weights are stick-breaking, so that the ELBO depends on the order of components
+  bool told_apart = false;  // true: data distinguish them; they are not renumbered, and only neighbours merge
+  std::vector<ComponentArray> arrays;                        // arrays of q with a slice for each component
+  std::vector<ComponentArray> counts;                        // those that count elements: statistics, responsibilities
+  std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // buffers of a sum without the last component, and with it
+  std::vector<Allocation> allocations;                       // the categories whose values they are
 };
 
-/// Those of the engine's model that have two values at least. They refer to the engine.
+/// Returns the plates of at least two components of the engine's model. The result refers to the engine, which must
+/// outlive it.
 std::vector<Components> components_of(const Engine& engine);
 
 }  // namespace lehr

@@ -1,20 +1,24 @@
-// How well chains of draws have mixed, and what they are worth. Vehtari, Gelman, Simpson, Carpenter & Buerkner,
-// Rank-normalization, folding, and localization: an improved R-hat (2021); effective sizes by Geyer's initial monotone
-// sequence, as in Stan.
+// Convergence diagnostics of Markov chains: R-hat, effective sample sizes and Monte Carlo errors. Source: Vehtari,
+// Gelman, Simpson, Carpenter & Buerkner, Rank-normalization, folding, and localization: an improved R-hat (2021).
+// Effective sample sizes use Geyer's initial monotone sequence, as in Stan.
 #pragma once
 #include <span>
 #include <vector>
 
 namespace lehr {
 
+/// The summary of one scalar quantity over all chains.
 struct Diagnosis {
-  double mean = 0, sd = 0;
-  double mcse = 0;  // of the mean: its Monte Carlo standard error
-  double ess_bulk = 0, ess_tail = 0;
-  double r_hat = 0;  // of the split chains, ranks and folded ranks: the larger
+  double mean = 0,      // mean of all draws
+      sd = 0;           // their standard deviation
+  double mcse = 0;      // Monte Carlo standard error of the mean
+  double ess_bulk = 0,  // effective sample size for the centre of the distribution
+      ess_tail = 0;     // effective sample size for its 5 % and 95 % quantiles, the smaller
+  double r_hat = 0;     // R-hat of the split chains, by ranks or by folded ranks, the larger; 1: converged
 };
 
-/// Of one number: the draws of chains of equal length, at least 4 each; otherwise all but mean and sd are NaN.
+/// Returns the summary of the draws of one quantity, one span a chain. All chains must have the same length; with fewer
+/// than 4 draws each, all but mean and sd are NaN.
 Diagnosis diagnose(const std::vector<std::span<const double>>& chains);
 
 }  // namespace lehr

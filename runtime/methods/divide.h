@@ -1,4 +1,6 @@
-// A component divided into two: a part of its items, or of the elements of a stored category, becomes another one's.
+// Splits a component in two: some of its items, or of the elements of a stored category, are moved to another
+// component. split.h chooses which. The statistics of the moved items are taken off the first component and added to
+// the second, so the cost is that of these items, not of all.
 #pragma once
 #include <optional>
 #include <utility>
@@ -10,25 +12,29 @@
 
 namespace lehr {
 
-/// What single elements have of each component: their number, and that.
+/// The shares of single elements in each component: one array an element, its number first, then one share a component.
 using Shares = Arrays;
 
-/// Of a random sample of the items where the category is not stored (from the statistics of each of them alone; the
-/// state moves), and of all elements where it is.
+/// Returns the shares of the elements that an allocation assigns. If the category is not stored, they are those of a
+/// random sample of the items, computed from the statistics of each item alone; this changes the state. If it is
+/// stored, they are those of all elements.
 Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
 
-/// Those of which a component has a share worth moving, ascending.
-/// Throws OtherRun where the shares are those of other components, or of more elements (`elements_of`).
+/// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws OtherRun if
+/// the shares do not fit the components or the number of elements, as those of a damaged checkpoint may.
 std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k, const Components& c, std::size_t elements);
+/// Returns the number of items or elements that an allocation assigns.
 std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a);
 
-/// A component that is free, or is left free by a merge.
+/// A component that a split can fill: one without elements, or one that a merge empties first.
 struct Room {
-  std::size_t at = 0;
-  std::optional<std::pair<std::size_t, std::size_t>> merged = {};  // from, to
+  std::size_t at = 0;                                              // the component
+  std::optional<std::pair<std::size_t, std::size_t>> merged = {};  // the merge (from, to); none: it is empty already
 };
 
-/// An edit: what `part` has of component k becomes the other's. `state` is the one in place.
+/// Moves the elements `part` of component k to the component `room.at`, after the merge of `room` if there is one.
+/// `state` must be the state in place. The edit is incomplete until form_components(). Returns 0 or a status of the
+/// generated code.
 std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
                     const Arrays& state, std::size_t k, const Room& room, const std::vector<std::int64_t>& part);
 

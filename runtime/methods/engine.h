@@ -1,5 +1,6 @@
-// A machine with memory of its own: what the methods of this folder work on. Where its code came from (the JIT, the
-// interpreter) does not matter here.
+// An engine: a compiled model with memory, data and threads of its own, on which all methods of this folder work. The
+// origin of its code (JIT, interpreter, object file) does not matter here. The engine extends machine::Machine by
+// memory, by copies of q, by sweeps in parts, and by a journal through which a resumed run repeats its decisions.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,137 +24,169 @@ using machine::ItemRange;
 using machine::StepRow;
 using machine::Weights;
 
-/// Values of the global parameters, one array a buffer of Engine::global_buffers.
+/// The values of the global parameters: one array for each buffer of Engine::global_buffers, in that order.
 using Parameters = Arrays;
 
-/// Items whose data come from elsewhere, so many at a time in visits of all; `bring` makes room and puts them in place.
+/// A source of out-of-core items, as functions of the caller.
 struct Supplied {
-  std::int64_t items = 0;
-  std::function<void(std::span<const ItemRange> runs)> bring = {};             // null: all data are in memory
-  std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};  // see machine::Supply
+  std::int64_t items = 0;  // how many items a visit of all items loads at a time
+  /// Loads the data of these runs: calls Engine::make_room with their sizes and fills the data buffers. Null: all data
+  /// are in memory.
+  std::function<void(std::span<const ItemRange> runs)> bring = {};
+  /// Returns the first nested element of an item; see machine::Supply::row.
+  std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
-/// A copy of q that a run keeps, or of something else; null: none.
+/// A shared snapshot of q or of other arrays that a run keeps; null if there is none.
 using Held = std::shared_ptr<const Arrays>;
 
+/// A compiled model with memory. It is not copyable; `const` methods may still write the memory.
 class Engine {
  public:
-  /// `model` (its tables and functions, or `code` in their place) must outlive the engine; `sizes` by slot. `window`:
-  /// items whose factors are kept at a time at least, 0 for all of them, as it is where the model does not take
-  /// minibatches. Buffers of picks have no memory: they are there for a start (see Picks in
-  /// runtime/methods/random_start.h). With `supplied` there are no items until some are brought. Throws NoRoom.
+  /// Allocates the buffers. `model`, with its tables and functions (or `code`, an interpreter, in their place), must
+  /// outlive the engine. `sizes` has the run-time sizes by slot. If `window` is above 0 and the model takes
+  /// minibatches, factors are stored for at least so many items at a time; otherwise for all items. Pick buffers have
+  /// no memory until a start needs them (see Picks in random_start.cpp). With `supplied`, no items are in memory until
+  /// the first are loaded. Throws NoRoom if the host's memory does not suffice.
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
          Supplied supplied = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// For items from elsewhere, in the place of those that are there: the sizes of what is brought, by slot.
+  /// Sets the sizes of the out-of-core items that are about to be loaded, by slot, and enlarges their buffers if
+  /// necessary. Only Supplied::bring calls it.
   void make_room(const std::vector<std::int64_t>& sizes);
 
-  /// Items in shares on this many threads, 0 for one a processor, as it is from the beginning, and in the processes of
-  /// a group, which must outlive the engine; the numbers do not depend on either. With a group: can_share_out().
+  /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,
+  /// which must outlive the engine. `least` says what is worth a chunk. Results depend on neither number. A group
+  /// requires can_share_out().
   void work_with(std::size_t threads, const ShareSize& least = {}, Group* group = nullptr);
-  /// Sums over the items are all that the rest of the model knows of them: they can be visited anywhere.
+  /// Returns true if the items can be distributed over processes: the rest of the model reads only sums over them.
   bool can_share_out() const { return Parts::can_divide(machine_); }
-  /// Makes the factors of all items known in all processes of the group.
+  /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }
 
-  /// Items in parts, each followed by the updates outside the items, by sweeps over all of them; 0: as many as pay. One
-  /// where they cannot be.
+  /// Sets into how many parts an incremental sweep divides the items, with updates outside the items after each part. 0
+  /// chooses the number that is expected to pay; models that cannot be divided get 1.
   void divide(std::int64_t parts);
-  /// By whoever replaces other factors, but by calls of functions and `load`.
+  /// Marks cached reductions as invalid. Call it after writing factors otherwise than by function calls and load().
   void forget_sums() const { machine::forget_sums(machine_); }
+  /// Returns the threads that work on items.
   Workers& workers() const { return *workers_; }
-  /// By whoever replaces factors of items but by sweeps and `load`.
+  /// Marks the stored sums of the parts as invalid. Call it after writing factors of items otherwise than by sweeps and
+  /// load().
   void forget_parts() const { parts_->forget(); }
+  /// Returns the state of incremental sweeps.
   Parts& parts() const { return *parts_; }
 
+  /// Returns the tables of the compiled model.
   const machine::Model& model() const { return *machine_.model; }
+  /// Returns the machine: the model with this engine's memory.
   const machine::Machine& machine() const { return machine_; }
+  /// Returns the steps of a sweep, in order.
   std::span<const StepRow> steps() const { return machine::steps_of(model()); }
+  /// Returns the elements of a buffer of doubles.
   std::span<double> reals(std::int64_t buffer) const { return memory_.reals(static_cast<std::size_t>(buffer)); }
+  /// Returns the elements of a buffer of int64.
   std::span<std::int64_t> integers(std::int64_t buffer) const {
     return memory_.integers(static_cast<std::size_t>(buffer));
   }
+  /// Returns the length of an axis.
   std::int64_t extent(machine::Extent e) const { return machine_.view().extent(e); }
-  /// Zeros in place of what was there.
+  /// Reallocates a buffer with `length` zeros; its contents are lost.
   void resize(std::int64_t buffer, std::size_t length);
-  /// Factors of items whose data come from elsewhere are in files between visits, as they are in memory otherwise.
-  /// Before work_with.
+  /// Stores the factors of out-of-core items in the files of `spill` between visits, so that they persist as if in
+  /// memory. Call it before work_with().
   void keep_items_in(std::unique_ptr<Spill> spill) { spill_ = std::move(spill); }
+  /// Returns true if factors of out-of-core items are stored in files.
   bool spills() const { return spill_ != nullptr; }
-  /// Of factors or data of the items, not in memory as a whole.
+  /// Returns true if a buffer has rows of items and is not in memory as a whole.
   bool is_elsewhere(std::int64_t buffer) const;
-  /// Sums over some of the items, scaled up, stand for those over all.
+  /// Returns true if the model takes minibatches: sums over some items, scaled up, can stand for those over all.
   bool minibatches() const { return model().batch_slot >= 0; }
-  /// Items that minibatches are drawn from; 1 without item stages.
+  /// Returns the number of items from which minibatches are drawn; 1 if the model has no item stage.
   std::int64_t items() const;
 
-  /// What a run learns from here on is noted down in a journal, or not (null), as it is from the beginning. On the way
-  /// back nothing is done, and at its end the memory that was there then is put in place.
+  /// Records the results of the engine in a journal from now on; null ends it. While the journal replays, the engine
+  /// does no work and returns the recorded results; at the end of the replay it restores the recorded memory.
   void follow(Journal* journal);
-  /// What a sweep depends on besides data, and back.
+  /// Returns the buffers on which later sweeps depend, besides the data, as bytes. follow() restores them.
   std::string memory() const;
-  /// See Journal.
+  /// Returns f() and records it, or returns the recorded value during a replay; see Journal.
   template <class F>
   auto seen(const F& f) const {
     return journal_ ? journal_->seen(f) : f();
   }
+  /// Returns a snapshot made by f() and registers it, or during a replay the snapshot that was saved; see Journal.
   template <class F>
   std::shared_ptr<Arrays> held(const F& f) const {
     return journal_ ? journal_->held(f) : std::make_shared<Arrays>(f());
   }
 
+  /// Calls a generated function without arguments; returns its status.
   std::int32_t call(std::int64_t function) const {
     return seen([&] { return machine::call(machine_, function); });
   }
+  /// Computes sums and inverses of the data alone; returns a status of the generated code.
   std::int32_t prepare() const {
     return seen([&] { return machine::prepare(machine_); });
   }
+  /// Sets the weights (temperatures, step sizes) of the following updates.
   void set(const Weights& w) const { machine::set(machine_, w); }
+  /// Computes the ELBO and its parts; returns a status of the generated code.
   std::int32_t elbo(Elbo& out) const;
 
-  /// Buffers of q: factors and statistics.
+  /// Returns the buffers that make up q in memory: factors and statistics.
   std::vector<std::int64_t> state_buffers() const;
-  /// A copy of q, and back. In a window: of the global factors and the statistics.
+  /// Returns a copy of these buffers. With a window they are the global factors and the statistics.
   Arrays save() const;
+  /// Copies save()d buffers back. Throws OtherRun if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
-  /// The same, of a run that may be gone through once more.
+  /// Returns a snapshot of q that a replayed run can also obtain.
   Held keep() const {
     return held([&] { return save(); });
   }
-  /// `room`: arrays of others, in whose place these may be.
+  /// Returns a snapshot of the global parameters. `room` may be discarded arrays, whose memory is then reused.
   std::shared_ptr<Arrays> keep_parameters(Arrays room = {}) const {
     return held([&] { return global_parameters(std::move(room)); });
   }
+  /// Copies a snapshot of q back; does nothing during a replay.
   void load(const Held& kept) const;
-  /// Buffers of the global parameters, in the order of the interface.
+  /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
   std::vector<std::int64_t> global_buffers() const;
+  /// Returns a copy of these parameters; `room` as in keep_parameters().
   Parameters global_parameters(Arrays room = {}) const;
-  /// Those of a fresh random start; what is in place stays. 0, or a status of the generated code.
+  /// Computes the global parameters of another random start, and leaves the present q unchanged. Without a kind it is
+  /// that of the run. Returns 0 or a status of the generated code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
 
-  std::function<std::string(std::int32_t status)> describe;  // what a status code of the generated code means
-  /// A fresh random start in place of the present factors, of the run's kind unless another is named; 0, or a status of
-  /// the generated code.
+  /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
+  std::function<std::string(std::int32_t status)> describe;
+  /// Replaces q by a random start with this seed, of the run's kind unless another is named. Returns 0 or a status of
+  /// the generated code. Set by restart_at().
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:
+  /// Copies the bytes of memory() back. Throws OtherRun if the lengths differ.
   void restore(const std::string& memory);
+  /// Loads the data of these runs of items; returns their new index ranges.
   const ItemRange* bring(std::span<const ItemRange> runs);
 
-  std::vector<std::int64_t> sizes_, all_, kept_, run_sizes_;
-  std::vector<lehr_buffer> run_table_;
-  Memory memory_;
-  machine::Machine machine_;
-  std::unique_ptr<ItemWindow> window_;
-  Supplied supplied_;
-  std::optional<machine::Supply> supply_;
-  std::vector<ItemRange> brought_;  // where the runs that were brought are
-  std::unique_ptr<Spill> spill_;
-  std::unique_ptr<Workers> workers_;
-  std::unique_ptr<Parts> parts_;
-  Journal* journal_ = nullptr;
+  std::vector<std::int64_t> sizes_,        // run-time sizes by slot, of the items in memory
+      all_,                                // of all items
+      kept_,                               // of the items whose factors are in the table
+      run_sizes_;                          // scratch, see Machine::run_sizes
+  std::vector<lehr_buffer> run_table_;     // scratch, see Machine::run_table
+  Memory memory_;                          // all buffers
+  machine::Machine machine_;               // refers to the members above
+  std::unique_ptr<ItemWindow> window_;     // factors of a few items; null: of all
+  Supplied supplied_;                      // source of out-of-core items
+  std::optional<machine::Supply> supply_;  // the same in the form of the machine
+  std::vector<ItemRange> brought_;         // index ranges of the runs that were loaded last
+  std::unique_ptr<Spill> spill_;           // files for the factors of out-of-core items; may be null
+  std::unique_ptr<Workers> workers_;       // threads
+  std::unique_ptr<Parts> parts_;           // incremental sweeps
+  Journal* journal_ = nullptr;             // of the caller; null: results are not recorded
 };
 
 }  // namespace lehr

@@ -1,32 +1,38 @@
-// The log evidence by thermodynamic integration over powers of the likelihood. Gelman & Meng, Simulating normalizing
-// constants: from importance sampling to bridge sampling to path sampling (1998); Friel & Pettitt, Marginal likelihood
-// estimation via power posteriors (2008).
+// The log evidence (log marginal likelihood) by thermodynamic integration over powers of the likelihood. Sources:
+// Gelman & Meng, Simulating normalizing constants: from importance sampling to bridge sampling to path sampling (1998);
+// Friel & Pettitt, Marginal likelihood estimation via power posteriors (2008).
+//
+//     log Z = log Z(0) + integral over b from 0 to 1 of E_b[log likelihood],   E_b: over prior * likelihood^b
 #pragma once
 #include <vector>
 
 namespace lehr {
 
-/// log Z = log Z(0) + integral over b from 0 to 1 of E_b[log likelihood], where E_b is over prior * likelihood^b.
+/// An estimate of the log evidence, in nats.
 struct Evidence {
-  double log_evidence = 0;
-  double error = 0;                      // standard error: of the draws, and of the quadrature
-  std::vector<double> powers, mean, sd;  // of the log likelihood, by rung: powers rise from 0 to 1
-  double exchanged = 1;                  // share of the exchanges that were accepted, the least of all neighbours
+  double log_evidence = 0;     // the estimate
+  double error = 0;            // its standard error, from the draws and from the quadrature
+  std::vector<double> powers,  // powers b of the likelihood, rising from 0 to 1
+      mean,                    // mean log likelihood at each power
+      sd;                      // standard deviation of the log likelihood at each power
+  double exchanged = 1;        // acceptance rate of exchanges between neighbouring powers, the least of all
 };
 
-/// `energy[rung][draw]`: log likelihoods at the powers, drawn together. `log_states`: log Z(0).
+/// Computes the estimate from draws: `energy[level][draw]` are log likelihoods at the powers, `log_states` is log Z(0).
 ///
-/// Between rungs the integrand is the cubic through its values and slopes, which the variances of the log likelihood
-/// give (Friel, Hurn & Wyse 2014); below the first power, where they need not exist, its integral is the log of the
-/// mean of likelihood^power over the prior. The error of the quadrature is taken from every second rung.
+/// Between powers the integrand is the cubic through its values and slopes; the variances of the log likelihood give
+/// the slopes (Friel, Hurn & Wyse 2014). Below the first power above 0 they need not exist, so the integral there is
+/// the log of the mean of likelihood^power over the prior. The quadrature error comes from a comparison with every
+/// second power.
 Evidence integrate(const std::vector<double>& powers, const std::vector<std::vector<double>>& energy,
                    double log_states);
 
-/// That of all chains.
+/// Returns the mean of the estimates of independent chains, with its error. The other members are those of the first
+/// chain, except the least acceptance rate.
 Evidence together(const std::vector<Evidence>& chains);
 
-/// Powers at equal thermodynamic length (the integral of the sd of the log likelihood over the power), from draws at
-/// the powers that are given: as many, 0 and 1 among them.
+/// Returns new powers, as many as before and with 0 and 1 among them, at equal distances in thermodynamic length. That
+/// is the integral of the sd of the log likelihood over the power, estimated from draws at the given powers.
 std::vector<double> spread(const std::vector<double>& powers, const std::vector<std::vector<double>>& energy);
 
 }  // namespace lehr

@@ -1,5 +1,6 @@
-// Processes that run the same fit of the same data, and share out its items: what each of them decides is decided
-// everywhere, from the same bits.
+// A group of processes that run the same fit of the same data and divide its items among them. Every process makes the
+// same decisions from the same bits; only the factors and sums of items are exchanged. cluster/mpi.cpp implements a
+// group by MPI.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +10,17 @@
 
 namespace lehr {
 
-/// What was handed over to others and taken from them: a broadcast is one message of whoever has it, and one to each of
-/// the others, however it gets there.
+/// The messages of one process. A broadcast counts as one message sent by its source and one received by each of the
+/// others.
 struct Traffic {
-  std::uint64_t sent = 0, received = 0;  // messages
-  std::uint64_t bytes_sent = 0, bytes_received = 0;
+  std::uint64_t sent = 0,        // messages sent
+      received = 0;              // messages received
+  std::uint64_t bytes_sent = 0,  // bytes of the messages sent
+      bytes_received = 0;        // bytes of the messages received
 };
 
+/// The group as one of its processes sees it. All processes must call the communicating functions in a consistent
+/// order.
 class Group {
  public:
   Group() = default;
@@ -23,35 +28,43 @@ class Group {
   Group& operator=(const Group&) = delete;
   virtual ~Group() = default;
 
+  /// Returns the number of this process, from 0.
   virtual std::size_t rank() const = 0;
+  /// Returns the number of processes.
   virtual std::size_t size() const = 0;
-  /// How many of them run on this machine.
+  /// Returns how many processes of the group run on this machine, this one included.
   virtual std::size_t neighbours() const = 0;
-  /// Each takes part in what concerns it, in the same order everywhere.
+  /// Sends numbers to process `to`, which must call receive().
   void send(std::span<const double> numbers, std::size_t to);
+  /// Receives as many numbers from process `from`, which must call send().
   void receive(std::span<double> numbers, std::size_t from);
-  /// Called by all.
+  /// Copies the numbers of process `from` to all others. All processes call it.
   void broadcast(std::span<double> numbers, std::size_t from);
-  /// Of this process until now.
+  /// Returns the messages of this process so far.
   const Traffic& traffic() const { return traffic_; }
-  /// The same; whether it is so anywhere.
+  /// Returns true if `here` is true in any process. All processes call it.
   virtual bool any(bool here) = 0;
-  /// Ends all processes.
+  /// Ends all processes of the group with this exit code.
   [[noreturn]] virtual void abandon(int code) = 0;
 
  private:
+  /// Implements send().
   virtual void do_send(std::span<const double> numbers, std::size_t to) = 0;
+  /// Implements receive().
   virtual void do_receive(std::span<double> numbers, std::size_t from) = 0;
+  /// Implements broadcast().
   virtual void do_broadcast(std::span<double> numbers, std::size_t from) = 0;
+  /// Counts a message sent.
   void count_sent(std::span<const double> numbers);
+  /// Counts a message received.
   void count_received(std::span<const double> numbers);
 
-  Traffic traffic_;
+  Traffic traffic_;  // see traffic()
 };
 
-/// A text of each, by rank. Called by all.
+/// Returns the text `here` of every process, by rank. All processes call it.
 std::vector<std::string> texts_of(Group& group, const std::string& here);
-/// The traffic of each, by rank, but for this. Called by all.
+/// Returns the traffic of every process, by rank, without the messages of this call. All processes call it.
 std::vector<Traffic> traffic_of(Group& group);
 
 }  // namespace lehr

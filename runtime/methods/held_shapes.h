@@ -1,5 +1,5 @@
-// What a run holds may come from a checkpoint, which may have been written over: its lengths are looked at before it is
-// read.
+// Checks the lengths of snapshots before they are read. A snapshot may come from a checkpoint file, which may be
+// damaged; a wrong length must end the run with an error instead of an access outside an array.
 #pragma once
 #include <algorithm>
 
@@ -7,13 +7,13 @@
 
 namespace lehr {
 
-/// Throws OtherRun where two do not have the same lengths.
+/// Throws OtherRun unless both have the same number of arrays, of the same lengths.
 inline void expect_alike(const Arrays& a, const Arrays& b) {
   const auto same = [](const std::vector<double>& x, const std::vector<double>& y) { return x.size() == y.size(); };
   if (!std::ranges::equal(a, b, same)) throw OtherRun();
 }
 
-/// Throws OtherRun where they are not so many of such a length.
+/// Throws OtherRun unless there are `count` arrays of length `each`.
 inline void expect_lengths(const Arrays& a, std::size_t count, std::size_t each) {
   const bool all = std::ranges::all_of(a, [&](const std::vector<double>& x) { return x.size() == each; });
   if (a.size() != count || !all) throw OtherRun();

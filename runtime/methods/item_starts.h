@@ -1,7 +1,7 @@
-// Items of a model whose global factors stay as they are, inferred from several starts each: coordinate ascent of an
-// item with local variables of several kinds has more than one solution. Where one stage holds all local blocks, an
-// item takes the start with the highest bound of its own; otherwise all items take the start of the highest bound
-// together.
+// Infers the items of a model with fixed global factors from several starts each. Coordinate ascent over an item with
+// local variables of several kinds may have more than one solution, and which one it reaches depends on the start. If
+// one stage has all local blocks, each item takes the solution with the highest local ELBO of its own. Otherwise the
+// items cannot be judged one by one, and all take the start with the highest ELBO together.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,33 +11,37 @@
 
 namespace lehr {
 
+/// The options of the inference of items.
 struct ItemStarts {
-  std::int64_t starts = 1;  // of an item: the factors as they are, each value of its categories, random ones
-  std::uint64_t seed = 1;
-  std::int64_t first = 0;  // the number of the first item: random starts depend on it, and on no other item
-  bool settles = true;     // one visit of an item leads to a solution
-  bool unique = false;     // which is the only one
-  machine::Accuracy accuracy = {};
-  machine::Which which = machine::Which::stages;
-  std::vector<bool> given = {};  // by item: it begins and stays where its factors are; empty: none does
-  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
+  std::int64_t starts = 1;  // starts of an item: the factors in place, then each value of its categories, then random
+  std::uint64_t seed = 1;   // of the random starts
+  std::int64_t first = 0;   // number of the first item; the random starts of an item depend on its number alone
+  bool settles = true;      // true: one visit of an item reaches a solution
+  bool unique = false;      // true: an item has one solution only, so that further starts are useless
+  machine::Accuracy accuracy = {};                // when a visit of an item stops
+  machine::Which which = machine::Which::stages;  // which local blocks are updated
+  std::vector<bool> given = {};  // by item: true if it keeps the solution of its present factors; empty: none does
+  std::function<void(std::int64_t done, std::int64_t all)> on_start = {};  // progress: called before each further start
 };
 
-/// What the starts of the items came to.
+/// What the starts of the items led to.
 struct ItemSearch {
-  std::int64_t items = 0, given = 0;
-  std::int64_t starts = 1;  // of each that was not given, at most
-  std::int64_t apart = 0;   // items of which some start led to a bound that is lower by more than kApart
-  double largest = 0;       // difference of these
-  bool together = false;    // all items had the same start
+  std::int64_t items = 0,   // number of items
+      given = 0;            // of these, items that kept their solution
+  std::int64_t starts = 1;  // most starts that an item had
+  std::int64_t apart = 0;   // items whose solutions differ by more than kApart in their local ELBO
+  double largest = 0;       // the largest of these differences, in nats
+  bool together = false;    // true: all items had to take the same start
+  /// Returns true if any item had more than one start.
   bool searched() const { return starts > 1 && given < items; }
 };
 
-inline constexpr double kApart = 0.01;  // nats
+/// The difference of local ELBOs, in nats, from which two solutions of an item count as different.
+inline constexpr double kApart = 0.01;
 
-/// The factors as they are count as the first start. An item has no further starts after three random ones that
-/// led to nothing better. Of an engine with LowerOptions::item_starts, without a window. 0, or a status of the
-/// generated code.
+/// Infers all items. The factors in place are the first start; an item has no further ones after three random starts
+/// without an improvement. The engine must be compiled with LowerOptions::item_starts and have no window. Returns 0 or
+/// a status of the generated code.
 std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& found);
 
 }  // namespace lehr

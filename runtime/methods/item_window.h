@@ -1,4 +1,5 @@
-// Memory for the factors of a minibatch's items (machine::Window): stochastic steps need no more of them.
+// Memory for the factors of the items of one minibatch (machine::Window), so that stochastic steps do not need memory
+// for all items. The rows of each run of items are stored one run after another.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,26 +10,29 @@
 
 namespace lehr {
 
+/// A window of item factors that grows with the largest minibatch.
 class ItemWindow {
  public:
-  /// `machine` must outlive the window and have one stage that holds all local blocks. `items`: kept at a time at
-  /// least.
+  /// Makes a window for at least `items` items at a time. `machine` must outlive it and have one stage with all local
+  /// blocks.
   ItemWindow(const machine::Machine& machine, std::int64_t items);
   ItemWindow(const ItemWindow&) = delete;
   ItemWindow& operator=(const ItemWindow&) = delete;
 
+  /// Returns the interface through which the machine uses the window.
   const machine::Window* hook() const { return &hook_; }
-  /// A buffer whose rows are here, and not in the machine's table.
+  /// Returns true if the rows of a buffer are stored in the window instead of the machine's table.
   bool holds(std::int64_t buffer) const { return begins_[static_cast<std::size_t>(buffer)].has_value(); }
 
  private:
+  /// Lays out the rows of these runs, and allocates memory if there is too little.
   void place(std::span<const machine::ItemRange> runs);
 
-  const machine::Machine& machine_;
-  machine::Window hook_;
-  std::vector<std::optional<std::vector<std::size_t>>> begins_;  // by buffer, by run: in numbers
-  Memory store_;                                                 // by buffer
-  std::vector<std::size_t> capacity_;
+  const machine::Machine& machine_;                              // the machine whose items these are
+  machine::Window hook_;                                         // what hook() returns
+  std::vector<std::optional<std::vector<std::size_t>>> begins_;  // by buffer, by run: position of the first number
+  Memory store_;                                                 // the rows, by buffer
+  std::vector<std::size_t> capacity_;                            // length of each of these buffers
 };
 
 }  // namespace lehr

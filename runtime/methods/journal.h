@@ -1,10 +1,14 @@
-// What a run has learnt of its engine, so that it can be gone through once more without the work. A run is a function
-// of its options and of that: of statuses, bounds and other numbers that decisions follow from, and of the arrays that
-// it keeps. With the memory of the engine they are a checkpoint; a run that goes on from one is the same run from its
-// start, which is told what it learnt by then, and works from there on with the same bits.
+// Record and replay: how a run resumes from a checkpoint. A run is a function of its options and of what its engine
+// tells it: statuses, ELBOs and other numbers that decisions follow from, and snapshots of arrays. The journal records
+// these. A resumed run starts from the beginning and takes the recorded answers instead of computing them; at the last
+// record, the memory of the engine is restored, and real work goes on with the same bits.
 //
-// Methods learn by Engine::seen, and keep by Engine::held; what else they read of engines and of kept arrays they read
-// within one of these. On the way back there is nothing to be read elsewhere.
+//     first run      sweep -> 0, elbo -> -812.4, sweep -> 0 | checkpoint: these records, the live snapshots, the memory
+//     resumed run    0, -812.4, 0 from the journal | the memory is restored | sweep, elbo, ... are computed
+//
+// So a method can resume without code of its own, if it reads engines and snapshots only inside Engine::seen and makes
+// snapshots only by Engine::held. During a replay, memory and snapshots have no meaningful contents outside these
+// calls.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,37 +23,45 @@
 
 namespace lehr {
 
+/// A snapshot: a list of arrays of numbers.
 using Arrays = std::vector<std::vector<double>>;
 
-/// The run on the way back is not the one that the journal is of.
+/// Thrown if a replayed run asks for something that the journal does not contain: the checkpoint belongs to another
+/// run, or is damaged.
 struct OtherRun : std::runtime_error {
+  /// Makes the exception with its message.
   OtherRun() : std::runtime_error("the run took another way") {}
 };
 
+/// The record of one run.
 class Journal {
  public:
-  /// All that was learnt, and at the end of it what was kept, by the number of its making, and Engine::memory.
+  /// The contents of a checkpoint.
   struct Past {
-    std::string seen;
-    std::map<std::uint64_t, Arrays> kept;
-    std::string memory;
+    std::string seen;                      // all recorded results, serialised, in order
+    std::map<std::uint64_t, Arrays> kept;  // snapshots that were alive at its end, by their serial numbers
+    std::string memory;                    // the memory of the engine at its end (Engine::memory)
   };
+  /// Serialises the members of a checkpoint, for Reader and Writer of runtime/bytes.h.
   template <class Archive>
   friend void fields(Archive& a, Past& p) {
     a(p.seen, p.kept, p.memory);
   }
 
+  /// Makes an empty journal: the run starts, and nothing is replayed.
   Journal() = default;
+  /// Makes a journal that first replays a checkpoint, then records on.
   explicit Journal(Past past);
 
-  /// Everything until now. Not within `seen`.
+  /// Returns a checkpoint of everything so far, with this memory of the engine. Must not be called inside seen().
   Past past(std::string memory) const;
-  /// On the way back.
+  /// Returns true while recorded results are left to replay.
   bool replays() const { return at_ < past_.size(); }
-  /// Called where the way back ends, with the memory of the past.
+  /// Called at the end of the replay, with the recorded memory of the engine. Set by Engine::follow.
   std::function<void(const std::string& memory)> arrived;
 
-  /// What `f` returns; on the way back what it returned, without a call. Throws OtherRun where that is not there.
+  /// Returns f() and records it. During a replay it returns the recorded value and does not call f. A call inside
+  /// another one is not recorded. Throws OtherRun if the records end too early.
   template <class F>
   auto seen(const F& f) {
     using T = std::decay_t<std::invoke_result_t<const F&>>;
@@ -63,7 +75,9 @@ class Journal {
     return out;
   }
 
-  /// What `f` makes; on the way back what it held at the end of it, and nothing where it was forgotten by then.
+  /// Returns the snapshot that f() makes, and registers it so that a checkpoint contains it while it is alive. During a
+  /// replay it does not call f: it returns the contents at the time of the checkpoint, or no arrays if the snapshot had
+  /// been dropped by then.
   template <class F>
   std::shared_ptr<Arrays> held(const F& f) {
     if (inside_) return std::make_shared<Arrays>(f());
@@ -73,12 +87,15 @@ class Journal {
   }
 
  private:
+  /// A guard that marks calls inside seen() or held().
   struct Inside {
+    /// Sets the mark; the destructor clears it.
     explicit Inside(bool& b) : inside(b) { inside = true; }
     ~Inside() { inside = false; }
-    bool& inside;
+    bool& inside;  // the mark
   };
 
+  /// Returns the next recorded value.
   template <class T>
   T again() {
     Reader from(std::string_view(past_).substr(at_));
@@ -91,26 +108,32 @@ class Journal {
       throw OtherRun();
     }
   }
+  /// Returns f(), whose own calls of seen() are not recorded.
   template <class F>
   Arrays within(const F& f) {
     const Inside inside(inside_);
     return f();
   }
+  /// Ends the replay: drops its snapshots and calls `arrived`.
   void arrive();
+  /// Returns the replayed snapshot with the next serial number; no arrays if the checkpoint does not contain it.
   Arrays found();
+  /// Registers a snapshot under the next serial number.
   void keep(const std::shared_ptr<Arrays>& arrays);
+  /// Moves the full buffer of new records to `earlier_`.
   void put_away();
 
-  static constexpr std::size_t kTogether = 1 << 16;  // bytes: what has been learnt is not moved when there is more
-  std::string past_, memory_;
-  std::vector<std::string> earlier_;
-  std::string seen_;
-  std::size_t at_ = 0;
-  std::map<std::uint64_t, Arrays> found_;  // that the run on the way back has not asked for yet
-  std::vector<std::pair<std::uint64_t, std::weak_ptr<Arrays>>> kept_;
-  std::size_t enough_ = 64;  // entries of `kept_` before those that were forgotten are removed
-  std::uint64_t next_ = 0;
-  bool inside_ = false;
+  static constexpr std::size_t kTogether = 1 << 16;  // size in bytes at which a buffer of records is full
+  std::string past_,                                 // records to replay
+      memory_;                                       // memory of the engine, to be restored at their end
+  std::vector<std::string> earlier_;                 // full buffers of new records
+  std::string seen_;                                 // the buffer of new records that is being filled
+  std::size_t at_ = 0;                               // position in `past_`
+  std::map<std::uint64_t, Arrays> found_;            // replayed snapshots, by serial number, not yet asked for
+  std::vector<std::pair<std::uint64_t, std::weak_ptr<Arrays>>> kept_;  // all snapshots, by serial number
+  std::size_t enough_ = 64;  // length of `kept_` at which dropped snapshots are removed
+  std::uint64_t next_ = 0;   // serial number of the next snapshot
+  bool inside_ = false;      // true inside seen() or held()
 };
 
 }  // namespace lehr

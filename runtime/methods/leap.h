@@ -1,13 +1,20 @@
-// Steps ahead for a run that creeps: the squared extrapolation of three successive solutions (SQUAREM: Varadhan &
-// Roland 2008), after which a sweep must not have lost anything.
+// Extrapolation for slow convergence: SQUAREM (Varadhan & Roland 2008). From three successive parameter vectors a, b, c
+// of sweeps, with r = b - a and v = (c - b) - r, it moves ahead to
+//
+//     a + 2 l r + l^2 v,     l = |r| / |v|,   at most a trust length
+//
+// and lets a sweep follow. If the ELBO is then lower than before, the state is restored, so the run stays monotone.
 #pragma once
 #include "runtime/methods/engine.h"
 
 namespace lehr {
 
+/// How many extrapolations a run has tried.
 struct Leaps {
-  std::int64_t taken = 0, refused = 0;
+  std::int64_t taken = 0,  // accepted: the ELBO was not lower after the next sweep
+      refused = 0;         // undone
 
+  /// Adds the counts of another run.
   Leaps& operator+=(const Leaps& more) {
     taken += more.taken;
     refused += more.refused;
@@ -15,45 +22,54 @@ struct Leaps {
   }
 };
 
+/// Watches the sweeps of one run and extrapolates when they converge slowly. The caller alternates:
+///
+///     if (leap.ahead(elbo)) { sweep; leap.hold(ok, elbo); leap.saw(); }  else { sweep; leap.saw(); }
 class Leap {
  public:
-  /// `after` sweeps at first; 0: never.
+  /// Makes no extrapolation before `after` sweeps; with 0, never.
   Leap(const Engine& e, std::int64_t after) : e_(e), after_(after) {}
 
-  /// After every sweep, and after hold().
+  /// Notes the global parameters after a sweep; call it after every sweep, and after hold().
   void saw();
-  /// When the global parameters have crept for a while they are moved ahead, and true is returned: the next sweep is
-  /// one from there.
+  /// Extrapolates the global parameters if they have converged slowly for a while. Returns true if it moved them; the
+  /// caller then makes one sweep and calls hold(). `elbo` is that of the present state.
   bool ahead(const Elbo& elbo);
-  /// After that sweep: what was there before is put back, and its ELBO, unless the sweep did not fail and ended with as
-  /// good a one.
+  /// Accepts or undoes an extrapolation after the next sweep. If the sweep failed (`succeeded` is false) or ended with
+  /// a lower ELBO than before, it restores the state and sets `elbo` to the value from before.
   void hold(bool succeeded, Elbo& elbo);
 
-  /// The last one, few sweeps ago, gained more than this with them: the run may have settled in its fast directions
-  /// only.
+  /// Returns true if the last extrapolation was at most ten sweeps ago and the ELBO has risen by more than `least`
+  /// since before it. The run may then have converged in its fast directions only, and should go on.
   bool gained(double elbo, double least) const {
     return count_.taken + count_.refused > 0 && since_ < kAfter && elbo - elbo_.value > least;
   }
 
+  /// Returns how many extrapolations were tried.
   const Leaps& count() const { return count_; }
 
  private:
+  /// Sweeps after an extrapolation in which gained() may be true.
   static constexpr std::int64_t kAfter = 10;
+  /// Returns true if the movements of the last sweeps shrink slowly.
   bool creeps() const;
-  /// How much longer than its last step the next one may be.
+  /// Returns the step length l of the extrapolation that the last three parameter vectors suggest.
   double length() const;
+  /// Moves the parameters by a step of this length, or of half of it, and so on, until all are finite and positive ones
+  /// stay positive. Returns false if no such step is longer than 1, or if their expectations fail.
   bool move(double length);
 
-  const Engine& e_;
-  std::int64_t after_;
-  std::vector<Held> last_;     // parameters after the last sweeps, newest at the end
-  std::vector<double> moved_;  // how far each of them was
-  Held before_;
-  Elbo elbo_;
-  double longest_ = 32;
-  bool at_longest_ = false;
-  std::int64_t sweeps_ = 0, since_ = 0;  // in all, after the last one
-  Leaps count_;
+  const Engine& e_;            // the engine of the run
+  std::int64_t after_;         // sweeps before the first extrapolation; 0: never
+  std::vector<Held> last_;     // global parameters after the last sweeps, newest last
+  std::vector<double> moved_;  // length of each of these sweeps' movements
+  Held before_;                // state before the last extrapolation
+  Elbo elbo_;                  // its ELBO
+  double longest_ = 32;        // trust length: the longest step allowed
+  bool at_longest_ = false;    // true: the last step had that length
+  std::int64_t sweeps_ = 0,    // sweeps in all
+      since_ = 0;              // sweeps after the last extrapolation
+  Leaps count_;                // see count()
 };
 
 }  // namespace lehr

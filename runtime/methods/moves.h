@@ -1,6 +1,7 @@
-// Moves of exchangeable components, for a run that has settled: two are merged, one is removed, one is split, all are
-// put in order of size. A move edits the state and is followed by sweeps; it is kept where the ELBO is higher then, and
-// the state is put back otherwise. Ueda & Ghahramani (2002); Bryant & Sudderth (2012); Hughes & Sudderth (2013).
+// Moves of exchangeable components after a run has converged, to leave a local optimum: two components are merged, one
+// is removed, one is split, or all are sorted by size. A move edits the state and is followed by trial sweeps; it is
+// accepted if the ELBO then exceeds the best so far, and undone otherwise. Sources: Ueda & Ghahramani (2002); Bryant &
+// Sudderth (2012); Hughes & Sudderth (2013).
 #pragma once
 #include <vector>
 
@@ -9,23 +10,31 @@
 
 namespace lehr {
 
+/// The options of moves.
 struct MoveOptions : CaviOptions {
-  std::int64_t most_sweeps = 0;  // of all moves, after which none begins; a sixth while none is kept; 0: no moves
-  std::int64_t splits = 2;       // tries of each component before it counts as one; later rounds have half of them
+  std::int64_t most_sweeps = 0;  // sweeps of all moves after which none begins (a sixth until one is accepted); 0: none
+  std::int64_t splits = 2;       // attempts to split each component in the first round; half of them in later rounds
 };
 
+/// What the moves did, for the report.
 struct MoveReport {
+  /// The attempts of one kind of move.
   struct Kind {
-    std::int64_t tried = 0, accepted = 0;
+    std::int64_t tried = 0,  // attempts
+        accepted = 0;        // of these, moves that raised the ELBO
   };
-  Kind merges, removals, splits, orders;
-  std::int64_t sweeps = 0;          // of all of these, and until they settled
-  double before = 0;                // the ELBO that was found
-  std::vector<std::string> plates;  // whose elements were moved
+  Kind merges,                      // two components became one
+      removals,                     // a component was emptied
+      splits,                       // a component was divided in two
+      orders;                       // components were sorted by size
+  std::int64_t sweeps = 0;          // sweeps of all moves, and of the run that follows them
+  double before = 0;                // the ELBO before the moves, in nats
+  std::vector<std::string> plates;  // names of the plates whose components could be moved
 };
 
-/// `settled` is how the run ended whose state is in place; the state that is left has its ELBO or a higher one.
-/// Deterministic in options.seed. The iterations of the outcome are the sweeps of the moves.
+/// Tries moves until a round accepts none, then converges. `settled` is the outcome of the run whose state is in place;
+/// the final state has its ELBO or a higher one. The result is a function of options.seed. The iterations of the
+/// outcome are the sweeps made here.
 Outcome run_moves(const Engine& engine, const MoveOptions& options, const std::vector<Components>& components,
                   Outcome settled, const OnSweep& on_sweep, MoveReport& report);
 

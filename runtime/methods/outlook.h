@@ -1,31 +1,34 @@
-// Whether a run that settles or cools can still become better than another.
+// Improvement bounds: decide during a run whether it can still become better than another, so that hopeless candidates
+// are stopped. Near the end of a run the gains of its sweeps shrink geometrically, so the rest of the series is known.
 #pragma once
 #include <deque>
 #include <vector>
 
 namespace lehr {
 
-/// The ELBOs of a run, sweep by sweep, whose gains fall geometrically near its end.
+/// Extrapolates the ELBO of one run from its last sweeps.
 class Outlook {
  public:
-  /// `doubt`: how many times what is left to go may be underestimated.
+  /// `doubt` is the safety factor: the remaining gain may be this many times the extrapolated one.
   explicit Outlook(double doubt = 30) : doubt_(doubt) {}
 
-  /// False when even `doubt` times what the gains of the last ten sweeps have left to go does not lead to `target`;
-  /// gains that do not fall promise everything.
+  /// Notes the ELBO after a sweep. Returns false if the run cannot reach `target` even if its remaining gain is `doubt`
+  /// times what the last ten gains suggest. While gains do not shrink, the result is true.
   bool may_reach(double target, double elbo);
 
  private:
-  double doubt_;
-  std::deque<double> recent_;
+  double doubt_;               // the safety factor
+  std::deque<double> recent_;  // ELBOs of the last sweeps
 };
 
-/// The objective of an annealed run at a temperature.
+/// The objective of one sweep of an annealed run.
 struct CoolingPoint {
-  double temperature = 1, objective = 0;
+  double temperature = 1,  // the temperature of the sweep
+      objective = 0;       // its annealed objective
 };
 
-/// Of a run that cools, linear between its temperatures; not a number beyond them.
+/// Returns the objective that a cooling run had at a temperature, interpolated linearly between its sweeps; NaN outside
+/// its temperatures.
 double objective_at(const std::vector<CoolingPoint>& run, double temperature);
 
 }  // namespace lehr

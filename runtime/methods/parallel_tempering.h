@@ -1,18 +1,21 @@
-// Gibbs sampling at several temperatures at once, from the posterior (power 1 of the likelihood) to the prior (power
-// 0), whose states are exchanged. Swendsen & Wang (1986); Geyer (1991). The code must draw, and know the likelihood
-// (schedule::Tempering::likelihood).
+// Parallel tempering: Gibbs samplers at several powers of the likelihood, from 1 (the posterior) to 0 (the prior), that
+// exchange their states. The hot ones move between modes, and the draws at all powers give the log evidence
+// (evidence.h). Sources: Swendsen & Wang (1986); Geyer (1991). The engine's code must be compiled for sampling, with
+// the power on the likelihood (schedule::Tempering::likelihood).
 #pragma once
 #include "runtime/methods/evidence.h"
 #include "runtime/methods/gibbs.h"
 
 namespace lehr {
 
+/// The options of parallel tempering.
 struct LadderOptions : GibbsOptions {
-  std::int64_t levels = 24;
-  bool exchange = true;  // not where a state holds variables that depend on the power
+  std::int64_t levels = 24;  // number of powers
+  bool exchange = true;      // false: states stay, because they have variables whose distribution depends on the power
 };
 
-/// `on_draw` has the state at power 1. The powers are placed by the warmup.
+/// Runs one sampler for each power; the warmup chooses the powers. `on_draw` is called while a kept state of power 1 is
+/// in place. `evidence` receives the estimate of the log evidence.
 Outcome run_parallel_tempering(const Engine& engine, const LadderOptions& options, const OnSweep& on_sweep,
                                const std::function<void(double log_joint)>& on_draw, Evidence& evidence);
 

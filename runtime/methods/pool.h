@@ -1,4 +1,5 @@
-// Threads that wait for work.
+// A pool of threads that wait for work. They start once and serve many parallel loops, since starting a thread takes
+// longer than many of the loops.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -9,33 +10,39 @@
 
 namespace lehr {
 
+/// The threads. One caller at a time may use them.
 class Pool {
  public:
-  /// The caller is one of them; fewer where the system has no more. They take no signals, so that an interrupt stays
-  /// the caller's.
+  /// Starts `threads` - 1 threads; the caller is the first of the pool. There are fewer if the system allows no more.
+  /// The threads block all signals, so that an interrupt reaches the caller.
   explicit Pool(std::size_t threads);
+  /// Ends the threads.
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
+  /// Returns the number of threads, the caller included.
   std::size_t size() const { return threads_.size() + 1; }
-  /// body(0), and at the same time body(1), body(2) ... on those of the other threads that wake up before it is done;
-  /// back when all are done.
+  /// Runs body(0) on the calling thread and body(1), body(2), ... at the same time on the others, and returns when all
+  /// of them have returned. A thread that wakes up after body(0) is done does not take part, so `body` must distribute
+  /// its work itself, by a shared counter for instance.
   void run(const std::function<void(std::size_t thread)>& body);
 
  private:
+  /// The loop of a thread: waits for a round, runs its body.
   void wait_for_work(std::size_t thread);
 
-  std::mutex mutex_;
-  std::condition_variable begun_, done_;
-  const std::function<void(std::size_t)>* body_ = nullptr;
-  std::uint64_t round_ = 0;
-  std::size_t running_ = 0;
-  bool over_ = false;
-  std::vector<std::thread> threads_;
+  std::mutex mutex_;                                        // guards the members below
+  std::condition_variable begun_,                           // signals a new round, or the end
+      done_;                                                // signals that no thread runs a body
+  const std::function<void(std::size_t)>* body_ = nullptr;  // of the present round; null: it is over
+  std::uint64_t round_ = 0;                                 // number of the present round
+  std::size_t running_ = 0;                                 // threads that run a body, without the caller
+  bool over_ = false;                                       // true: the threads must end
+  std::vector<std::thread> threads_;                        // all but the caller
 };
 
-/// Of this process.
+/// Returns the number of processors that the C++ library reports for this process, at least 1.
 std::size_t processors();
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// Starts of every kind make a few sweeps each, and the better ones a few more.
+// A race of random starts by successive halving (Jamieson & Talwalkar 2016): candidates from starts of every kind make
+// five sweeps each, and the better half goes on to fourteen.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,17 +9,18 @@
 
 namespace lehr {
 
+/// A candidate of the search: one start and its run.
 struct Arm {
-  std::size_t start;  // in the report
-  Held state;
-  double elbo = 0;
-  std::unique_ptr<CaviRun> run = {};  // goes on from the state
+  std::size_t start;                  // its index in SearchReport::starts
+  Held state;                         // its state after the last sweep
+  double elbo = 0;                    // the ELBO of that state
+  std::unique_ptr<CaviRun> run = {};  // its suspended run, which goes on from that state
 };
 
-/// The arms that are left, in the order in which they are to converge: the best; the first one, which is what stands in
-/// the engine at first (of the kind `first`), so that the end is never below that of a plain run; the best of other
-/// kinds of start than these; the rest. None: an interrupt, or all have failed. `round`: of several races, 0 the first;
-/// later ones have fresh starts alone.
+/// Races starts and returns the candidates that remain, in the order in which they should converge: the best; the one
+/// of the state in place, which has the kind `first`, so that the search is never worse than a plain run; the best of
+/// each other kind of start; the rest. The result is empty if the callback stopped the race or all candidates failed.
+/// `round` is the number of the race; races after the first (0) use fresh starts alone.
 std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
                       const OnSweep& on_sweep, SearchReport& report);
 

@@ -1,4 +1,5 @@
-// Random starts of an engine: what the factors are before the first sweep.
+// Random starts of an engine: sets all factors before the first sweep, by machine::start with the memory and the
+// clustering that it needs.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -7,19 +8,22 @@
 
 namespace lehr {
 
+/// Returns the kind of start with this name (of the option --start); none if there is no such kind.
 std::optional<StartKind> start_kind(std::string_view name);
+/// Returns the name of a kind of start.
 std::string_view name_of(StartKind kind);
 
-/// 0, or a status of the generated code. `prepare` has run.
+/// Replaces q by a random start. Call it after Engine::prepare. Returns 0 or a status of the generated code.
 std::int32_t random_start(Engine& engine, StartKind kind, Rng rng);
-/// What is in place after an attempt to start.
+/// The result of any_start().
 struct Placed {
-  std::optional<StartKind> kind;  // none: starts of all kinds have failed
-  std::int32_t failed = 0;        // status of the start of the kind that was wanted
+  std::optional<StartKind> kind;  // kind of the start in place; none: starts of all kinds failed
+  std::int32_t failed = 0;        // status of the start of the wanted kind
 };
-/// The same; where it fails, the first start of another kind that does not, from the same random numbers.
+/// Replaces q by a start of the wanted kind. If that fails, it tries the other kinds with the same random numbers and
+/// stops at the first that succeeds.
 Placed any_start(Engine& engine, StartKind wanted, const Rng& rng);
-/// Engine::restart; where a method names no kind it is this one, or another if that fails.
+/// Sets Engine::restart. A method that names no kind then gets this one, or another if it fails.
 void restart_at(Engine& engine, StartKind kind);
 
 }  // namespace lehr

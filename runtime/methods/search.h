@@ -1,6 +1,9 @@
-// Coordinate ascent from the best of many starts. Arms of every kind of start make a few sweeps, the best go on
-// (successive halving: Jamieson & Talwalkar 2016), the leaders converge, more of them where what they find differs, and
-// the best of these is annealed from its melting temperature where there is one; moves of components follow.
+// Search for the best optimum: coordinate ascent from many starts, annealing, and moves of components.
+//
+//     race      candidates from starts of every kind make a few sweeps; the best go on (race.h)
+//     lead      the leaders converge; more of them as long as their results differ
+//     anneal    the best is annealed from its melting temperature, if it has one (auto_anneal.h)
+//     move      components are merged, removed and split (moves.h)
 #pragma once
 #include <string_view>
 #include <vector>
@@ -10,38 +13,43 @@
 
 namespace lehr {
 
+/// The options of the search. A "length" is the number of sweeps of the best converged run.
 struct SearchOptions : AutoOptions {
-  std::int64_t starts = 2;         // of each kind
-  std::int64_t leaders = 2;        // arms that converge at least
-  std::int64_t patience = 4;       // lengths of the best run in sweeps, up to which more converge while they differ
-  std::int64_t spare_lengths = 3;  // lengths of the best run in sweeps, up to which more arms are annealed; half of
-                                   // these, rounded down, where the leaders agree
-  std::int64_t melts = 1;          // fresh starts at temperatures of all entropies, where these apply
-  std::int64_t most_lengths = 24;  // ... as long as they gain
-  double move_share = 1;           // sweeps of moves, in those before them
+  std::int64_t starts = 2;         // random starts of each kind in a race
+  std::int64_t leaders = 2;        // candidates that converge at least
+  std::int64_t patience = 4;       // more converge while results differ, until the search has made this many lengths
+  std::int64_t spare_lengths = 3;  // lengths up to which further candidates are annealed in any case; half of that,
+                                   // rounded down, if the leaders agree
+  std::int64_t melts = 1;          // fresh starts that are annealed on all entropies, for models where that applies
+  std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
+  double move_share = 1;           // sweeps allowed to moves, relative to all sweeps before them
   std::int64_t splits = 2;         // see MoveOptions
-  std::vector<Components> components = {};  // what moves may change
+  std::vector<Components> components = {};  // the components that moves may edit
 };
 
-/// Quick; with `full`, more starts, more that converge, cycles of temperatures, more moves.
+/// Returns the options of a quick search; with `full`, those of a longer one: more starts and leaders, repeated
+/// annealing, more moves.
 SearchOptions search_options(bool full);
 
+/// What the search did, for the report.
 struct SearchReport : AutoReport {
+  /// One start of a race.
   struct Start {
-    StartKind kind;
-    std::uint64_t seed;
-    std::int64_t sweeps = 0;
-    double elbo = 0;         // after these; not a number: the arm failed
-    bool same = false;       // as an arm before it
-    bool leader = false;     // it went on after the race
-    bool converged = false;  // and to its end
+    StartKind kind;           // how it was made
+    std::uint64_t seed;       // its seed
+    std::int64_t sweeps = 0;  // sweeps of its candidate
+    double elbo = 0;          // the ELBO after these; NaN: the candidate failed
+    bool same = false;        // true: another candidate had reached the same ELBO
+    bool leader = false;      // true: it went on after the race
+    bool converged = false;   // true: it was not stopped before its end
   };
-  std::vector<Start> starts;
-  MoveReport moves;
-  std::int64_t sweeps = 0;  // of all arms and moves
+  std::vector<Start> starts;  // all starts, in order
+  MoveReport moves;           // what the moves did
+  std::int64_t sweeps = 0;    // sweeps of all candidates and moves
 };
 
-/// The arm that is in place at first (of `first`) is one of those that race. Deterministic in the seed.
+/// Runs the search and leaves the best state in place. The state in place at the beginning, a start of the kind
+/// `first`, is one of the candidates. The result is a function of the seed.
 Outcome run_search(const Engine& engine, const SearchOptions& options, StartKind first, const OnSweep& on_sweep,
                    SearchReport& report);
 

@@ -1,5 +1,6 @@
-// Where the items of a stage, or the turns of a phase, are cut into shares: by the model and the data alone, so that
-// whoever works on a share, its sums are the same.
+// Partitions the items of a stage, or the iterations of a parallel region, into chunks of about equal work. The result
+// depends on the model and the data alone, never on threads or processes, so the sums of a chunk always have the same
+// bits. ("Share" is the name of a chunk in this file.)
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,48 +12,56 @@
 
 namespace lehr {
 
-/// Generated code works on at most so many items at once, and on what is left over one by one, which may round
-/// differently. A piece that begins at a multiple of this number has the bits that it has among all items.
+/// The largest number of items that generated code processes together in vector registers. The remainder of a range is
+/// processed one by one, which may round differently. A range that begins at a multiple of this number gives the same
+/// bits as a pass over all items.
 inline constexpr std::int64_t kItemsTogether = 64;
 
+/// Default of ShareSize::operations.
 inline constexpr Threshold<double> kShareOperations("shares.operations", 2'000'000);
+/// Default of ShareSize::of_sum.
 inline constexpr Threshold<double> kShareOfSum("shares.of_sum", 300);
+/// Default of ShareSize::outside.
 inline constexpr Threshold<double> kShareOutside("shares.outside", 500'000);
 
-/// What is worth a share of its own.
+/// How much work a chunk must have at least, in estimated operations.
 struct ShareSize {
-  double operations = kShareOperations;  // at least this many,
-  double of_sum =
-      kShareOfSum;  // and as many for each number that a share adds up, twice where caches cannot hold them;
-  double outside = kShareOutside;  // at least this many of turns that all threads wait for
+  double operations = kShareOperations;  // work on items
+  double of_sum = kShareOfSum;           // for each number that a chunk sums; twice as much if the sums exceed caches
+  double outside = kShareOutside;        // work on iterations of a region, which all threads wait for
 };
 
-/// Runs of items, and where those of each share begin among them.
+/// A partition of runs of items into chunks.
 struct Cut {
-  std::vector<machine::ItemRange> runs;
-  std::vector<std::size_t> begin;
+  std::vector<machine::ItemRange> runs;  // consecutive items, in order; a run belongs to one chunk
+  std::vector<std::size_t> begin;        // index of the first run of each chunk
 
+  /// Returns the number of chunks.
   std::size_t count() const { return begin.size(); }
+  /// Returns the runs of a chunk.
   std::span<const machine::ItemRange> of(std::size_t share) const {
     const std::size_t end = share + 1 < begin.size() ? begin[share + 1] : runs.size();
     return {runs.data() + begin[share], end - begin[share]};
   }
+  /// Returns true if both have the same runs in the same chunks.
   bool operator==(const Cut& o) const;
 };
 
-/// Whether these runs are one share.
+/// Returns true if these runs are too little work for more than one chunk.
 bool is_one_share(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
                   const ShareSize& least);
 
-/// These runs of items in shares of about as much work. With a supply, the runs are of all items, and not of those that
-/// are there.
+/// Partitions these runs of items into chunks of about equal work, counted in items and their nested elements. With a
+/// `supply`, the runs index all out-of-core items instead of those in memory.
 Cut cut_into_shares(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
                     const ShareSize& least, const machine::Supply* supply = nullptr);
 
-/// The consecutive shares of one of `parts` processes or machines.
+/// The consecutive chunks of one process: `begin`, ..., `end` - 1.
 struct ShareRange {
-  std::size_t begin, end;
+  std::size_t begin,  // its first chunk
+      end;            // one past its last chunk
 };
+/// Returns the chunks of process `part`, if `shares` chunks are distributed evenly over `parts` processes.
 inline ShareRange part_of(std::size_t shares, std::size_t part, std::size_t parts) {
   return {shares * part / parts, shares * (part + 1) / parts};
 }

@@ -1,5 +1,6 @@
-// Factors of items whose data come from elsewhere, between visits: a file for each share of the items, in a directory
-// of their own that is removed at the end; that of a process that was killed, by the next one in the same place.
+// A spill: files for the factors of out-of-core items between their visits, one file for each chunk of items. They are
+// in a directory of their own, which the destructor removes. If a process was killed, the next one that spills in the
+// same place removes its directory; a lock on the directory tells it that the owner is dead.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -11,29 +12,36 @@
 
 namespace lehr {
 
-/// A file could not be written, or read back.
+/// Thrown if a file of the spill cannot be written or read back, with the message for the user.
 struct SpillFailure : std::runtime_error {
+  /// Makes the exception of an error.
   explicit SpillFailure(Error e) : std::runtime_error(e.text), error(std::move(e)) {}
-  Error error;
+  Error error;  // path, cause and exit code
 };
 
+/// The directory of one process's spill files.
 class Spill {
  public:
-  /// Makes the directory, inside of this one. Throws SpillFailure, here and below.
+  /// Makes a fresh directory inside `inside`, which is created if it does not exist. Like load() and save(), it throws
+  /// SpillFailure if it fails.
   explicit Spill(const std::string& inside);
+  /// Removes the directory with all its files.
   ~Spill();
   Spill(const Spill&) = delete;
   Spill& operator=(const Spill&) = delete;
 
-  /// Numbers of a share from the `at`-th on; where the next ones begin.
+  /// Reads numbers from the file of a chunk into `rows`, one row after another, beginning with number `at`. Returns the
+  /// position after the last one.
   std::size_t load(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const;
+  /// Writes the numbers of `rows` to the file of a chunk in the same way; returns the position after the last one.
   std::size_t save(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const;
 
  private:
+  /// Returns the path of the file of a chunk.
   std::string path(std::size_t share) const;
 
-  std::string directory_;
-  int lock_ = -1;  // on the directory, as long as there is one of this process
+  std::string directory_;  // path of the directory
+  int lock_ = -1;          // descriptor of the directory, with the lock of this process; -1: none
 };
 
 }  // namespace lehr

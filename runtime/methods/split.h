@@ -1,4 +1,4 @@
-// Which elements of a component might be a component of their own.
+// Proposes how to divide the elements of a component in two, for the split moves of moves.h.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,16 +8,18 @@
 
 namespace lehr {
 
+/// How the elements of a component are divided.
 enum class Division {
-  two_means,  // one side of the best of two centres
-  ball,       // one that lies far from the others, and those near it
-  few,        // a few at random
-  half,       // every other one, at random
-  early       // the first half of every run of successive ones
+  two_means,  // by k-means with two centres
+  ball,       // an element far from the mean, with its nearest quarter of the elements
+  few,        // up to three random elements
+  half,       // a random half
+  early       // the first half of every run of consecutive elements, for chains
 };
 
-/// A proper part of `members` (rows of the features), ascending; empty where there are too few of them. Without
-/// features only `few`, `half` and `early` divide.
+/// Returns the smaller part of a division of `members`, ascending; empty if there are fewer than two. `members` are
+/// element numbers, ascending, and rows of the features. Without features, two_means divides like `half` and ball like
+/// `few`.
 std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, const Features& features, Division division,
                                   Rng& rng);
 

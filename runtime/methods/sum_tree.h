@@ -1,6 +1,7 @@
-// Sums over the items of a stage or the turns of a phase, share by share, and the one order in which they are added up:
-// a binary tree over the shares, whose left branches have a power of two of them. Which thread, process or machine made
-// the sums of a share, and which of them came first, has no part in the rounding.
+// Adds the sums of chunks in one fixed order, whichever thread, process or machine computes them, and in whatever order
+// they arrive. The order is a binary tree over the chunks in which the left subtree always has a power of two of them.
+// With five chunks it is ((s0 + s1) + (s2 + s3)) + s4. Two neighbours are added as soon as both have arrived, so little
+// memory is in use at a time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,65 +15,85 @@
 
 namespace lehr {
 
-/// What the items of a stage, or the turns of a phase, add up, over some of them.
+/// The statistics that some items of a stage (or iterations of a region) add up, and the status of that work. All
+/// numbers are in one array, so that they can be sent in one message.
 class Sums {
  public:
+  /// Allocates zeros for the buffers `what.sums`.
   Sums(const machine::Machine& m, const machine::Shareable& what);
 
+  /// Sets all numbers and the status to zero.
   void clear();
-  /// The entries of a table for the sums of `what` become these.
+  /// Makes the entries of `table` for the buffers of `what.sums` point to these sums.
   void enter(const machine::Shareable& what, std::vector<lehr_buffer>& table) const;
-  /// With what stands beside it on the right; the first status that is not 0 stays.
+  /// Adds the sums of the right neighbour. The left status stays unless it is 0.
   void add(const Sums& right);
-  /// To what the machine has.
+  /// Adds these sums to the machine's buffers.
   void add_to(const machine::Machine& m, const machine::Shareable& what) const;
 
-  /// The status and all numbers, for those who send them.
+  /// Returns the status and all sums as one array, for messages between processes.
   std::span<double> numbers() const { return memory_.reals(0); }
+  /// Returns the sums of the k-th buffer of `what.sums`.
   std::span<double> of(std::size_t k) const;
+  /// Returns the status of the generated code: 0, or the first failure.
   std::int32_t status() const { return static_cast<std::int32_t>(numbers()[0]); }
+  /// Sets the status.
   void fail(std::int32_t status) const { numbers()[0] = status; }
 
  private:
-  Memory memory_;
-  std::vector<std::size_t> begin_, length_;  // by buffer
+  Memory memory_;                   // one buffer: the status, then each buffer of sums, all 64-byte aligned
+  std::vector<std::size_t> begin_,  // by buffer of `what.sums`: position of its first number
+      length_;                      // and how many it has
 };
 
-/// Shares begin, ..., end - 1.
+/// A subtree of the sum tree: the chunks `begin`, ..., `end` - 1.
 struct Branch {
-  std::size_t begin = 0, end = 0;
+  std::size_t begin = 0, end = 0;  // the first chunk, and one past the last
 
+  /// Returns the number of chunks.
   std::size_t size() const { return end - begin; }
+  /// Returns the left subtree: the largest power of two of chunks below size(). Needs two chunks at least.
   Branch left() const;
+  /// Returns the right subtree: the chunks that left() leaves.
   Branch right() const;
+  /// Orders branches by their first chunk, then by their end.
   auto operator<=>(const Branch&) const = default;
 };
 
+/// The partial sums that have arrived, and the rule by which they are added.
 class SumTree {
  public:
-  /// `spare`: memory of earlier sums of the same, for others; must outlive the tree.
+  /// Makes an empty tree over `shares` chunks. `spare` is memory of earlier sums of the same buffers for reuse; it must
+  /// outlive the tree.
   SumTree(std::size_t shares, std::vector<Sums>& spare) : root_{0, shares}, spare_(spare) {}
 
-  /// Zeros. From any thread, and back.
+  /// Returns zeroed sums, from reused memory if there is some. Any thread may call it.
   Sums fresh(const machine::Machine& m, const machine::Shareable& what);
+  /// Takes memory back for reuse. Any thread may call it.
   void give_back(Sums sums);
 
+  /// Returns the branch of all chunks.
   Branch root() const { return root_; }
+  /// Returns true if the chunks of `b` are a subtree of this tree.
   bool is_branch(Branch b) const;
-  /// Joins with what stands beside it as soon as that is there. From any thread.
+  /// Inserts the sums of a branch. As long as the sums of its sibling are there, it adds both and goes on with the
+  /// parent. Any thread may call it.
   void put(Branch b, Sums sums);
-  /// What stands alone, in order: the root, where everything is there.
+  /// Returns the branches whose siblings have not arrived, in order; the root alone if all chunks have arrived.
   const std::map<Branch, Sums>& parts() const { return parts_; }
+  /// Returns true if the sums of all chunks have arrived.
   bool is_whole() const { return parts_.contains(root_); }
+  /// Removes the sums of a branch, which must be among parts(), and returns them.
   Sums take(Branch b);
 
  private:
+  /// Returns the smallest subtree that properly contains the subtree `b`.
   Branch parent_of(Branch b) const;
 
-  Branch root_;
-  std::mutex mutex_;
-  std::map<Branch, Sums> parts_;
-  std::vector<Sums>& spare_;
+  Branch root_;                   // all chunks
+  std::mutex mutex_;              // guards the members below
+  std::map<Branch, Sums> parts_;  // see parts()
+  std::vector<Sums>& spare_;      // memory for reuse
 };
 
 }  // namespace lehr

@@ -1,4 +1,6 @@
-// Sweeps over the items of an engine, or over some of them.
+// Sweeps over the items of an engine, or over a minibatch of them, for all methods of this folder. Each function here
+// is recorded in the engine's journal (journal.h), so that a resumed run can replay it. Functions that return
+// std::int32_t give 0 or a failure status of the generated code.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,41 +12,43 @@
 
 namespace lehr {
 
+/// How a method infers the items, the same in all of its sweeps.
 struct SweepOptions {
-  std::int64_t local_iterations = 100;  // see machine::Accuracy
-  double local_tolerance = 1e-4;
-  bool rows = true;    // parameters of items that no sweep reads are written, too
-  bool fresh = false;  // items are inferred from their priors, not from what was known of them, where one
-                       // stage holds all local blocks
+  std::int64_t local_iterations = 100;  // most iterations over the local blocks of an item, see machine::Accuracy
+  double local_tolerance = 1e-4;        // relative change of an item's parameters at which they stop
+  bool rows = true;                     // true: per-item parameters that no sweep reads are written, too
+  bool fresh = false;                   // true: items begin at their priors instead of their last factors, if one
+                                        // stage has all local blocks
 };
 
-/// What a sweep does besides updating every step in order.
+/// What one sweep does differently from updating every step in order.
 struct SweepPlan {
-  bool items_only = false;  // no block outside the items
+  bool items_only = false;  // true: only item stages run; blocks outside the items stay
   std::optional<std::span<const std::int64_t>> batch =
-      {};  // ascending items of the first stage's plate; sums are scaled up
+      {};  // a minibatch: ascending items; their sums are scaled up to all items. None: all items
   std::function<std::int32_t(const StepRow&)> update =
-      {};              // of a block outside the items, instead of calling its function
-  bool again = false;  // the items were formed by the sweep before
-  bool bound = true;   // what the ELBO alone reads is formed, too
-  bool parts = false;  // an incremental pass, see Parts; what the other members ask for is left out then
+      {};              // updates the blocks outside the items; empty: their generated functions do
+  bool again = false;  // true: items begin at the factors of the sweep before, even if `fresh`
+  bool bound = true;   // false: sums for the ELBO alone are left out, so that it is not valid afterwards
+  bool parts = false;  // true: an incremental sweep if there are several parts, see Parts; it ignores the other members
 };
 
-/// Nonzero: a status of the generated code.
+/// Makes one sweep with the weights of the engine.
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan = {});
 
-/// Sums of the data alone from these items, scaled up, in place of those of all items; Engine::prepare brings those
-/// back.
+/// Replaces the sums of the data alone by those of a minibatch, scaled up to all items. Engine::prepare restores the
+/// sums of all items.
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch);
 
-/// The ELBO of the global factors as they are, every local factor at its optimum: items updated, nothing else.
+/// Updates all items with the global factors as they are, and computes the ELBO of the result.
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 
-/// Whether ascent leaves parameters of items as they were. Where blocks come before the items it does not: statistics
-/// are then summed up anew from the factors as they are.
+/// Returns true if sweeps need not write per-item parameters: they are not asked for (`rows`), and no block that comes
+/// before the items needs their statistics recomputed from them.
 bool leaves_rows(const Engine& e, const SweepOptions& options);
 
-/// The statistics of the factors as they are, where the first sweep reads them before it makes them.
+/// Computes the statistics of the present factors, if the first sweep reads them before it computes them. Every method
+/// calls it before its first sweep.
 std::int32_t prepare_statistics(const Engine& e);
 
 }  // namespace lehr

@@ -1,5 +1,6 @@
-// Variational tempering: the temperature is latent, on a grid. Mandt, McInerney, Abrol, Ranganath & Blei (2016),
-// section 2.3, with the energy and the normaliser log C(T) from one and the same density.
+// Variational tempering: the temperature is a latent variable on a grid, with a factor of its own. Source: Mandt,
+// McInerney, Abrol, Ranganath & Blei (2016), section 2.3; here the energy and the normaliser log C(T) belong to the
+// same density.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,35 +10,38 @@
 
 namespace lehr {
 
+/// The grid of temperatures, with a uniform prior.
 struct Grid {
-  std::vector<double> temperatures;  // ascending from 1; uniform prior
-  std::int64_t every = 1;            // sweeps (steps) between updates of the temperature
-  /// log C(T) of each temperature under the factors as they are: the log normaliser of the data's density to the power
-  /// 1/T, all items together. It may be found from these items alone (empty: all). Called once where `constant`.
+  std::vector<double> temperatures;  // ascending from 1
+  std::int64_t every = 1;            // sweeps (or steps) from one update of the temperature's factor to the next
+  /// Returns log C(T) for each temperature, with the factors as they are: the log normaliser of the density of all data
+  /// to the power 1/T. It may be estimated from these items alone; an empty list means all items.
   std::function<std::vector<double>(std::span<const std::int64_t> items)> log_normaliser;
-  bool constant = true;
+  bool constant = true;  // true: log C(T) does not depend on the factors and is computed once
 };
 
+/// The options of variational tempering.
 struct TemperOptions : CaviOptions, Grid {};
 
-/// r_m proportional to exp(energy / T_m - log C(T_m)).
+/// Returns the factor of the temperature: probabilities r_m proportional to exp(energy / T_m - log C(T_m)).
 std::vector<double> temperature_factor(double energy, const std::vector<double>& temperatures,
                                        const std::vector<double>& log_c);
-/// E[1/T].
+/// Returns E[1/T] under the probabilities r.
 double mean_inverse(const std::vector<double>& r, const std::vector<double>& temperatures);
 
+/// What tempering found.
 struct TemperReport {
-  std::vector<double> posterior;  // q of the temperatures, as last updated
-  std::int64_t sweeps = 0;        // before the finishing phase
-  double temperature = 1;         // 1 / E[1/T] at its end
+  std::vector<double> posterior;  // probabilities of the temperatures, as last updated
+  std::int64_t sweeps = 0;        // sweeps (or steps) of the tempered phase
+  double temperature = 1;         // 1 / E[1/T] at the end of that phase
 };
 
-/// Sweeps at E[1/T], the temperature's factor updated between them, until the tempered ELBO has settled; then
-/// coordinate ascent at temperature 1.
+/// Runs sweeps at the inverse temperature E[1/T], with updates of the temperature's factor between them, until the
+/// tempered ELBO converges. Coordinate ascent at temperature 1 follows.
 Outcome run_tempered(const Engine& engine, const TemperOptions& options, const OnSweep& on_sweep, TemperReport& report);
 
-/// The same with a temperature for each item. In the tempering phase the ELBO reported is the tempered one: that of
-/// temperature 1 would cost another pass over the items.
+/// Does the same with a latent temperature for each item. During the tempered phase, reports have the tempered ELBO;
+/// the one at temperature 1 would cost another pass over the items.
 Outcome run_items_tempered(const Engine& engine, const CaviOptions& options, const ItemGrid& grid,
                            const OnSweep& on_sweep, TemperReport& report);
 

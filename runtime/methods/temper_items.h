@@ -1,8 +1,11 @@
-// Local variational tempering: every item has a latent temperature of its own, on a grid. Mandt, McInerney, Abrol,
-// Ranganath & Blei (2016), section 2.4: items that the model does not explain stay warm, and weigh less. Equation 10
-// there tempers twice; here r_im is proportional to exp(e_i / T_m - log C_i(T_m)), e_i the expected log density of the
-// item and its local variables, and C_i the normaliser of that density to the power 1 / T_m. An item that stands for
-// copies has the temperature of each of them.
+// Local variational tempering: every item has a latent temperature of its own, on a grid, so that items which the model
+// does not explain stay warm and weigh less. Source: Mandt, McInerney, Abrol, Ranganath & Blei (2016), section 2.4.
+// Equation 10 there tempers twice; here the factor of the temperature of item i is r_im proportional to
+//
+//     exp(e_i / T_m - log C_i(T_m))
+//
+// e_i is the expected log density of the item and its local variables, C_i the normaliser of that density to the power
+// 1 / T_m. An item that stands for several copies has the temperature of each of them.
 #pragma once
 #include <functional>
 #include <span>
@@ -13,46 +16,52 @@
 
 namespace lehr {
 
+/// The grid of temperatures of all items, with a uniform prior.
 struct ItemGrid {
-  std::vector<double> temperatures;  // ascending from 1; uniform prior
-  /// log C_i(T) of these items under the factors as they are, one array of temperatures each.
+  std::vector<double> temperatures;  // ascending from 1
+  /// Returns log C_i(T) with the factors as they are: for each of these items one array, by temperature.
   std::function<std::vector<std::vector<double>>(std::span<const std::int64_t> items)> log_normaliser;
-  std::vector<double> copies;  // that each item stands for; log C_i is of one
+  std::vector<double> copies;  // by item: how many copies it stands for; log C_i is that of one copy
 };
 
+/// The latent temperatures of all items of an engine.
 class ItemTemperatures {
  public:
-  /// All items at E[1 / T] of the prior. The model must have Model::item_energies.
+  /// Sets the inverse temperature of all items to E[1/T] of the prior. The model must have Model::item_energies.
   ItemTemperatures(const Engine& engine, const ItemGrid& grid);
-  /// All temperatures are 1 again.
+  /// Sets all temperatures to 1.
   ~ItemTemperatures() { pause(); }
   ItemTemperatures(const ItemTemperatures&) = delete;
   ItemTemperatures& operator=(const ItemTemperatures&) = delete;
 
-  /// Their local factors at their present temperatures, then their temperatures; sums of data alone are the caller's.
-  /// Nonzero: a status of the generated code.
+  /// Updates the local factors of these items at their present temperatures, then their temperatures. The caller must
+  /// recompute the sums of the data alone (Engine::prepare). Returns 0 or a status of the generated code.
   std::int32_t update(std::span<const std::int64_t> items, const SweepOptions& options);
-  /// All temperatures 1, and as they were.
+  /// Sets all temperatures to 1 and recomputes the sums of the data; returns a status of the generated code.
   std::int32_t pause();
+  /// Restores the temperatures after pause(); returns a status of the generated code.
   std::int32_t resume();
 
-  /// What the latent temperatures add to the ELBO of the weighted terms: sum over items and their copies of E[log prior
-  /// / q]
-  /// - E[log C_i].
+  /// Returns what the latent temperatures add to the ELBO of the weighted terms, in nats: the sum over all copies of
+  /// E[log prior - log q] - E[log C_i].
   double objective() const;
-  /// 1 / E[1/T] over all copies, and its share at each level.
+  /// Returns 1 over the mean of E[1/T] over all copies.
   double temperature() const;
+  /// Returns the probability of each temperature, averaged over all copies.
   std::vector<double> posterior() const;
 
  private:
+  /// Returns the inverse temperatures that generated code reads, by item.
   std::span<double> inverse() const;
+  /// Returns the number of copies of all items together.
   double all_copies() const;
+  /// Does the work of update(), without a record in the journal.
   std::int32_t update_now(std::span<const std::int64_t> items, const SweepOptions& options);
 
-  const Engine& engine_;
-  const ItemGrid& grid_;
-  std::shared_ptr<Arrays> r_;      // by item; empty: as a priori
-  std::shared_ptr<Arrays> added_;  // one array, by item
+  const Engine& engine_;           // the engine whose items these are
+  const ItemGrid& grid_;           // the temperatures
+  std::shared_ptr<Arrays> r_;      // by item: probabilities of the temperatures; empty only during a replay
+  std::shared_ptr<Arrays> added_;  // one array, by item: its part of objective()
 };
 
 }  // namespace lehr

@@ -1,6 +1,9 @@
-// The items of a stage, or the turns of a phase, in shares, on several threads, and on the machines of a group. Shares
-// depend on the model and the data alone, and the sums over them are added up in one order (SumTree): the same bits
-// come from any number of either.
+// Threads and processes that work on the items of a stage, or on the iterations of a parallel region, in chunks. The
+// chunks depend on the model and the data alone, and their sums are added in one fixed order (SumTree). So any number
+// of threads and processes gives the same bits.
+//
+// Example, four chunks on two threads: each thread takes the next chunk that is free, updates its items with private
+// scratch, adds their statistics up in zeroed sums, and puts these into the tree, which computes (s0 + s1) + (s2 + s3).
 #pragma once
 #include <map>
 #include <memory>
@@ -19,89 +22,103 @@
 
 namespace lehr {
 
-/// The factors of consecutive items in a buffer that has rows of them; empty in others.
+/// Returns the rows of a factor buffer that belong to consecutive items; empty for buffers without rows of items.
+/// `items` is the extent of the items.
 std::span<double> rows_of(const machine::Machine& m, machine::Extent items, machine::ItemRange run,
                           std::int64_t buffer);
 
+/// The threads of this process, as part of a group of processes if there is one. Implements machine::Workers.
 class Workers {
  public:
-  /// `threads`: 0 for one a processor. With a group, each process works on its part of the shares, and all have all
-  /// sums; the model has one item stage, and nothing outside of it reads factors of items.
-  /// Factors of items whose data come from elsewhere are kept in `spill` between visits; null: there are none.
+  /// Uses `threads` threads, 0 for one a processor. `least` says what is worth a chunk. With a `group`, each process
+  /// works on its part of the chunks and all get all sums; the model must then have one item stage, and nothing outside
+  /// of it may read factors of items. `spill` stores the factors of out-of-core items between visits; null: nothing
+  /// does. Group and spill must outlive the workers.
   explicit Workers(std::size_t threads = 0, const ShareSize& least = {}, Group* group = nullptr,
                    Spill* spill = nullptr);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
+  /// Returns the interface through which a machine calls these workers.
   const machine::Workers* hook() const { return &hook_; }
 
-  /// All items of a stage, and what their sums are added up in.
+  /// Returns the chunks into which all items of a stage are partitioned.
   Cut cut(const machine::Machine& m, const machine::Shareable& what) const;
+  /// Returns an empty tree for the sums of so many chunks; it reuses the memory of earlier sums.
   SumTree tree(const machine::Shareable& what, std::size_t shares) {
     return {shares, spare_[{what.sums.data(), what.sums.size()}]};
   }
-  /// Works on some of the shares, on all threads.
+  /// Works on the chunks `mine` of `shares`, on all threads, and puts their sums into the tree.
   void work(const machine::Machine& m, const machine::Shareable& what, const Cut& shares, ShareRange mine,
             const machine::ItemWork& work, SumTree& sums);
 
-  /// Factors of items are with those who worked on them last; from here on they are everywhere.
+  /// Sends the factors of items from the processes that updated them to all others. All processes call it.
   void gather(const machine::Machine& m);
-  /// Those in place are from before, when they may have been elsewhere.
+  /// Declares that the factors of items are an older copy, which may have been made while they were spread over the
+  /// processes. The next gather() then sends them again.
   void scatter() { is_spread_ = spread_.has_value(); }
-  /// Items in the spill begin at their priors when they are visited the next time.
+  /// Makes items in the spill begin at their priors at their next visit.
   void forget_spilled() { spilled_.clear(); }
 
  private:
-  /// A machine with scratch of its own.
+  /// The machine of one thread: a copy with private scratch buffers.
   struct Worker {
-    Memory store;
-    std::vector<lehr_buffer> table, run_table;
-    std::vector<std::int64_t> run_sizes;
-    machine::Machine machine;
+    Memory store;                         // the private scratch buffers
+    std::vector<lehr_buffer> table,       // the table of buffers of this thread
+        run_table;                        // scratch, see Machine::run_table
+    std::vector<std::int64_t> run_sizes;  // scratch, see Machine::run_sizes
+    machine::Machine machine;             // refers to the members above
 
+    /// Prepares the thread's machine for work on `what` of machine `m`.
     void join(const machine::Machine& m, const machine::Shareable& what);
   };
 
-  /// A share whose items are brought piece by piece.
+  /// A chunk of out-of-core items in progress: its items are loaded piece by piece.
   struct Turn {
-    std::size_t share;
-    machine::ItemRange rest;
-    bool formed;             // items begin at their priors
-    std::size_t before = 0;  // numbers of the share's factors that belong to the items before
-    Sums sums;
+    std::size_t share;        // number of the chunk
+    machine::ItemRange rest;  // its items that are still to do
+    bool formed;              // true: items begin at their priors; false: their factors are read from the spill
+    std::size_t before = 0;   // position in the chunk's spill file: numbers of the factors of the items done
+    Sums sums;                // the sums of the items done
   };
 
+  /// Implements machine::Workers::run.
   std::int32_t run(const machine::Machine& m, const machine::Shareable& what, std::span<const machine::ItemRange> runs,
                    const machine::ItemWork& work);
+  /// Starts the threads, if that has not been done.
   void hire();
+  /// Adds the root of the tree to the machine's buffers, in all processes; returns the first status that is not 0.
   std::int32_t add_up(const machine::Machine& m, const machine::Shareable& what, SumTree& sums, Group* group);
-  /// All items, of which each process brings its own.
+  /// Does `work` on all out-of-core items; each process loads those of its own chunks.
   std::int32_t run_supplied(const machine::Machine& m, const machine::Shareable& what, const machine::ItemWork& work);
-  /// The next pieces of these shares, side by side.
+  /// Loads the next piece of each of these chunks and works on the pieces at the same time, one thread a piece.
   void bring(const machine::Machine& m, const machine::Shareable& what, std::span<Turn> turns,
              const machine::ItemWork& work);
+  /// Returns the rank of the process that works on a chunk, of `shares` in all.
   std::size_t owner_of(std::size_t share, std::size_t shares) const;
-  /// The sums of a branch at whoever has its first share.
+  /// Sends sums between processes until the sums of `branch` are at the process that has its first chunk.
   void unite(const machine::Machine& m, const machine::Shareable& what, Branch branch, SumTree& sums);
+  /// Broadcasts the factors of all items from the owners of their chunks.
   void send_rows(const machine::Machine& m, machine::Extent items, const Cut& shares);
 
-  machine::Workers hook_;
-  std::size_t threads_;
-  ShareSize least_;
-  Group* group_;
-  Spill* spill_;
-  std::set<std::size_t> spilled_;            // shares whose factors are in the spill
-  std::map<const std::int64_t*, Cut> cuts_;  // of all items that are elsewhere, by the sums
-  std::unique_ptr<Pool> pool_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::map<std::pair<const std::int64_t*, std::size_t>, std::vector<Sums>> spare_;  // by the buffers that they are of
-  /// How all items were shared out in a group, and whether their factors are where that says.
+  machine::Workers hook_;                         // what hook() returns
+  std::size_t threads_;                           // number of threads, the caller's included
+  ShareSize least_;                               // what is worth a chunk
+  Group* group_;                                  // of several processes; null: this one alone
+  Spill* spill_;                                  // files for factors of out-of-core items; may be null
+  std::set<std::size_t> spilled_;                 // chunks whose factors are in the spill
+  std::map<const std::int64_t*, Cut> cuts_;       // partitions of out-of-core items, by the list of sums of the stage
+  std::unique_ptr<Pool> pool_;                    // the threads; null until the first work
+  std::vector<std::unique_ptr<Worker>> workers_;  // by thread
+  /// Memory of sums that can be reused, by the list of buffers that are summed.
+  std::map<std::pair<const std::int64_t*, std::size_t>, std::vector<Sums>> spare_;
+  /// How the items are distributed over the processes of a group.
   struct Spread {
-    machine::Extent items;
-    Cut shares;
+    machine::Extent items;  // extent of the items
+    Cut shares;             // their chunks
   };
-  std::optional<Spread> spread_;
-  bool is_spread_ = false;
+  std::optional<Spread> spread_;  // none: items were never distributed
+  bool is_spread_ = false;        // true: the present factors of each item are at the owner of its chunk alone
 };
 
 }  // namespace lehr
