@@ -1,4 +1,4 @@
-// Fits on many machines: the processes that a launcher (mpirun, srun) has started.
+// Fits on several machines: the processes that an MPI launcher (mpirun, srun) has started form a group.
 #pragma once
 #include <memory>
 #include <optional>
@@ -8,28 +8,33 @@
 
 namespace lehr {
 
-/// How many processes a launcher has started beside this one and with it, as its environment tells: of Open MPI, of
-/// those that speak PMI, of Slurm.
+/// What the environment of this process says about a launcher.
 struct Launch {
-  std::string variable;
-  long processes = 1;
+  std::string variable;  // the environment variable that gives the number of processes
+  long processes = 1;    // how many processes the launcher started, this one included
 };
+/// Detects a launcher (Open MPI, those that use PMI, MVAPICH2, Slurm) by its environment variables. Returns none if
+/// there is none, or if it started one process only.
 std::optional<Launch> launch();
 
-/// The processes of the launcher; stays until the end. Throws std::runtime_error where there is no MPI in this
-/// installation, or it is another than the launcher's.
+/// Loads MPI and returns the group of the launcher's processes; keep it until the end of the program. Throws
+/// std::runtime_error if this installation has no MPI, or if its MPI is not that of the launcher.
 std::unique_ptr<Group> join_cluster();
 
-/// What the processes of a group but the first say: nothing, unless they are the only ones to know.
+/// Silences the processes of a group other than the first, since all of them would print the same. Their standard
+/// output is discarded and their standard error is collected.
 class Quiet {
  public:
+  /// Redirects the outputs of this process unless it is the first. Throws std::runtime_error if there are too many open
+  /// files.
   explicit Quiet(const Group& group);
-  /// To the standard error after all.
+  /// Prints the collected standard error after all, because only this process has failed.
   void speak() const;
 
  private:
-  std::size_t rank_;
-  int said_ = -1, error_ = -1;
+  std::size_t rank_;  // number of this process in the group
+  int said_ = -1,     // descriptor of the file that collects standard error; -1: the first process
+      error_ = -1;    // descriptor of the original standard error
 };
 
 }  // namespace lehr

@@ -1,4 +1,5 @@
-// What needs a library of MPI, as a table that a shared library of its own exports.
+// The interface of the shared library that needs MPI (lehr-mpi). It is loaded at run time, so that all else works
+// without MPI.
 #pragma once
 #include <memory>
 
@@ -6,11 +7,14 @@
 
 namespace lehr {
 
+/// The functions that the shared library exports.
 struct Mpi {
-  /// All processes that the launcher has started. Throws std::runtime_error.
+  /// Initialises MPI and returns the group of all processes that the launcher has started. Throws std::runtime_error if
+  /// MPI does not start.
   std::unique_ptr<Group> (*join)();
 };
 
 }  // namespace lehr
 
+/// The table that the shared library defines; load_plugin("mpi") returns its address.
 extern "C" const lehr::Mpi lehr_plugin;

@@ -1,5 +1,10 @@
-// The functions of a built object, for any model. `lehr build` puts one of each into the object under the model's name,
-// with the model as its first argument; what they mean to a caller stands in the header that it writes.
+// The functions of a built object, for any model. `lehr build` puts one of each into the object under the model's name
+// (lehr_step becomes NAME_step), with the model's tables as the first argument; the header that it writes documents
+// them for callers.
+//
+// Conventions: `state` is memory in which lehr_init made a state; `data` is a data set, or null for the present one.
+// Functions that return std::int32_t give 0, a Status of state.h, or a failure status of the generated code. All
+// numbers are in nats where they are log densities. An inverse temperature b > 0 is 1 for plain inference.
 #pragma once
 #include "runtime/embedded/state.h"
 
@@ -8,43 +13,81 @@ using lehr::embedded::DataSet;
 using lehr::embedded::GivenSizes;
 using lehr::machine::Model;
 
+/// Returns the tables of the model, which lehr_search takes.
 const Model* lehr_model(const Model* m);
+/// Returns the hash of the model, which the member `abi` of the caller's sizes must equal.
 std::uint64_t lehr_abi(const Model* m);
+/// Returns how many bytes of memory a state of these sizes needs; 0 if they are not sizes of this model.
 std::size_t lehr_state_bytes(const Model* m, const GivenSizes* sizes);
+/// Makes a state in `memory`. With data, it also makes a random start from this seed; without data, there are
+/// no factors until lehr_load.
 std::int32_t lehr_init(const Model* m, void* memory, std::size_t bytes, const GivenSizes* sizes, const DataSet* data,
                        std::uint64_t seed);
+/// Sets when the iteration over the local blocks of an item stops: iterations >= 1 and a relative tolerance >= 0.
 std::int32_t lehr_set_accuracy(const Model* m, void* state, std::int64_t iterations, double tolerance);
 
+/// Makes one sweep with the terms of the data times `inverse_temperature`.
 std::int32_t lehr_step(const Model* m, void* state, const DataSet* data, double inverse_temperature);
+/// Makes one sweep with all natural parameters times `inverse_temperature`, which tempers the entropies.
 std::int32_t lehr_entropy_step(const Model* m, void* state, const DataSet* data, double inverse_temperature);
+/// Begins a sweep whose items the caller updates, range by range, on threads of its own: lehr_step_next comes next.
 std::int32_t lehr_step_begin(const Model* m, void* state, const DataSet* data, double inverse_temperature);
+/// Goes on to the next stage of such a sweep and writes the number of its items; 0 items mean that the sweep is done.
+/// The items of the stage before must all be added.
 std::int32_t lehr_step_next(const Model* m, void* state, std::int64_t* items);
+/// Returns the bytes of memory that a range of items needs; 0 if `state` is not a state.
 std::size_t lehr_range_bytes(const Model* m, void* state);
+/// Updates the items `from`, ..., `to` - 1 of the present stage and keeps their sums in the memory `range`. Calls with
+/// different items and ranges may run at the same time. Every item of the stage must be updated exactly once.
 std::int32_t lehr_step_items(const Model* m, void* state, void* range, std::size_t bytes, std::int64_t from,
                              std::int64_t to);
+/// Adds the sums of a range to the state. Calls must not run at the same time; their order affects the rounding.
 std::int32_t lehr_step_add(const Model* m, void* state, void* range);
+/// Makes a natural-gradient step of size 0 < rho <= 1 from a minibatch that stands for `total_items` items.
 std::int32_t lehr_svi_step(const Model* m, void* state, const DataSet* batch, std::int64_t total_items, double rho,
                            double inverse_temperature);
+/// Infers the factors of the items of a data set from their priors; the global factors stay.
 std::int32_t lehr_infer(const Model* m, void* state, const DataSet* data);
+/// Makes the posterior the prior of a new data set; `keep` (0 < keep <= 1) is the power to which it is taken, so values
+/// below 1 forget. Objects built with --updates alone have it.
 std::int32_t lehr_update(const Model* m, void* state, const DataSet* data, double keep);
+/// Draws every block from its conditional once. The draws are a function of seed, chain and the number of the sweep.
 std::int32_t lehr_gibbs_step(const Model* m, void* state, const DataSet* data, std::uint64_t seed, std::uint64_t chain,
                              std::int64_t sweep, double inverse_temperature);
+/// Returns how many numbers lehr_draw writes: one for each scalar of the latent variables.
 std::size_t lehr_draw_count(const Model* m, void* state);
+/// Copies the values of all latent variables after a Gibbs step; a category gives the index of its value.
 std::int32_t lehr_draw(const Model* m, void* state, double* values, std::size_t count);
 
+/// Writes the ELBO at temperature 1 of what was last inferred.
 std::int32_t lehr_elbo(const Model* m, void* state, double* nats);
+/// Writes the expected log density of the data and their local variables.
 std::int32_t lehr_data_energy(const Model* m, void* state, double* nats);
+/// Infers the items of a data set like lehr_infer and writes a lower bound of their log predictive density.
 std::int32_t lehr_score(const Model* m, void* state, const DataSet* data, double* nats);
+/// Updates the local factors and writes the energy of each item (`count` numbers) for tempering by item. Objects built
+/// with --item-temperatures alone have it.
 std::int32_t lehr_item_energies(const Model* m, void* state, const DataSet* data, double* nats, std::size_t count);
+/// Computes the factor of a latent temperature on a grid of `levels` temperatures (temperature_factor), from the energy
+/// of the data and the log normaliser of each temperature. Writes E[1/T] and, unless `posterior` is null, the
+/// probabilities.
 std::int32_t lehr_temper(const Model* m, const double* temperatures, const double* log_normalisers, std::int64_t levels,
                          double energy, double* posterior, double* inverse_temperature);
 
+/// Returns the numbers of a parameter (an index of Model::parameters) in the state, and writes how many. Null if
+/// `state` is not a state.
 const double* lehr_get(const Model* m, std::int64_t parameter, void* state, std::size_t* count);
+/// Replaces the numbers of a parameter; expectations are recomputed before the next step.
 std::int32_t lehr_set(const Model* m, std::int64_t parameter, void* state, const double* values, std::size_t count);
 
+/// Returns the bytes that lehr_save needs; 0 if `state` is not a state.
 std::size_t lehr_saved_bytes(const Model* m, void* state);
+/// Copies q, its sizes and carried priors to `saved`, with a checksum.
 std::int32_t lehr_save(const Model* m, void* state, void* saved, std::size_t bytes);
+/// Restores a saved state of the same model. If its items exceed the capacity, their factors are left
+/// out.
 std::int32_t lehr_load(const Model* m, void* state, const void* saved, std::size_t bytes);
 
+/// Returns the message of a status. The text is constant and never null.
 const char* lehr_error(const Model* m, std::int32_t status);
 }

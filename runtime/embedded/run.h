@@ -1,35 +1,42 @@
-// A state that is at work, and what its steps begin with.
+// What all steps of a built object share: the machine over a state, and the checks and preparations before a step.
 #pragma once
 #include "runtime/embedded/state.h"
 
 namespace lehr::embedded {
 
-/// A state that is at work.
+/// A model with a state that a step works on.
 struct Run {
-  const Model& m;
-  State& s;
+  const Model& m;  // the tables
+  State& s;        // the state, in memory of the caller
 
+  /// Returns the machine over the state's memory.
   Machine machine() const { return machine_of(m, s); }
+  /// Returns the buffers and sizes of the state.
   View view() const { return view_of(m, s); }
 
+  /// Multiplies all numbers of a buffer by `by`.
   void scale(std::int64_t buffer, double by) const {
     for (double& x : view().reals(buffer))
       x *= by;
   }
 };
 
-/// What every step begins with: the state, the data, and everything that follows from them.
+/// Prepares a step: opens the state, adopts and checks the data set (null: the present one), computes sums of the data
+/// and whatever became invalid. `total` is the number of items that a minibatch stands for; 0: the data are not a
+/// minibatch. Returns 0, a Status (kNotStarted if there are no factors) or a status of the generated code.
 std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64_t total, State*& s);
 
-/// A fresh state: priors are those of the model.
+/// Gives a fresh state the priors of the model: priors carried from earlier data get weight 0.
 void begin_priors(const Run& r);
 
-/// Factors of items that were never seen: their priors.
+/// Sets the factors of the items to their priors, for items that were never seen; returns a status.
 std::int32_t forget_items(const Run& r);
 
-/// Sums over the items as they are, where a sweep reads them before it makes them.
+/// Computes the statistics of the present factors, if a sweep reads them before it computes them and they are invalid.
+/// Returns a status.
 std::int32_t sum_before(const Run& r);
 
+/// Returns true if x is finite and above 0.
 inline bool is_positive(double x) { return x > 0 && x - x == 0; }
 
 }  // namespace lehr::embedded

@@ -1,6 +1,6 @@
-// The memory of one built model: a header, the tables that change with the data, and the buffers of the generated code,
-// all in one piece that the caller owns. Freestanding: no allocation, no globals, nothing but libm and the memory
-// functions.
+// The state of one built model: a header, the tables that change with the data, and the buffers of the generated code,
+// all in one block of memory that the caller owns. The code is freestanding: no allocation, no global variables,
+// nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to them.
 #pragma once
 #include "runtime/machine/machine.h"
 
@@ -8,8 +8,10 @@ namespace lehr::embedded {
 
 using namespace machine;
 
+/// The results of the functions of a built object; lehr_error() has the messages. Statuses of the generated code are
+/// larger numbers.
 enum Status : std::int32_t {
-  kOk = 0,
+  kOk = 0,      // success
   kNull,        // a pointer that must not be null
   kAbi,         // sizes of another header, or another version of it
   kSize,        // a size that is not positive, does not fit, or is less than the model needs
@@ -20,69 +22,86 @@ enum Status : std::int32_t {
   kArgument,    // a temperature, step or number of items outside its range
   kNoData,      // no data set was given yet
   kNotStarted,  // no factors yet: `init` had no data, and nothing was loaded
-  kNotSwept,    // nothing was inferred from the present data and factors
+  kNotSwept,    // nothing was inferred from the present data and factors: a step must come first
   kNoBatches,   // the model cannot be fitted from minibatches alone
   kTruncated,   // a saved state that ends too early
-  kAltered,     // a saved state whose checksum is wrong, or none at all
+  kAltered,     // a saved state whose checksum is wrong, or memory that is no saved state
   kOtherModel,  // a saved state of another model or version
   kNotFinite,   // the bound is not finite, or the data have probability 0
   kNoSweep,     // no sweep is under way whose items the caller works on
   kLibrary,     // compiler/library/predict.h: the model has no such prediction
-  kStatusCount
+  kStatusCount  // number of these statuses
 };
 
-/// Lives at the first 64-byte boundary of the caller's memory.
+/// The header of a state. It is at the first 64-byte boundary of the caller's memory; flags are 0 or 1.
 struct State {
-  std::uint64_t magic, hash;
-  const State* self;  // a state is not moved
-  std::int64_t has_data, prepared, started, swept, sums_fresh, expectations_stale;
-  std::int64_t other_items;                         // than those whose factors are stored
-  std::int64_t sweeping;                            // a sweep is under way whose items the caller works on:
-  std::int64_t next_step, items, items_left, turn;  // from where it goes on, the items of the present stage, those
-                                                    // that were not added yet, and how many stages there were
-  Accuracy accuracy;
-  double scale;               // of the sums of data alone: items in all / items in the batch
-  std::int64_t* sizes;        // by slot: of the present data set
-  std::int64_t* outer_sizes;  // the same with the items in all: what code outside the items counts
-  std::int64_t* next_sizes;   // of a data set that is being checked
-  std::int64_t* room;         // the largest that fit
-  std::int64_t* run_sizes;    // see Machine
-  lehr_buffer *table, *run_table;
-  std::int64_t* order;  // for starts
+  std::uint64_t magic,        // marks a state
+      hash;                   // Model::hash of its model
+  const State* self;          // its own address, by which a moved state is detected
+  std::int64_t has_data,      // 1: a data set was given and accepted
+      prepared,               // 1: sums of the present data alone are computed
+      started,                // 1: there are factors
+      swept,                  // 1: factors were inferred from the present data, so that the ELBO is valid
+      sums_fresh,             // 1: statistics are those of the present factors
+      expectations_stale;     // 1: a parameter was set, and expectations must be recomputed
+  std::int64_t other_items;   // 1: the items of the data are not those whose factors are stored
+  std::int64_t sweeping;      // 1: between lehr_step_begin and the end of that sweep
+  std::int64_t next_step,     // of that sweep: the step at which it goes on
+      items,                  // items of its present stage
+      items_left,             // of these, items that were not added yet
+      turn;                   // number of stages begun so far, by which ranges of other stages are refused
+  Accuracy accuracy;          // when the iteration over the local blocks of an item stops
+  double scale;               // factor on sums over a minibatch: all items / items of the minibatch
+  std::int64_t* sizes;        // by slot: sizes of the present data set
+  std::int64_t* outer_sizes;  // the same with the number of all items, which code outside the items counts
+  std::int64_t* next_sizes;   // sizes of a data set that is being checked
+  std::int64_t* room;         // the capacity: the largest sizes that fit
+  std::int64_t* run_sizes;    // scratch, see Machine::run_sizes
+  lehr_buffer *table,         // pointer to each buffer; data are in the caller's memory
+      *run_table;             // scratch, see Machine::run_table
+  std::int64_t* order;        // scratch of starts, see Start::order
 };
 
-/// The sizes and data sets of the header: abi and one size per slot that is given; the items, then one pointer an
-/// array.
+/// The sizes that the caller gives when a state is made: the struct NAME_sizes of the generated header. It is the
+/// number Model::hash, then one int64 for each slot whose size is given.
 struct GivenSizes;
+/// A data set of the caller: the struct NAME_data of the generated header. It is one int64 for each slot of rule
+/// `items`, then one pointer for each entry of Model::arrays.
 struct DataSet;
 
-/// Where memory of ours begins and ends.
+/// The alignment of the state and of every array in it, in bytes.
 inline constexpr std::uint64_t kAlignment = 64;
+/// Returns n rounded up to a multiple of kAlignment.
 constexpr std::uint64_t aligned(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// More than any state has: of sizes and of bytes.
+/// The limit of all sizes and of the bytes of a state; larger ones are refused.
 inline constexpr std::int64_t kLargest = std::int64_t{1} << 44;
-/// Bytes of a buffer's elements, -1 when they are more.
+/// Returns the bytes of a buffer's elements; -1 if they exceed kLargest.
 std::int64_t buffer_bytes(const View& v, const BufferRow& row);
 
-/// Bytes of a state, 0 when the sizes are not those of this model or too large.
+/// Returns the bytes of memory that a state of these sizes needs, alignment included; 0 if the sizes are not those of
+/// this model or too large.
 std::size_t state_bytes(const Model& m, const GivenSizes* sizes);
 
-/// Lays out a zeroed state; kOk or why not.
+/// Makes a zeroed state in the caller's memory; `out` is its header. Returns kOk, kNull, kAbi, kSize or kShort.
 Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes* sizes, State*& out);
-/// The state that `create` made in this memory.
+/// Finds the state that create() made in this memory. Returns kOk, kNull, or kNotAState.
 Status open(const Model& m, void* memory, State*& out);
 
-/// Checks a data set, leaves its arrays where they are and takes its sizes; null keeps the present one. After one that
-/// is refused there is none, and nothing that was inferred from it.
+/// Checks a data set and makes it the present one: the table points to its arrays, which stay in place. Null keeps the
+/// present one. After a data set with a wrong array is refused, the state has none, and inferences are invalid.
 Status adopt(const Model& m, State& s, const DataSet* data);
 
-/// Sizes of a data set whose numbers of items and row offsets `sizes` and `table` have: nested ones and those that
-/// follow from others, which are -1 before.
+/// Computes the sizes of a data set that follow from its row offsets or from other sizes, in State::next_sizes. These
+/// are -1 before; the others are set, and the table has the offsets. Returns kOk, or kOffsets for offsets that are
+/// wrong.
 Status settle_sizes(const View& v, const State& s);
+/// Checks the values of one data array against its domain. Returns kOk or kData.
 Status check_array(const View& v, const ArrayRow& row);
 
+/// Returns the buffers and sizes of a state.
 inline View view_of(const Model& m, const State& s) { return {m, s.table, s.sizes}; }
+/// Returns the machine over a state's memory, with all items in memory and no threads.
 inline Machine machine_of(const Model& m, const State& s) {
   return {&m, s.table, s.sizes, s.outer_sizes, s.sizes, s.run_table, s.run_sizes, s.accuracy};
 }
