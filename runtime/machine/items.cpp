@@ -1,3 +1,7 @@
+// Finds and initialises the rows of single items in the buffers of factors. Rows of nested plates are found by
+// following their row offsets. With a window, table_of() shifts the base addresses of buffers so that generated code
+// can use the items' own indices: base = address of the row in the window - offset that the row has in the whole
+// buffer.
 #include "runtime/machine/items.h"
 
 #include <cstring>
@@ -7,7 +11,7 @@
 namespace lehr::machine {
 namespace {
 
-/// The stage that holds all local blocks.
+/// Returns the stage that has all local blocks; null if there is none. Only such a stage can set items to their priors.
 const StepRow* forming_stage(const Model& m) {
   for (const StepRow& step : steps_of(m)) {
     if (step.fresh >= 0) return &step;
@@ -15,6 +19,8 @@ const StepRow* forming_stage(const Model& m) {
   return nullptr;
 }
 
+/// Returns true if some local block is a chain, whose expectations do not follow from its parameters element by
+/// element.
 bool has_local_chain(const Model& m) {
   for (const ParameterRow& row : parameters_of(m)) {
     if (row.local && row.chain) return true;
@@ -22,7 +28,8 @@ bool has_local_chain(const Model& m) {
   return false;
 }
 
-/// The factors of one run as if they were all: improper ones become standard. Whether there was one.
+/// Replaces the improper factors of one run of items by standard ones. It makes a table and sizes in which the items of
+/// the run are all items. Returns true if there was an improper factor.
 bool repair_run(const Machine& m, std::size_t k, ItemRange run) {
   const Model& model = *m.model;
   std::memcpy(m.run_table, m.table, unsigned_of(model.buffer_count) * sizeof(lehr_buffer));
@@ -103,6 +110,7 @@ std::int32_t form(const Machine& m, std::size_t k, ItemRange run) {
   const StepRow& stage = *forming_stage(*m.model);
   if (const std::int32_t status = run_items(m, stage.fresh, run, table_of(m, k, run))) return status;
   const bool whole = run.begin == 0 && run.end == m.view().extent(stage.items) && !m.window;
+  // Initialisation computes expectations from priors, so that they are stale after a repair, and missing in chains.
   const bool stale = (whole ? repair(m.view(), true) : repair_run(m, k, run)) || has_local_chain(*m.model);
   return stale ? run_expectations(m, k, run) : 0;
 }
@@ -112,7 +120,7 @@ bool one_stage(const Model& m) { return forming_stage(m) != nullptr; }
 std::int32_t form_items(const Machine& m) {
   const Model& model = *m.model;
   if (const StepRow* const stage = forming_stage(model)) {
-    if (!m.keeps_items()) return 0;
+    if (!m.keeps_items()) return 0;  // they are set to their priors when they are visited
     const ItemRange all{0, m.view().extent(stage->items)};
     return form(m, 0, all);
   }

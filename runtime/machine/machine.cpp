@@ -1,3 +1,6 @@
+// The sweep over a compiled model: runs its steps in order, distributes the items of stages over threads, and keeps
+// weights, random keys and cached reductions consistent with the factors. Freestanding: no allocation, no exceptions,
+// so that the same source serves fits and built objects.
 #include "runtime/machine/machine.h"
 
 #include <algorithm>
@@ -9,12 +12,15 @@
 namespace lehr::machine {
 namespace {
 
+/// Calls a generated function, native or interpreted.
 std::int32_t call(const Machine& m, std::int64_t f, lehr_buffer const* table, const std::int64_t* sizes,
                   const std::int64_t* integers, const double* reals) {
   if (m.code) return m.code->call(m.code->context, f, table, sizes, integers, reals);
   return m.model->functions[f](table, sizes, integers, reals);
 }
 
+/// Runs a parallel region on the workers: clears its sums, then executes all of its iterations. Items in a window play
+/// no part in it.
 std::int32_t run_phase(Machine m, const PhaseRow& phase, const std::int64_t* sizes) {
   m.sizes = sizes;
   m.window = nullptr;
@@ -28,6 +34,7 @@ std::int32_t run_phase(Machine m, const PhaseRow& phase, const std::int64_t* siz
   return m.workers ? m.workers->run(m.workers->context, m, what, &all, 1, work) : work_on(m, 0, {&all, 1}, work);
 }
 
+/// Calls a function without arguments after its cached reductions, if they are not valid, and its parallel regions.
 std::int32_t call_with_phases(const Machine& m, std::int64_t f, const std::int64_t* sizes) {
   for (const PhaseRow& phase : phases_of(*m.model)) {
     if (phase.of != f) continue;
@@ -39,6 +46,7 @@ std::int32_t call_with_phases(const Machine& m, std::int64_t f, const std::int64
   return call(m, f, m.table, sizes, nullptr, nullptr);
 }
 
+/// Sets buffers of doubles to zero.
 void clear(const Machine& m, std::span<const std::int64_t> buffers) {
   for (const std::int64_t b : buffers) {
     for (double& x : m.view().reals(b))
@@ -46,7 +54,7 @@ void clear(const Machine& m, std::span<const std::int64_t> buffers) {
   }
 }
 
-/// Sums over some items stand for those over more.
+/// Multiplies sums over a minibatch by `scale`, so that they stand for those over all items.
 void scale_up(const Machine& m, std::span<const std::int64_t> buffers, double scale) {
   if (scale == 1) return;
   for (const std::int64_t b : buffers) {
@@ -55,12 +63,14 @@ void scale_up(const Machine& m, std::span<const std::int64_t> buffers, double sc
   }
 }
 
-/// Brings items; where they are then, run by run: what is worked on side by side is so of one run.
+/// Loads the data of out-of-core items. Returns their new index ranges, one a run; items that code vectorises together
+/// must be of one run.
 std::span<const ItemRange> bring(const Machine& m, std::span<const ItemRange> runs) {
   return {m.supply->bring(m.supply->context, runs.data(), runs.size()), runs.size()};
 }
 
-/// Items as many at a time as are kept: `body(where they are, which they are)`.
+/// Visits all items in slices that fit the supply or the window. Calls `body(range of indices in memory, range among
+/// all items)` until a status is not 0.
 template <class Body>
 std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body) {
   const std::int64_t items = m.whole().extent(stage.items), most = m.supply   ? m.supply->items
@@ -73,7 +83,8 @@ std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body
   return 0;
 }
 
-/// These runs, kept together. The one place where items are worked on.
+/// Does `work` on these runs of items, which must be in memory together, on the workers if there are any. All work on
+/// items passes through here.
 std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs, const ItemWork& work) {
   if (m.workers && stage.operations > 0)
     return m.workers->run(m.workers->context, m, items_of(*m.model, stage), runs.data(), runs.size(), work);
@@ -81,7 +92,7 @@ std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const I
   return work_on(m, 0, runs, work);
 }
 
-/// All items, wherever they are.
+/// Does `work` on all items, in memory or out of core.
 std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& work) {
   if (m.supply && m.supply->by_shares && stage.operations > 0) {
     const ItemRange all{0, m.whole().extent(stage.items)};
@@ -90,9 +101,10 @@ std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& w
   return each_slice(m, stage, [&](ItemRange slice, ItemRange) { return share_out(m, stage, {&slice, 1}, work); });
 }
 
-/// What the sums of a stage lack when all of its items have been visited.
+/// Completes the statistics of a stage after all of its items have been visited.
 std::int32_t close_stage(const Machine& m, const StepRow& stage) { return stage.close < 0 ? 0 : call(m, stage.close); }
 
+/// Visits the items of a stage part by part. After each part its statistics are completed and merged with the others.
 std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division& d, const ItemWork& work) {
   const std::int64_t items = m.view().extent(stage.items);
   for (std::int64_t k = d.first; k < d.last; ++k) {
@@ -105,14 +117,16 @@ std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division
   return 0;
 }
 
-/// Its items can be visited in ranges, elsewhere.
+/// Returns true if a caller may distribute the items of the stage in ranges.
 bool is_shared(const StepRow& stage) { return stage.stage && stage.operations > 0; }
 
+/// Prepares a visit of a stage: zero statistics, and natural-parameter tables of the present global factors.
 std::int32_t open_stage(const Machine& m, const StepRow& stage) {
   clear(m, statistics_of(*m.model, stage));
   return call(m, stage.tables);
 }
 
+/// Visits the items of a stage (all, a minibatch, or part by part) and completes their statistics.
 std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
   if (const std::int32_t status = open_stage(m, stage)) return status;
   const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
@@ -126,21 +140,23 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   return 0;
 }
 
+/// Runs one step of a sweep.
 std::int32_t update(const Machine& m, const StepRow& step, const Plan& plan) {
   if (step.stage) return update_stage(m, step, plan);
   return plan.update ? plan.update->run(plan.update->context, step) : call(m, step.update);
 }
 
-/// Draws of a step are its own.
+/// Advances the step number in the random key, so that every step has random numbers of its own.
 void count_step(const Machine& m) {
   if (std::int64_t* const key = m.view().random_key()) ++key[2];
 }
 
+/// Returns the buffer of weights that generated code reads.
 double* weights_of(const Machine& m) { return static_cast<double*>(m.table[m.model->weights_buffer]); }
-/// The last weight: whether sums that the bound alone reads are formed.
+/// Returns the last weight: 1 if sums that the ELBO alone reads are computed, 0 if they may be left out.
 double& bound_flag(const Machine& m) { return weights_of(m)[7]; }
 
-/// While it lives, sums that the bound alone reads need not be formed.
+/// A guard: while it lives, updates may leave out sums that the ELBO alone reads, if `is_left_out`.
 class BoundLeftOut {
  public:
   BoundLeftOut(const Machine& m, bool is_left_out) : flag_(bound_flag(m)) { flag_ = is_left_out ? 0 : 1; }
@@ -152,21 +168,24 @@ class BoundLeftOut {
   double& flag_;
 };
 
-/// `touch` forms it, statistics included.
+/// Returns true if touch() updates this stage: it consists of tangent points of local bounds alone.
 bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !one_stage(m); }
 
-/// Its stage comes once more, and what it adds up is added up again.
+/// Returns true if the stage of `step` is repeated later in the sweep, which then recomputes its statistics. Sums for
+/// the ELBO need not be computed at the first visit.
 bool comes_again(const Model& m, const StepRow& step) {
   return step.stage && std::ranges::any_of(steps_of(m), [&](const StepRow& x) {
            return &x > &step && x.refresh && x.tables == step.tables;
          });
 }
 
+/// Returns true if a block belongs to an auxiliary variable, which the compiler added.
 bool is_auxiliary(const Model& m, std::int64_t block) {
   const std::span rows(m.parameters, static_cast<std::size_t>(m.parameter_count));
   return std::ranges::any_of(rows, [&](const ParameterRow& x) { return x.block == block && x.auxiliary; });
 }
 
+/// Returns true if a sweep of this plan runs the step.
 bool visits(const Model& m, const Plan& plan, const StepRow& step) {
   switch (plan.which) {
     case Which::all:
@@ -260,7 +279,7 @@ std::int32_t sweep(const Machine& m, const Plan& plan) {
     const bool again = plan.which == Which::all && comes_again(*m.model, step);
     const BoundLeftOut left_out(m, plan.which == Which::ascent || again);
     count_step(m);
-    // Nothing has changed since the items were inferred.
+    // A repeated stage would change nothing: the global factors are those with which the items were just inferred.
     const bool items_only = plan.which == Which::local || plan.which == Which::stages;
     if (step.refresh && plan.form && items_only && one_stage(*m.model)) continue;
     if (const std::int32_t status = update(m, step, plan)) return status;
@@ -350,7 +369,7 @@ const StepRow* batch_stage(const Model& m) {
 }
 
 std::int32_t infer_items(const Machine& m, Which which, double scale) {
-  constexpr double kSettled = 1e-12;
+  constexpr double kSettled = 1e-12;  // relative change of the ELBO at which the rounds end
   const Plan plan{.which = which, .scale = scale};
   std::int64_t steps = 0;
   for (const StepRow& step : steps_of(*m.model))
@@ -373,7 +392,7 @@ std::int32_t update_globals(const Machine& m) {
     if (step.stage || step.seeded) continue;
     if (const std::int32_t status = call(m, step.update)) return status;
   }
-  constexpr int kSteps = 200;
+  constexpr int kSteps = 200;  // enough for points that a local bound lets move by small steps
   for (int k = 0; k < kSteps; ++k) {
     for (const StepRow& step : steps_of(*m.model)) {
       if (!step.steps) continue;

@@ -1,3 +1,6 @@
+// Draws of generated code. Polya-Gamma variables use Devroye's alternating series: the density lies between successive
+// partial sums, so a proposal is accepted or rejected after finitely many terms. Two series are used, one below and one
+// above the cut, because each converges fast on its side only.
 #include "runtime/machine/random.h"
 
 #include <bit>
@@ -9,11 +12,11 @@ namespace lehr::machine {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr double kCut = 0.64;  // where the two series of the density meet
-constexpr int kTerms = 32;     // of the series of Gamma variables that are drawn one by one
-constexpr double kMostSums = 16;
+constexpr double kCut = 0.64;     // the value at which the proposal changes from one series to the other
+constexpr int kTerms = 32;        // Gamma variables of the series that are drawn one by one; the rest is one variable
+constexpr double kMostSums = 16;  // copies up to which exact draws are added
 
-/// The k-th term of the alternating series of the density of J*(1, 0) at x.
+/// Returns the k-th term of the alternating series of the density of the Jacobi variable J*(1, 0) at x.
 double term(int k, double x) {
   const double n = k + 0.5;
   if (x > kCut) return kPi * n * std::exp(-n * n * kPi * kPi * x / 2);
@@ -21,11 +24,14 @@ double term(int k, double x) {
   return kPi * n * root * std::sqrt(root) * std::exp(-2 * n * n / x);
 }
 
+/// Returns the standard Normal distribution function.
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / 1.41421356237309504880); }
 
-/// An inverse Gaussian of mean 1 / z and shape 1, cut off at kCut.
+/// Draws an inverse Gaussian variable of mean 1 / z and shape 1, truncated to values up to kCut.
 double cut_inverse_gaussian(Rng& rng, double z) {
-  if (1 / kCut > z) {  // the mean is beyond the cut: a stretched chi-square, thinned
+  // If the mean is beyond the cut, draw a truncated inverse chi-square variable, accepted with the remaining factor of
+  // the density.
+  if (1 / kCut > z) {
     for (;;) {
       double e = 0, other = 0;
       do {
@@ -45,15 +51,16 @@ double cut_inverse_gaussian(Rng& rng, double z) {
   }
 }
 
-/// Integrals of 1 / (x^2 + c^2) and of its square from kTerms on, and with them (Euler and Maclaurin, midpoints) the
-/// sums over x = kTerms + 1/2, kTerms + 3/2, ...
+/// Sums over the terms that are not drawn one by one, x = kTerms + 1/2, kTerms + 3/2, ...
 struct FarEnd {
-  double sum, squares;
+  double sum,   // of 1 / (x^2 + c^2)
+      squares;  // of its square
 };
 
+/// Computes these sums from the integrals over x from kTerms on, with the midpoint correction of Euler and Maclaurin.
 FarEnd far_end(double c) {
   const double k = kTerms, square = c * c, at = k * k + square;
-  // Near 0 by their series in c / k: the closed forms lose digits.
+  // For small c the closed forms cancel, so their series in c / k are used.
   const double r = square / (k * k);
   const double sum = c < 1 ? (1 - r * (1.0 / 3 - r * (1.0 / 5 - r / 7))) / k : std::atan(c / k) / c;
   const double squares =
@@ -61,8 +68,8 @@ FarEnd far_end(double c) {
   return {sum - k / (12 * at * at), squares - k / (6 * at * at * at)};
 }
 
-/// PG(copies, tilt) = sum over n = 0, 1, ... of Gamma(copies, 1) / (2 pi^2 ((n + 1/2)^2 + c^2)), c = tilt / (2 pi):
-/// equation 1 of Polson et al.
+/// Draws from PG(copies, tilt) = sum over n = 0, 1, ... of Gamma(copies, 1) / (2 pi^2 ((n + 1/2)^2 + c^2)), c = tilt /
+/// (2 pi): equation 1 of Polson et al.
 double draw_by_series(Rng& rng, double copies, double tilt) {
   const double c = std::fabs(tilt) / (2 * kPi);
   double out = 0;
@@ -90,7 +97,7 @@ double draw_polya_gamma(Rng& rng, double tilt) {
   for (;;) {
     const double x =
         draw_uniform(rng) < right / (right + left) ? kCut + draw_exponential(rng) / rate : cut_inverse_gaussian(rng, z);
-    // The partial sums enclose the density.
+    // Partial sums lie alternately above and below the density: after each one, the proposal may be decided.
     double sum = term(0, x);
     const double height = draw_uniform(rng) * sum;
     for (int k = 1;; ++k) {
@@ -120,13 +127,13 @@ std::size_t value_of_copy(std::span<const double> shares, const std::int64_t* ke
     if (shares[k] == 1) return k;
     if (shares[k] > shares[value]) value = k;
   }
-  Rng rng = stream_of(key, -1 - parameter, element, 0);  // sites of code are not negative
+  Rng rng = stream_of(key, -1 - parameter, element, 0);  // generated code has sites of at least 0
   double u = draw_uniform(rng);
   for (std::size_t k = 0; k < shares.size(); ++k) {
     if (u < shares[k]) return k;
     u -= shares[k];
   }
-  return value;  // where the shares are not 1 by rounding
+  return value;  // by rounding, the shares sum to slightly less than 1
 }
 
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,
@@ -141,7 +148,7 @@ extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::
       return a > 0 ? draw_log_gamma(rng, a) : NAN;
     case Noise::polya_gamma:
       if (a - a != 0 || b - b != 0) return NAN;
-      return b > 0 ? draw_polya_gamma(rng, b, a) / b : 0.25;  // nothing reads that of no copies
+      return b > 0 ? draw_polya_gamma(rng, b, a) / b : 0.25;  // the mean of PG(1, 0); nothing reads a draw of no copies
     case Noise::binomial:
       return a >= 0 && b >= 0 ? static_cast<double>(draw_binomial(rng, static_cast<std::int64_t>(a), b > 1 ? 1 : b))
                               : NAN;

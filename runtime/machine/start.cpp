@@ -1,3 +1,10 @@
+// Random starts. start() does this:
+//
+//     priors -> repair improper ones -> displace at random -> narrow factors of means (nearly points)
+//            -> assign values of categories to some items -> statistics of these items alone
+//            -> tangent points of local bounds -> global factors from these statistics
+//
+// Values of elements in a window or out of core are recorded (Start::taken) and written when their items are loaded.
 #include "runtime/machine/start.h"
 
 #include <cmath>
@@ -7,9 +14,10 @@
 namespace lehr::machine {
 namespace {
 
-/// Items, or elements of chains, that each value of a category takes with StartKind::seeds.
+/// StartKind::seeds: how many items, or elements of a chain, each value of a category gets.
 constexpr std::size_t kSeedsPerValue = 3;
 
+/// Returns a random permutation of 0 .. n - 1, in the scratch memory of the start.
 std::span<std::int64_t> random_order(const Start& s, std::size_t n, Rng& rng) {
   const std::span<std::int64_t> order{s.order, n};
   for (std::size_t i = 0; i < n; ++i)
@@ -18,20 +26,22 @@ std::span<std::int64_t> random_order(const Start& s, std::size_t n, Rng& rng) {
   return order;
 }
 
-/// At most `count` of them.
+/// Returns the first `count` (n at most) numbers of a random permutation of 0 .. n - 1, in memory or deferred.
 std::span<const std::int64_t> first_in_order(const Start& s, std::size_t n, std::size_t count, Rng& rng) {
   if (count > n) count = n;
   if (s.taken) return {s.taken->first(s.taken->context, n, count, rng), count};
   return random_order(s, n, rng).first(count);
 }
 
+/// Returns true if values of this support are above 0.
 bool is_positive(Support s) {
   return s == Support::positive || s == Support::unit || s == Support::simplex || s == Support::spd_matrix;
 }
 
 bool is_finite(double x) { return x - x == 0; }
 
-/// A factor nobody knows anything about: 0 for means, the identity for matrices, 1 otherwise.
+/// Returns one entry of a standard factor, which replaces an improper one: 0 for means, the identity for matrices,
+/// uniform probabilities, 1 otherwise. `entry` counts within an element, `extent` is the length of its last axis.
 double standard(const ParameterRow& row, std::size_t entry, std::size_t extent) {
   if (row.parameter == Parameter::value && row.event_rank < 2) {
     return row.support == Support::simplex    ? 1 / static_cast<double>(extent)
@@ -47,17 +57,19 @@ double standard(const ParameterRow& row, std::size_t entry, std::size_t extent) 
   return 1;
 }
 
+/// Returns the length of the last axis of a parameter.
 std::size_t last_extent(const View& v, const ParameterRow& row) {
   const BufferRow& b = v.model.buffers[row.buffer];
   return unsigned_of(v.extent(v.model.axes[b.first_axis + b.axes - 1]));
 }
 
+/// Puts all probability of an element of a category on one of its `n` values.
 void take(std::span<double> probs, std::size_t n, std::size_t element, std::int64_t value) {
   for (std::size_t k = 0; k < n; ++k)
     probs[element * n + k] = static_cast<std::int64_t>(k) == value ? 1 : 0;
 }
 
-/// A point moves inside its support.
+/// Displaces the values of a point factor within their support, by a step relative to `size`.
 void displace_point(const View& v, const ParameterRow& row, double size, Rng& rng) {
   const std::span<double> x = v.reals(row.buffer);
   if (row.support == Support::real || row.support == Support::vector) {
@@ -88,12 +100,14 @@ void displace_point(const View& v, const ParameterRow& row, double size, Rng& rn
   }
 }
 
+/// Displaces means by one standard deviation of their factor, 1 at most, times `size`.
 void displace_mean(const View& v, const ParameterRow& row, double size, Rng& rng) {
   const std::span<double> x = v.reals(row.buffer);
   const std::size_t extent = row.event_rank == 1 ? last_extent(v, row) : 1;
   std::span<double> precisions;
   if (row.partner >= 0) precisions = v.reals(v.model.parameters[row.partner].buffer);
-  // Means of several switches have a last axis, too, and a number each for precision.
+  // A vector may have a precision matrix, of which the diagonal counts. Means of switched variables also have a last
+  // axis, but one number each for the precision.
   const bool matrices = row.event_rank == 1 && precisions.size() == x.size() * extent;
   for (std::size_t i = 0; i < x.size(); ++i) {
     double sd = 1;
@@ -105,6 +119,7 @@ void displace_mean(const View& v, const ParameterRow& row, double size, Rng& rng
   }
 }
 
+/// Displaces one parameter at random, according to its meaning; `flat` makes the displacement small.
 void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
   const std::span<double> x = v.reals(row.buffer);
   const double size = flat ? 0.1 : 1;
@@ -119,7 +134,7 @@ void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
     for (double& value : x)
       value *= std::exp(0.3 * size * draw_normal(rng));
   } else if (row.parameter == Parameter::shape_like) {
-    // Flat: Gamma(100, rate 100) whatever the prior, as is usual for topics (Hoffman et al. 2013).
+    // Flat starts use Gamma(100, rate 100) whatever the prior, as is usual for topics (Hoffman et al. 2013).
     for (double& value : x)
       value = flat ? draw_gamma(rng, 100) / 100 : value + draw_exponential(rng);
   } else if (row.parameter == Parameter::p) {
@@ -136,15 +151,17 @@ void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
   }
 }
 
+/// Returns true if a start assigns values to this parameter: stored, local, of a variable of the model file.
 bool takes_values(const ParameterRow& row) { return !row.streamed && row.local && !row.auxiliary; }
 
-/// Elements without a value weigh as much as one together, so that points of what only they inform are
-/// defined.
+/// Gives all entries of a chain the probability 1 / total, so that elements without a value weigh together as much as
+/// one with a value. Points that depend on these elements alone are then defined.
 void take_nothing(std::span<double> probs, std::size_t total) {
   for (double& p : probs)
     p = 1 / static_cast<double>(total);
 }
 
+/// Assigns values to the elements of a chain: clusters, three seeds for each value, or all at random.
 void allocate_chain(const View& v, const Start& s, std::int64_t parameter, Rng& rng) {
   const ParameterRow& row = v.model.parameters[parameter];
   const std::size_t length = v.length(row.buffer), n = last_extent(v, row), elements = length / n;
@@ -170,6 +187,7 @@ void allocate_chain(const View& v, const Start& s, std::int64_t parameter, Rng& 
   }
 }
 
+/// Assigns 0 or 1 to every stored bit at random.
 void allocate_bits(const View& v, const Start& s, std::int64_t parameter, Rng& rng) {
   const ParameterRow& row = v.model.parameters[parameter];
   for (std::size_t i = 0; i < v.length(row.buffer); ++i) {
@@ -179,13 +197,13 @@ void allocate_bits(const View& v, const Start& s, std::int64_t parameter, Rng& r
   }
 }
 
-/// Repairs and displaces the factors.
+/// Replaces improper priors by standard factors, then displaces all factors that no item stage updates.
 void start_factors(const View& v, StartKind kind, Rng& rng) {
   repair(v, false);
   for (const ParameterRow& row : parameters_of(v.model)) {
     if (!row.streamed && !row.of_items) displace(v, row, kind == StartKind::flat, rng);
   }
-  // Nearly points: factors as wide as their priors would hide what their means say.
+  // Precisions of means are raised: factors as wide as their priors would hide the differences of their means.
   for (const ParameterRow& row : parameters_of(v.model)) {
     if (row.parameter != Parameter::precision || row.of_items || row.streamed || row.partner < 0) continue;
     for (double& value : v.reals(row.buffer))
@@ -193,7 +211,8 @@ void start_factors(const View& v, StartKind kind, Rng& rng) {
   }
 }
 
-/// Values for elements of chains and stored bits; whether any took one. Expectations come next.
+/// Assigns values to the elements of chains and to stored bits. Returns true if it did; the caller must then recompute
+/// the expectations.
 bool start_elements(const View& v, const Start& s, Rng& rng) {
   if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
   bool any = false;
@@ -211,7 +230,7 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
   return any;
 }
 
-/// No item takes a value at random that the data have for some item.
+/// Takes back random values that the data already give to some item: that component is started by its observed items.
 void leave_known(const View& v, const PickRow& row) {
   if (row.known < 0) return;
   const std::span<const std::int64_t> known = v.integers(row.known);
@@ -222,7 +241,7 @@ void leave_known(const View& v, const PickRow& row) {
   }
 }
 
-/// Items with a known value take it, and any values of what else they are.
+/// Gives items with an observed value that value; their other categories get random values if they have none.
 void take_known(const View& v, std::span<const PickRow> picks, Rng& rng) {
   for (const PickRow& row : picks) {
     if (row.known < 0) continue;
@@ -238,7 +257,7 @@ void take_known(const View& v, std::span<const PickRow> picks, Rng& rng) {
   }
 }
 
-/// Seeds of items whose data are elsewhere.
+/// Records the seeds of out-of-core items.
 void seed_items(const View& v, const Start& s, const StepRow& stage, Rng& rng) {
   const PickRow* picks = v.model.picks + stage.first_pick;
   const std::size_t items = unsigned_of(v.extent(stage.items)),
@@ -252,7 +271,8 @@ void seed_items(const View& v, const Start& s, const StepRow& stage, Rng& rng) {
   }
 }
 
-/// Values for the local categories of the items; whether there are any.
+/// Assigns values to the local categories of the items; `elsewhere`: their data are out of core. Returns true if the
+/// model has such categories.
 bool start_items(const View& v, const Start& s, bool elsewhere, Rng& rng) {
   if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
   bool any = false;
@@ -275,6 +295,8 @@ bool start_items(const View& v, const Start& s, bool elsewhere, Rng& rng) {
               ? s.clusters->of_step(s.clusters->context, turn, static_cast<std::int64_t>(first), rng)
               : nullptr;
       for (std::size_t i = 0; i < items; ++i) {
+        // With seeds, the first items of the order get the values 0, 1, ... in rotation; further categories of the same
+        // items get random ones.
         const bool in = s.kind != StartKind::seeds || stage.chains || i < kSeedsPerValue * first;
         const bool dealt = k == 0 && s.kind == StartKind::seeds;
         std::int64_t& pick = chosen[unsigned_of(order[i])];
@@ -352,6 +374,7 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
     if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
     if (const std::int32_t status = form_items(m)) return status;
   }
+  // Values are assigned to stored elements before the expectations are computed, to fused ones afterwards.
   const bool stored = start_elements(m.whole(), s, rng);
   if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
   const bool picked = start_items(m.whole(), s, m.supply != nullptr, rng);

@@ -1,3 +1,5 @@
+// The factor of a latent temperature: a softmax over the grid, computed relative to its largest exponent so that it
+// does not overflow.
 #include "runtime/machine/temperature.h"
 
 #include <cmath>
