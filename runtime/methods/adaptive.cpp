@@ -1,3 +1,4 @@
+// Adaptive step sizes: a first call of the update with step 0 only measures the gradient, a second one makes the step.
 #include "runtime/methods/adaptive.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ std::int32_t AdaptiveSteps::update(const StepRow& block, Weights weights) {
   const std::span<double> norms = engine_.reals(block.gradient);
   std::ranges::fill(norms, 0.0);
   if (const std::int32_t status = engine_.call(block.update)) return status;
+  // norms[0] is |E g|^2 of the running mean, norms[1] is |g|^2 of this gradient.
   rate.square += (norms[1] - rate.square) / rate.tau;
   if (!warm) return 0;
   weights.step = rate.square > 0 ? norms[0] / rate.square : 1;

@@ -1,3 +1,4 @@
+// Annealing schedules: temperatures by sweep, the weights that they set, and the objective of a tempered sweep.
 #include "runtime/methods/anneal.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ double Annealing::temperature(std::int64_t sweep) const {
 
 double Annealing::noise(std::int64_t sweep) const {
   if (kind != Kind::stochastic || !active(sweep)) return 0;
+  // Below 1, so that the model keeps some weight from the first sweep on.
   if (decay > 0) return std::min(0.999, std::pow(decay, static_cast<double>(sweep + 1)));
   return from * (1 - static_cast<double>(sweep) / static_cast<double>(over));
 }

@@ -1,3 +1,10 @@
+// Automatic annealing. The order of the work is in Run::all():
+//
+//     converge plainly -> heat a copy to the melting temperature -> two candidates from the plain solution
+//     -> further candidates from the best, from other solutions and from fresh starts -> converge the best
+//
+// Every candidate anneals from a state to temperature 1, converges for a while, and is kept if it beats the best so
+// far.
 #include "runtime/methods/auto_anneal.h"
 
 #include <algorithm>
@@ -9,31 +16,34 @@
 namespace lehr {
 namespace {
 
-constexpr double kHotter = 1.07;  // a step of the heating
-constexpr double kMelted = 0.7;   // fraction of the entropy's way that counts as melted
-constexpr double kHottest = 1000;
-constexpr double kInfinite = 1e9;         // temperature at which the entropy has its largest value
-constexpr std::int64_t kFinishing = 60;   // at temperature 1, before arms are compared
-constexpr std::int64_t kHasty = 40;       // ... where `hasty`
-constexpr double kSame = 1e-6;            // relative difference of the ELBOs of arms that end where they began
-constexpr double kBetter = 1e-5;          // relative gain that an arm needs
-constexpr double kDoubt = 10;             // of an arm that converges: see Outlook
-constexpr double kLost = 0.02;            // relative, of the objective of an arm below that of the best one
-constexpr std::int64_t kGains = 3;        // arms that were kept, for one more that may fail
-constexpr std::int64_t kOfEntropies = 3;  // lengths of the first arm, up to which arms at these temperatures gain
-constexpr double kUp = 1.2, kDown = 0.8;  // the next temperature after an arm that was too cool, too hot
+constexpr double kHotter = 1.07;         // ratio of successive temperatures of the heating
+constexpr double kMelted = 0.7;          // fraction of the entropy's rise that counts as melted
+constexpr double kHottest = 1000;        // temperature at which the heating gives up
+constexpr double kInfinite = 1e9;        // temperature that stands for infinity: the entropy is at its maximum
+constexpr std::int64_t kFinishing = 60;  // sweeps of a candidate at temperature 1, before it is compared
+constexpr std::int64_t kHasty = 40;      // the same with AutoOptions::hasty
+constexpr double kSame = 1e-6;           // relative difference of ELBOs that count as the same solution
+constexpr double kBetter = 1e-5;         // relative gain from which a candidate is kept
+constexpr double kDoubt = 10;            // safety factor for candidates that converge, see Outlook
+constexpr double kLost = 0.02;  // how far below the best one's objective, relative to the ELBO, a candidate is given up
+constexpr std::int64_t kGains = 3;        // kept candidates that allow one more failure
+constexpr std::int64_t kOfEntropies = 3;  // with `fresh`: limit of all sweeps, in lengths of the first candidate
+/// Factors of the next first temperature after a candidate that was too cool, and after one that was too hot.
+constexpr double kUp = 1.2, kDown = 0.8;
 
-/// Thrown inside a run only.
+/// Ends a run from within; never leaves this file.
 struct Stop {
   Status status;
   std::int32_t code = 0;
 };
 
+/// One run of automatic annealing.
 class Run {
  public:
   Run(const Engine& e, const AutoOptions& o, const OnSweep& on_sweep, AutoReport& report, Outcome& out)
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report), out_(out) {}
 
+  /// Does all of the work; throws Stop.
   void all() {
     check(prepare_statistics(e_));
     converge(o_.fresh ? 1 : o_.max_iterations);
@@ -43,7 +53,7 @@ class Run {
     if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
     report_.fresh = o_.fresh;
     if (!melt()) {
-      out_.elbo = best_elbo_;  // the last sweep was a hot one
+      out_.elbo = best_elbo_;  // the last sweep was a hot one, and its ELBO does not count
       return;
     }
     if (o_.fresh) {
@@ -80,11 +90,12 @@ class Run {
   }
 
  private:
+  /// Ends the run if a status is not 0.
   void check(std::int32_t status) const {
     if (status != 0) throw Stop{Status::numerical_failure, status};
   }
 
-  /// False: a numerical failure, of what is not the run itself.
+  /// Runs a part of the work that may fail without ending the run. Returns false after a numerical failure.
   template <class Part>
   bool survives(const Part& part) {
     try {
@@ -99,17 +110,20 @@ class Run {
     return false;
   }
 
+  /// Returns true if the temperature divides all entropies.
   bool of_entropies() const { return form_.kind == Annealing::Kind::entropy; }
 
-  /// Entropies have melting temperatures near 1.
+  /// Returns the first temperature of a candidate: a share of the melting temperature, or, since entropies melt near 1,
+  /// of its distance from 1.
   double at_share(double t, double share) const { return of_entropies() ? 1 + share * (t - 1) : share * t; }
 
+  /// Returns true if an ELBO is that of the best solution.
   bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
 
-  /// What an arm has to gain; one that ends within it has come back to the best.
+  /// Returns the ELBO that a candidate must gain over the best, in nats; one that ends closer has returned to the best.
   double margin() const { return kBetter * std::abs(best_elbo_); }
 
-  /// Arms gain where one was kept and few have failed since.
+  /// Returns true if further candidates should follow: they are free, or one was kept and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
     const auto kept = [](const AutoReport::Arm& a) { return a.kept; };
@@ -118,11 +132,13 @@ class Run {
            last != report_.arms.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
   }
 
+  /// Returns the solution of the plain run, which is the best one until a candidate is kept.
   const Held& plain() {
     if (!plain_) plain_ = best_;
     return plain_;
   }
 
+  /// Makes one sweep at a temperature and computes its ELBO. `shown`: it is reported to the callback.
   void make(double temperature, bool shown = true) {
     e_.set(weights_at(form_, temperature));
     check(sweep(e_, o_, {.parts = temperature > 1 && shown}));
@@ -135,7 +151,8 @@ class Run {
     if (!on_sweep_({out_.iterations, elbo_.value, temperature, objective})) throw Stop{Status::interrupted};
   }
 
-  /// Sweeps at temperature 1 until settled; false when `most` did not do, or `target` is out of reach.
+  /// Sweeps at temperature 1 until the run converges. Returns false after `most` sweeps, or if it cannot reach
+  /// `target`.
   bool converge(std::int64_t most, double target = -INFINITY) {
     Settling settling(e_, o_);
     Outlook outlook(kDoubt);
@@ -154,6 +171,7 @@ class Run {
     return false;
   }
 
+  /// Finds the melting temperature. Returns false if there is none, or if the heating fails; restores the best state.
   bool melt() {
     bool melted = false;
     if (survives([&] { melted = heat(); })) return melted;
@@ -161,6 +179,7 @@ class Run {
     return false;
   }
 
+  /// Heats until the discrete entropy has risen by kMelted of its way. Returns false if it does not.
   bool heat() {
     const double cold = elbo_.discrete_entropy;
     const Annealing::Kind kind = std::exchange(form_.kind, Annealing::Kind::data);
@@ -168,7 +187,7 @@ class Run {
     form_.kind = kind;
     const double hot = elbo_.discrete_entropy;
     e_.load(best_);
-    // Nothing discrete and local, or no room above the solution: no temperature is the melting one.
+    // Without discrete local variables, or if their entropy is already at its maximum, nothing can melt.
     if (!std::isfinite(hot) || hot - cold <= 1e-9 * (1 + std::abs(cold))) return false;
     double t = 1, fraction = 0;
     while (fraction < kMelted && t < kHottest) {
@@ -188,8 +207,8 @@ class Run {
     return true;
   }
 
-  /// A rise of less than 0.02 while the temperature grows by 30 %, above the first 10 % and below the
-  /// melting.
+  /// Returns true if, after its first tenth, the entropy rose by less than 0.02 while the temperature grew by 30 %.
+  /// That suggests a phase transition below the one that was found.
   bool has_plateau() const {
     const auto& h = report_.heating;
     const auto steps = static_cast<std::size_t>(std::ceil(std::log(1.3) / std::log(kHotter)));
@@ -199,15 +218,16 @@ class Run {
     return false;
   }
 
-  /// The entropy has risen by less than 1e-3 of its way while the temperature grew tenfold: what there is has melted,
-  /// and components without items stay without.
+  /// Returns true if the entropy has risen by less than 1e-3 while the temperature grew tenfold. All that can melt has
+  /// then melted; components without items stay empty, so the maximum is not reached.
   bool has_settled() const {
     const auto& h = report_.heating;
     const auto steps = static_cast<std::size_t>(std::ceil(std::log(10.0) / std::log(kHotter)));
     return h.size() > steps && h.back().fraction > 0.1 && h.back().fraction - h[h.size() - 1 - steps].fraction < 1e-3;
   }
 
-  /// A little of a fresh random start mixed into the global parameters, so that equal components can part.
+  /// Mixes a small weight of a fresh random start into the global parameters, so that equal components can separate.
+  /// Returns a status of the generated code.
   std::int32_t shake(double share) const {
     Parameters random;
     const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations);
@@ -221,8 +241,8 @@ class Run {
     return e_.call(e_.model().global_expectations);
   }
 
-  /// In turn: an arm from elsewhere, two from the best, hotter after one that came back to it, cooler after one that
-  /// ended below. Later ones are longer.
+  /// Runs the k-th further candidate: in rotation one from another solution and two from the best. The temperature
+  /// rises after a candidate that returned to the best, and falls after one that ended below it. Later ones are longer.
   void more(std::int64_t k, double from) {
     const std::int64_t sweeps = k < 2 ? o_.arm : o_.arm * 3 / 2;
     if (k % 3 == 0 && !o_.fresh) arm(elsewhere(k / 3), from, sweeps, 1e-3);
@@ -230,7 +250,8 @@ class Run {
       share_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
   }
 
-  /// The other solutions, then fresh starts, flat and from seeds; nothing where such a start fails.
+  /// Returns a state to begin at: one of the other solutions, later a fresh start (flat and seeds, alternately); null
+  /// if that start fails.
   Held elsewhere(std::int64_t k) {
     if (k < std::ssize(o_.others)) return o_.others[static_cast<std::size_t>(k)];
     k -= std::ssize(o_.others);
@@ -239,14 +260,15 @@ class Run {
     return placed && prepare_statistics(e_) == 0 ? e_.keep() : Held();
   }
 
-  /// In the colder half of an arm: the objective is far below that of the arm which found the best, at the same
-  /// temperature.
+  /// Returns true if a candidate cannot win: in the colder half of its temperatures, its objective is far below that of
+  /// the candidate which found the best, at the same temperature.
   bool is_lost(const CoolingPoint& now, double from) const {
     return o_.hasty && now.temperature < (1 + from) / 2 &&
            now.objective < objective_at(cooling_, now.temperature) - kLost * std::abs(best_elbo_);
   }
 
-  /// Annealed from a state to temperature 1; kept when better than the best so far. No state, or a failure: it is not.
+  /// Runs a candidate from a state: anneals it to temperature 1 and converges. Returns true if it becomes the best; a
+  /// null state or a failure gives false. `noise` is the first weight of random starts that are mixed in.
   bool arm(Held start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
     from = std::max(from, 1.05);
@@ -257,6 +279,7 @@ class Run {
     return false;
   }
 
+  /// Does the work of arm().
   bool anneal(const Held& start, double from, std::int64_t sweeps, double noise) {
     e_.load(start);
     std::vector<CoolingPoint> cooling;
@@ -294,10 +317,10 @@ class Run {
   Annealing form_;
   Held best_, plain_;
   double best_elbo_ = 0;
-  std::vector<CoolingPoint> cooling_;  // of the arm that found the best
-  std::int64_t length_ = 0;            // sweeps of the first arm
-  double share_ = 1;                   // of the first temperature, from which arms from the best begin
-  double early_ = 0;                   // temperature at which 0.3 of the entropy's way is made
+  std::vector<CoolingPoint> cooling_;  // objectives of the candidate that found the best
+  std::int64_t length_ = 0;            // sweeps of the first candidate
+  double share_ = 1;                   // factor of the temperature at which candidates from the best begin
+  double early_ = 0;                   // temperature at which the entropy has made 0.3 of its rise
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+// The probe of stochastic annealing: entropies of a sample of items at rising temperatures. The melting temperature is
+// where the entropy rises by the largest step; the heating stops when the steps have become clearly smaller again.
 #include "runtime/methods/auto_svi.h"
 
 #include <algorithm>
@@ -8,17 +10,17 @@
 namespace lehr {
 namespace {
 
-constexpr double kHotter = 1.07;  // a step of the heating
-constexpr double kPast = 0.7;     // of the steepest rise: what is less comes after it
-constexpr double kRisen = 0.02;   // of the entropy's largest value: less is no rise
-constexpr double kHottest = 1000, kInfinite = 1e9;
-constexpr std::int64_t kSteps = 10;        // plain ones before the heating
-constexpr std::int64_t kSettling = 5;      // full steps before it
-constexpr std::int64_t kItems = 100;       // of the heating
-constexpr std::uint64_t kProbe = 0x9B0BE;  // its items are not those of the run
+constexpr double kHotter = 1.07;  // ratio of successive temperatures of the heating
+constexpr double kPast = 0.7;     // a rise below this fraction of the steepest one comes after the transition
+constexpr double kRisen = 0.02;   // rise, as a fraction of the largest entropy, that counts as one
+constexpr double kHottest = 1000, kInfinite = 1e9;  // where the heating ends; a temperature that stands for infinity
+constexpr std::int64_t kSteps = 10;                 // plain steps before the heating
+constexpr std::int64_t kSettling = 5;               // full steps at temperature 1 before the heating
+constexpr std::int64_t kItems = 100;                // items of the heating
+constexpr std::uint64_t kProbe = 0x9B0BE;           // added to the seed, so that the items differ from those of the run
 
-/// A full step from the items at a temperature, and the entropy then. Nonzero: a status of the generated
-/// code.
+/// Makes a full step (of size 1) from these items at a temperature and writes the discrete entropy after it. Returns 0
+/// or a status of the generated code.
 std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int64_t> items, double temperature,
                   double& entropy) {
   Weights w;
@@ -31,6 +33,8 @@ std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int
   return 0;
 }
 
+/// Heats a sample of items and finds the melting temperature. The caller restores the state. Returns 0 or a status of
+/// the generated code.
 std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   const PlainAtEnd plain{e};
   const std::int64_t items = e.items();

@@ -1,3 +1,5 @@
+// Minibatches. A pass without replacement walks through a permutation; the items of a minibatch are sorted, because the
+// sweep visits runs of consecutive items.
 #include "runtime/methods/batches.h"
 
 #include <algorithm>
@@ -7,9 +9,9 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kListed = 1 << 15;
+constexpr std::int64_t kListed = 1 << 15;  // longest permutation that is stored as a list
 
-/// The finaliser of splitmix64 (Steele, Lea & Flood 2014).
+/// Mixes the bits of a number: the finaliser of splitmix64 (Steele, Lea & Flood 2014), here the round function.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;

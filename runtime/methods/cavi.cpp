@@ -1,4 +1,6 @@
-// The stopping rule, and the loop of sweeps.
+// Coordinate ascent: the stopping rule (Settling) and the loop of sweeps (CaviRun). After each sweep with an ELBO the
+// run checks that the objective has not fallen, asks the stopping rule, and notes whether the next sweep may follow an
+// extrapolation.
 #include "runtime/methods/cavi.h"
 
 #include <Eigen/Core>
@@ -31,7 +33,8 @@ std::string_view name_of(Status s) {
 Settling::Settling(const Engine& e, const CaviOptions& options)
     : engine_(e), tolerance_(options.tolerance), slack_(options.slack), before_(e.keep_parameters()) {}
 
-/// Largest, over the arrays, of the mean absolute change relative to the mean absolute value of what is no point.
+/// Returns the largest relative movement of an array: its mean absolute change over its mean absolute value. Entries of
+/// kPointPrecision, which stand for infinite ones, do not count in the latter.
 double movement_between(const Parameters& before, const Parameters& now) {
   using Numbers = Eigen::Map<const Eigen::ArrayXd>;
   expect_alike(before, now);
@@ -55,8 +58,8 @@ double Settling::movement() {
   return out;
 }
 
-/// The tail of the geometric series that the movements of the last sweeps suggest. Ratios near 1 count as 1 -
-/// 1e-4, so that rounding cannot hold a fit up for ever.
+/// Sums the tail of the geometric series that the movements of the last ten sweeps suggest. A ratio near 1 counts as
+/// 1 - 1e-4, so that rounding cannot keep a fit running for ever.
 double Settling::left_to_go(double moved) {
   constexpr std::size_t kSweeps = 10, kFewest = 3;
   constexpr double kSlowest = 1 - 1e-4;
@@ -64,7 +67,7 @@ double Settling::left_to_go(double moved) {
   if (recent_.size() > kSweeps + 1) recent_.erase(recent_.begin());
   if (moved <= slack_.movement) return moved;
   const std::size_t sweeps = recent_.size() - 1;
-  if (sweeps < kFewest) return INFINITY;
+  if (sweeps < kFewest) return INFINITY;  // too few to extrapolate
   const double ratio = std::min(kSlowest, factor_of(recent_.front(), moved, sweeps));
   return tail_after(moved, ratio);
 }
@@ -97,7 +100,7 @@ bool check_elbo(double elbo, Outcome& out) {
   return false;
 }
 
-/// Puts the parameters of one block in place, of those that global_parameters gave.
+/// Replaces the parameters of one block by those in `by`, an array for each global parameter.
 void replace(const Engine& e, const StepRow& block, const Parameters& by) {
   std::size_t k = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(e.model())) {
@@ -108,13 +111,14 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
   e.forget_sums();
 }
 
-/// One sweep at the temperature of its number, and its ELBO where one is asked for.
+/// Makes the sweep with this number at its temperature, and computes the ELBO unless `elbo` is null.
 std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo* elbo) {
   const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
   Weights weights = weights_at(options.annealing, t);
   if (leaves_rows(e, options)) weights.rows = 0;
   Parameters random;
-  // Temperatures that fall are followed as closely as can be; to settle, leaps after plain sweeps do better.
+  // While the temperature falls, incremental sweeps follow it more closely. At temperature 1, ordinary sweeps with
+  // extrapolation converge faster.
   SweepPlan plan{.bound = elbo != nullptr, .parts = options.annealing.active(iteration) && noise == 0};
   if (noise > 0) {
     const std::int32_t status = e.seen([&] {
@@ -155,7 +159,8 @@ const Outcome& CaviRun::go_on(std::int64_t until, const OnSweep& on_sweep) {
   return out_;
 }
 
-/// The last sweep of a piece has an ELBO, which the run judges only where it would be there without the pieces.
+/// The last sweep of a piece always has an ELBO. The stopping rule looks at it only if the sweep would have one in a
+/// run without pieces, so that pieces do not change the run.
 void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const Annealing& a = o_.annealing;
   const std::int64_t now = out_.iterations;
@@ -177,7 +182,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   }
   if (!a.active(now)) leap_.saw();
   if (!judged && !last) {
-    // A sweep without an ELBO is not the last.
+    // The last sweep must have an ELBO: if the callback wants to stop now, one more sweep follows.
     stops_ = !on_sweep({out_.iterations, std::nan(""), t, std::nan("")});
     return;
   }
@@ -197,6 +202,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
 
 bool CaviRun::judge(double t, double noise, double objective, bool leaping) {
   const Annealing& a = o_.annealing;
+  // Objectives can be compared if both sweeps had the same temperature and the objective is one that ascent increases.
   const bool comparable = previous_temperature_ == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
   if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
   previous_ = objective;

@@ -1,11 +1,13 @@
+// K-means: Lloyd's algorithm from k-means++ seeds (Arthur & Vassilvitskii 2007).
 #include "runtime/methods/columns.h"
 
 namespace lehr {
 namespace {
 
-constexpr int kLloyd = 20;
+constexpr int kLloyd = 20;  // most iterations
 
-/// Seeds far from each other: each next one with probability proportional to its squared distance.
+/// Returns k rows as seeds, far from each other: each next one has a probability proportional to its squared distance
+/// from the nearest seed so far.
 Columns plus_plus(const Columns& x, Eigen::Index k, Rng& rng) {
   Columns centres(k, x.cols());
   Eigen::VectorXd distance = Eigen::VectorXd::Constant(x.rows(), 1.0);

@@ -1,3 +1,6 @@
+// Feature columns from observations. Numbers become one column each; categories, and too many numbers, are hashed to
+// 256 columns with random signs (Weinberger et al. 2009), so that inner products are preserved on average. The parts
+// from several arrays are put side by side and standardised.
 #include "runtime/methods/columns.h"
 
 #include <algorithm>
@@ -10,9 +13,10 @@ namespace {
 using machine::ColumnForm;
 using machine::ColumnsRow;
 
+/// The largest number of columns of one array.
 constexpr Eigen::Index kColumns = 256;
 
-/// Feature hashing with signs (Weinberger et al. 2009) once there are more features than columns.
+/// Returns the column of a feature and the sign of its entries; with `hashed`, both are pseudo-random.
 std::pair<Eigen::Index, double> column(std::uint64_t feature, bool hashed) {
   if (!hashed) return {static_cast<Eigen::Index>(feature), 1.0};
   std::uint64_t h = (feature + 1) * 0x9E3779B97F4A7C15ULL;
@@ -22,6 +26,7 @@ std::pair<Eigen::Index, double> column(std::uint64_t feature, bool hashed) {
   return {static_cast<Eigen::Index>(h % static_cast<std::uint64_t>(kColumns)), (h >> 40 & 1) != 0 ? 1.0 : -1.0};
 }
 
+/// Features of elements with equally many values each. Missing values add nothing.
 template <class Value>
 Columns rectangular(std::size_t elements, std::size_t width, bool category, const Value& value) {
   const bool hashed = category || static_cast<Eigen::Index>(width) > kColumns;
@@ -39,7 +44,8 @@ Columns rectangular(std::size_t elements, std::size_t width, bool category, cons
   return out;
 }
 
-/// Rows of different lengths: shares of categories, or means.
+/// Features of rows of different lengths: relative frequencies of categories, or means of numbers. `first` has the
+/// position of the first value of each element, and the end; `inner` is the number of values of one entry of a row.
 template <class Value>
 Columns ragged(const std::vector<std::size_t>& first, std::size_t inner, bool category, const Value& value) {
   const bool hashed = category || static_cast<Eigen::Index>(inner) > kColumns;
@@ -57,11 +63,13 @@ Columns ragged(const std::vector<std::size_t>& first, std::size_t inner, bool ca
   return out;
 }
 
+/// The observations of the elements of one subject.
 class Observations {
  public:
   Observations(const Engine& e, const machine::SubjectRow& subject)
       : e_(e), elements_(product(subject.first_axis, subject.axes)) {}
 
+  /// Adds the features of one array of data; ignores one that does not fit the others.
   void add(const ColumnsRow& row) {
     if (row.form == ColumnForm::named) {
       add_named(row);
@@ -71,6 +79,7 @@ class Observations {
     if (part && (parts_.empty() || parts_.front().rows() == part->rows())) parts_.push_back(std::move(*part));
   }
 
+  /// Returns all columns, each with mean 0 and variance 1 (or 0, if it is constant).
   Columns standardised() const {
     Eigen::Index columns = 0;
     for (const Columns& p : parts_)
@@ -91,6 +100,7 @@ class Observations {
   }
 
  private:
+  /// Returns the product of some extents of Model::axes.
   std::size_t product(std::int64_t first, std::int64_t count) const {
     std::size_t n = 1;
     for (std::int64_t k = 0; k < count; ++k)
@@ -98,6 +108,7 @@ class Observations {
     return n;
   }
 
+  /// Returns the features of an array over the elements; none if its length does not fit.
   std::optional<Columns> of(const ColumnsRow& row) const {
     const bool category = e_.model().buffers[row.buffer].integers != 0;
     const std::size_t length = category ? e_.integers(row.buffer).size() : e_.reals(row.buffer).size();
@@ -106,7 +117,7 @@ class Observations {
     };
     if (row.form == ColumnForm::ragged) {
       const std::size_t inner = product(row.first_inner, row.inners);
-      std::vector<std::size_t> first;  // packed position of the first value of each element, and the end
+      std::vector<std::size_t> first;  // position of the first value of each element, and the end
       for (std::int64_t o : e_.integers(row.by))
         first.push_back(static_cast<std::size_t>(o) * inner);
       return ragged(first, inner, category, value);
@@ -115,7 +126,8 @@ class Observations {
     return rectangular(elements_, length / elements_, category, value);
   }
 
-  /// Rows that differ in what else is named add to the same columns.
+  /// Adds values whose data name two elements (the ties of a node): the other element is the feature. Successive rows
+  /// of the table that differ in that other element only add to the same columns.
   void add_named(const ColumnsRow& row) {
     const bool again = last_named_ && last_named_->by == row.by && last_named_->buffer == row.buffer;
     if (!again) {

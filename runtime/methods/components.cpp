@@ -1,3 +1,5 @@
+// Reads the components of a model from its tables (ComponentsRow) and attaches the features of the elements, which are
+// computed when a split first needs them.
 #include "runtime/methods/components.h"
 
 #include <algorithm>
@@ -10,6 +12,7 @@ namespace {
 
 using machine::unsigned_of;
 
+/// Returns a range of Model::component_arrays, with the set bits of their axes as a list.
 std::vector<ComponentArray> arrays(const machine::Model& m, std::int64_t first, std::int64_t count) {
   std::vector<ComponentArray> out;
   for (const machine::ComponentArrayRow& row : std::span(m.component_arrays + first, unsigned_of(count))) {

@@ -1,3 +1,6 @@
+// The engine: allocates the buffers that are in memory, wires the machine to window, supply, workers and journal, and
+// copies q. Buffers of items in a window or out of core have no memory of their own; checkpoints contain every buffer
+// that follows from neither data nor other buffers.
 #include "runtime/methods/engine.h"
 
 #include <algorithm>
@@ -11,17 +14,19 @@ namespace {
 
 using machine::Role;
 
+/// Returns true if a buffer has the values that a start assigns to a category of the items.
 bool is_pick(const machine::Model& m, std::int64_t buffer) {
   return std::any_of(m.picks, m.picks + m.pick_count, [&](const machine::PickRow& p) { return p.buffer == buffer; });
 }
 
-/// What follows from neither data nor other buffers, and is read by later calls. Integers are as wide as numbers.
+/// Returns true if later sweeps read the buffer and it follows from neither data nor other buffers; such buffers belong
+/// into a checkpoint. They are copied as doubles, since integers have the same width.
 bool outlives(const machine::Model& m, std::int64_t buffer) {
   const Role role = m.buffers[buffer].role;
   return (role != Role::data && role != Role::scratch) || buffer == m.item_inverse;
 }
 
-/// As View::length, which would overflow where sizes are absurd.
+/// Returns the number of elements of a buffer as a double, because View::length would overflow for absurd sizes.
 double length_of(const machine::View& v, std::int64_t buffer) {
   const machine::BufferRow& row = v.model.buffers[buffer];
   double n = 1;
@@ -30,7 +35,8 @@ double length_of(const machine::View& v, std::int64_t buffer) {
   return n;
 }
 
-/// Whether a size is one of the items: their number, that of what is nested in them, or of row offsets.
+/// Returns true if an extent changes with the items: their number, that of elements nested in them, or the length of
+/// row offsets over them.
 bool is_of_items(const machine::Model& m, machine::Extent size) {
   const StepRow* const stage = machine::batch_stage(m);
   if (size >= 0 || !stage) return false;
@@ -40,12 +46,14 @@ bool is_of_items(const machine::Model& m, machine::Extent size) {
   return row.rule == machine::SizeRule::nested && is_of_items(m, m.arrays[row.offsets].rows);
 }
 
+/// Returns true if any axis of a buffer changes with the items.
 bool lies_on_items(const machine::Model& m, std::int64_t buffer) {
   const machine::BufferRow& row = m.buffers[buffer];
   return std::any_of(m.axes + row.first_axis, m.axes + row.first_axis + row.axes,
                      [&](machine::Extent e) { return is_of_items(m, e); });
 }
 
+/// Returns the sizes with no items: 0 elements, and offsets of one entry.
 std::vector<std::int64_t> without_items(const machine::Model& m, std::vector<std::int64_t> sizes) {
   for (std::size_t slot = 0; slot < sizes.size(); ++slot) {
     if (is_of_items(m, -(static_cast<machine::Extent>(slot) + 1)))
@@ -102,7 +110,7 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
 }
 
 void Engine::work_with(std::size_t threads, const ShareSize& least, Group* group) {
-  // An interpreter may throw.
+  // An interpreter may throw, which no thread but the caller may do.
   workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least, group, spill_.get());
   machine_.workers = workers_->hook();
 }
@@ -134,7 +142,7 @@ void Engine::make_room(const std::vector<std::int64_t>& sizes) {
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
     if (is_pick(model(), b) || !lies_on_items(model(), b)) continue;
     const std::size_t length = machine_.view().length(b);
-    if (reals(b).size() < length) resize(b, length + length / 4);
+    if (reals(b).size() < length) resize(b, length + length / 4);  // some more, so that it is rarely necessary
   }
 }
 
@@ -158,6 +166,7 @@ std::vector<std::int64_t> Engine::state_buffers() const {
 }
 
 std::int32_t Engine::elbo(Elbo& out) const {
+  // Status and ELBO are recorded together, as one answer of the engine.
   struct Learnt {
     std::int32_t status;
     Elbo elbo;
@@ -183,7 +192,7 @@ Arrays Engine::save() const {
 void Engine::load(const Arrays& saved) const {
   const std::vector<std::int64_t> buffers = state_buffers();
   const auto fits = [&](const std::vector<double>& x, std::int64_t b) { return x.size() == reals(b).size(); };
-  if (!std::ranges::equal(saved, buffers, fits)) throw OtherRun();  // of a checkpoint
+  if (!std::ranges::equal(saved, buffers, fits)) throw OtherRun();  // the snapshot is of a checkpoint
   auto from = saved.begin();
   for (const std::int64_t b : buffers)
     std::ranges::copy(*from++, reals(b).begin());

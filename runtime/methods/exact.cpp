@@ -1,3 +1,5 @@
+// Coupling from the past. The random numbers of time t < 0 are a function of t and of the sample, so a run that begins
+// further in the past repeats those of shorter runs at the same times. The distance doubles until all runs have met.
 #include "runtime/methods/exact.h"
 
 #include <fmt/format.h>
@@ -18,7 +20,7 @@ std::int32_t run_envelope(const Engine& e, const ExactOptions& o, std::int64_t d
   const machine::Model& m = e.model();
   if (const std::int32_t status = e.call(m.open_envelope)) return status;
   const auto chain = static_cast<std::uint64_t>(draw) + (o.chain << 32);
-  // The random numbers of a time are the same whatever `back` is.
+  // The key of a step depends on its distance from time 0 alone, so its random numbers are the same for every `back`.
   for (std::int64_t step = -back * m.step_count; step < 0; ++step) {
     machine::set_key(e.machine(), o.seed, chain, step + 1);
     const std::int64_t turn = (step + back * m.step_count) % m.step_count;
@@ -34,7 +36,7 @@ Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_swee
   Outcome out;
   const PlainAtEnd plain{e};
   e.set({});
-  std::int64_t usual = 1;  // how far back the last sample began
+  std::int64_t usual = 1;  // sweeps before time 0 at which the last sample began
   for (std::int64_t draw = 0; draw < o.draws; ++draw) {
     double undecided = 1;
     for (std::int64_t back = std::max<std::int64_t>(1, usual / 2); undecided > 0; back *= 2) {

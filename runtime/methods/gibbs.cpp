@@ -1,3 +1,4 @@
+// The Gibbs sampler: with code that draws, an ordinary sweep with one pass over the blocks of an item is a Gibbs sweep.
 #include "runtime/methods/gibbs.h"
 
 #include <cmath>

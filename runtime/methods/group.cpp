@@ -1,3 +1,4 @@
+// Counts the messages of a group of processes, and collects texts and traffic from all of them by broadcasts.
 #include "runtime/methods/group.h"
 
 namespace lehr {
@@ -44,6 +45,7 @@ std::vector<Traffic> traffic_of(Group& group) {
 std::vector<std::string> texts_of(Group& group, const std::string& here) {
   std::vector<std::string> out(group.size());
   for (std::size_t rank = 0; rank < out.size(); ++rank) {
+    // Messages consist of doubles: first the length, then one double a character.
     double length = static_cast<double>(here.size());
     group.broadcast({&length, 1}, rank);
     std::vector<double> characters(here.begin(), here.end());

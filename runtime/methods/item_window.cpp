@@ -1,3 +1,5 @@
+// The window of item factors. A run's rows keep the alignment modulo 64 bytes that they have in the whole buffer, so
+// that generated code vectorises them in the same way and gives the same bits.
 #include "runtime/methods/item_window.h"
 
 #include "runtime/machine/items.h"
@@ -5,7 +7,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kAligned = 8;  // numbers in 64 bytes, which generated code expects buffers to be aligned to
+/// Numbers in 64 bytes, the alignment of buffers that generated code expects.
+constexpr std::size_t kAligned = 8;
 
 }  // namespace
 
@@ -39,7 +42,7 @@ void ItemWindow::place(std::span<const machine::ItemRange> runs) {
     for (const machine::ItemRange& run : runs) {
       const auto first = static_cast<std::size_t>(machine::row_of(machine_, rows, run.begin)) * width,
                  past = static_cast<std::size_t>(machine::row_of(machine_, rows, run.end)) * width;
-      // Where the whole array would begin must be aligned.
+      // The address at which the whole array would begin must be aligned, so a gap may be necessary.
       end += (first % kAligned + kAligned - end % kAligned) % kAligned;
       begins_[b]->push_back(end);
       end += past - first;

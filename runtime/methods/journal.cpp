@@ -1,3 +1,4 @@
+// The journal of a run: buffers of serialised answers, and weak references to the snapshots that a checkpoint saves.
 #include "runtime/methods/journal.h"
 
 #include <algorithm>
@@ -36,6 +37,7 @@ Arrays Journal::found() {
 }
 
 void Journal::keep(const std::shared_ptr<Arrays>& arrays) {
+  // Now and then, entries of snapshots that nobody holds any more are removed.
   if (kept_.size() >= enough_) {
     std::erase_if(kept_, [](const auto& k) { return k.second.expired(); });
     enough_ = std::max<std::size_t>(enough_, 2 * kept_.size());

@@ -1,3 +1,6 @@
+// Extrapolation by SQUAREM. It needs three successive parameter vectors of plain sweeps, so a few plain sweeps lie
+// between two extrapolations. The trust length grows when a step of that length is accepted, and shrinks when one is
+// refused.
 #include "runtime/methods/leap.h"
 
 #include <algorithm>
@@ -9,11 +12,12 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kBetween = 4;  // plain sweeps from one to the next, enough to see whether the run has settled
-constexpr double kSlow = 0.8;        // factor of the movement from sweep to sweep, above which a run creeps
-constexpr double kLonger = 8;
+constexpr std::size_t kBetween = 4;  // plain sweeps between extrapolations, enough for the stopping rule
+constexpr double kSlow = 0.8;        // ratio of successive movements above which convergence is slow
+constexpr double kLonger = 8;        // factor by which the trust length changes; also its minimum
 
-/// The length of a step, arrays of every size counting alike.
+/// Returns the length of a step: the root of the sum of each array's relative squared change, so that all arrays count
+/// alike.
 double length_of(const Parameters& from, const Parameters& to) {
   expect_alike(from, to);
   double out = 0;
@@ -50,7 +54,7 @@ double Leap::length() const {
   const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
   expect_alike(a, b);
   expect_alike(b, c);
-  Parameters turned = c;  // a + (c - b) - (b - a) against b: the change of the step
+  Parameters turned = c;  // c + v, whose distance from c is |v|, the change from one step to the next
   for (std::size_t k = 0; k < c.size(); ++k) {
     for (std::size_t i = 0; i < c[k].size(); ++i)
       turned[k][i] = c[k][i] + ((c[k][i] - b[k][i]) - (b[k][i] - a[k][i]));
@@ -71,7 +75,8 @@ bool Leap::ahead(const Elbo& elbo) {
   return moved;
 }
 
-/// a + 2 l (b - a) + l^2 ((c - b) - (b - a)); what is positive remains so, by a shorter step.
+/// Sets the parameters to a + 2 l (b - a) + l^2 ((c - b) - (b - a)). If one of them leaves its range (positive ones
+/// must stay positive), it halves l.
 bool Leap::move(double length) {
   const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
   const std::vector<std::int64_t> buffers = e_.global_buffers();

@@ -1,3 +1,5 @@
+// Aligned, zeroed memory for buffers. Arrays of 16 MB and more ask for large pages, because their rows are read in no
+// order, and every row would need an address translation of its own.
 #include "runtime/methods/memory.h"
 
 #include <sys/mman.h>
@@ -11,15 +13,16 @@ namespace lehr {
 
 namespace {
 
-/// Pages of large arrays, whose rows are read here and there: one of 4 KB for every row would be looked up for each.
+/// The size of a large page, and the smallest array that asks for them, in bytes.
 constexpr std::size_t kLargePage = std::size_t{1} << 21, kLargeArray = 8 * kLargePage;
 
+/// Allocates zeroed memory; throws std::bad_alloc.
 void* zeros(std::size_t bytes) {
   const bool large = bytes >= kLargeArray;
   const std::size_t alignment = large ? kLargePage : 64, all = (bytes + alignment - 1) / alignment * alignment;
   void* const p = std::aligned_alloc(alignment, all);
   if (!p) throw std::bad_alloc();
-  if (large) madvise(p, all, MADV_HUGEPAGE);  // a wish: without it everything is as well, but slower
+  if (large) madvise(p, all, MADV_HUGEPAGE);  // only a hint: without large pages it is slower
   std::memset(p, 0, bytes);
   return p;
 }

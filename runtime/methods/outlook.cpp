@@ -1,3 +1,5 @@
+// Improvement bounds. The gains of the last sweeps are taken as a geometric series, whose tail is the gain still to
+// come.
 #include "runtime/methods/outlook.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ bool Outlook::may_reach(double target, double elbo) {
   const double first = recent_[1] - recent_[0], last = recent_[kSpan + 1] - recent_[kSpan];
   if (!(first > last)) return first > 0 || last > 0;
   if (last <= 0) return false;
-  // Near a plateau the gains of the last few sweeps fall more slowly.
+  // Near a plateau the last few gains shrink more slowly than the earlier ones; the slower ratio counts.
   const double before = recent_[kSpan + 1 - kLate] - recent_[kSpan - kLate];
   if (last >= before) return true;
   const double factor = std::max(factor_of(first, last, kSpan), factor_of(before, last, kLate));

@@ -1,3 +1,6 @@
+// Incremental sweeps. After a batch of items, the machine's statistics are those of the batch; merge() replaces them by
+// the total over all batches, with the new sums in place of the old ones. Once a pass, the total is added up afresh, so
+// that rounding errors do not accumulate.
 #include "runtime/methods/parts.h"
 
 #include <algorithm>
@@ -8,12 +11,13 @@ namespace {
 using machine::Machine;
 using machine::StepRow;
 
-constexpr double kMost = 5;                // parts
-constexpr double kShare = 3;               // operations with the items by those outside, in each part
-constexpr double kOperations = 4'000'000;  // of a part at least
-constexpr double kMerge = 4;               // operations of a number that is merged
-constexpr double kMemory = 1e9;            // bytes of the sums of all parts
+constexpr double kMost = 5;                // batches
+constexpr double kShare = 3;               // least ratio of operations on items to those outside, in each batch
+constexpr double kOperations = 4'000'000;  // least operations of a batch
+constexpr double kMerge = 4;               // operations of merging one number
+constexpr double kMemory = 1e9;            // most bytes of the sums of all batches
 
+/// Returns how many numbers the statistics of a stage have.
 double numbers(const Machine& m, const StepRow& stage) {
   double out = 0;
   for (const std::int64_t b : machine::statistics_of(*m.model, stage))
@@ -21,7 +25,7 @@ double numbers(const Machine& m, const StepRow& stage) {
   return out;
 }
 
-/// Calls `body(number, position)` for all statistics of a stage.
+/// Calls `body(number, position)` for all numbers of the statistics of a stage; positions count through all buffers.
 template <class Body>
 void each_number(const Machine& m, const StepRow& stage, const Body& body) {
   std::size_t k = 0;
@@ -65,7 +69,7 @@ void Parts::merge(const Machine& m, const StepRow& stage, std::int64_t part) {
     old[k] = x;
   });
   if (part + 1 == count_) {
-    // What was added and taken off again leaves no trace beyond a pass.
+    // The total is added up afresh: errors of adding and subtracting must not outlast a pass.
     for (std::size_t k = 0; k < total_.size(); ++k) {
       total_[k] = 0;
       for (const std::vector<double>& s : sums_)

@@ -1,3 +1,5 @@
+// The thread pool. A round is a body and a number; a thread that wakes up runs the body if the round is still open. The
+// caller closes the round after its own part and waits for the threads that took part.
 #include "runtime/methods/pool.h"
 
 #include <pthread.h>
@@ -18,7 +20,7 @@ Pool::Pool(std::size_t threads) {
     for (std::size_t k = 1; k < threads; ++k)
       threads_.emplace_back([this, k] { wait_for_work(k); });
   } catch (const std::system_error&) {
-    // As many as there may be.
+    // The pool has the threads that the system allowed.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -42,7 +44,7 @@ void Pool::run(const std::function<void(std::size_t)>& body) {
   begun_.notify_all();
   body(0);
   std::unique_lock lock(mutex_);
-  body_ = nullptr;
+  body_ = nullptr;  // closes the round for threads that have not woken up
   done_.wait(lock, [&] { return running_ == 0; });
 }
 

@@ -1,3 +1,6 @@
+// Random starts of an engine, with what machine::start asks for: clusters of the observations, memory for the values of
+// categories, and deferred assignments for items that are in a window or out of core. Deferred or not, a start makes
+// the same draws, so it does not depend on where the items are.
 #include "runtime/methods/random_start.h"
 
 #include <algorithm>
@@ -11,7 +14,7 @@
 namespace lehr {
 namespace {
 
-/// Clusters of what was observed, for the starts that ask for them.
+/// Clusters of the observations, for StartKind::points.
 struct Clustering {
   const Engine& e;
   std::vector<std::int64_t> found;
@@ -22,6 +25,7 @@ struct Clustering {
   }
 };
 
+/// Implements Clusters::of_parameter.
 const std::int64_t* of_parameter(void* context, std::int64_t parameter, std::int64_t k, Rng& rng) {
   auto& c = *static_cast<Clustering*>(context);
   const machine::ParameterRow& row = c.e.model().parameters[parameter];
@@ -30,27 +34,30 @@ const std::int64_t* of_parameter(void* context, std::int64_t parameter, std::int
   return c.found.size() == elements ? found : nullptr;
 }
 
+/// Implements Clusters::of_step.
 const std::int64_t* of_step(void* context, std::int64_t step, std::int64_t k, Rng& rng) {
   auto& c = *static_cast<Clustering*>(context);
   return c.of(c.e.steps()[static_cast<std::size_t>(step)].subject, k, rng);
 }
 
-/// A value that an element or an item takes.
+/// A deferred assignment: the start value of an element or an item.
 struct Taking {
-  std::int64_t at;
-  std::int32_t value;
+  std::int64_t at;     // number of the element or item
+  std::int32_t value;  // the value
 };
 
-/// The first `count` elements of 0 .. n - 1 after shuffle(rng, ...), in memory of the root of n: the swaps are undone
-/// from the last to the first, from states of the generator that were kept on the way.
+/// Returns the first `count` elements of 0 .. n - 1 after shuffle(rng, ...), with memory for about sqrt(n) numbers. A
+/// first pass makes all draws and saves the generator every sqrt(n) draws. A second one goes through the swaps from the
+/// last to the first, block by block, and follows the wanted positions back to the elements that end there.
 std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t count) {
   const std::size_t block = 1 + static_cast<std::size_t>(std::sqrt(static_cast<double>(n)));
-  std::vector<std::pair<std::size_t, Rng>> states;  // before the draw for a place
+  std::vector<std::pair<std::size_t, Rng>> states;  // the generator before the draw for position `first`
   for (std::size_t i = n; i > 1; --i) {
     if ((n - i) % block == 0) states.emplace_back(i, rng);
     draw_below(rng, i);
   }
-  std::unordered_map<std::size_t, std::size_t> wanted;  // by where an element is now: its place in the end
+  // From the present position of an element to its final one.
+  std::unordered_map<std::size_t, std::size_t> wanted;
   for (std::size_t k = 0; k < count; ++k)
     wanted[k] = k;
   std::vector<std::size_t> other;
@@ -75,20 +82,22 @@ std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t 
   return out;
 }
 
-/// What elements of the items take, as long as their factors or data are not in memory.
+/// The deferred assignments of one start, until the items are loaded.
 struct TakenValues {
-  Engine& engine;
-  std::map<std::int64_t, std::vector<Taking>> by_parameter = {}, by_pick = {};
-  std::map<std::int64_t, std::int64_t> before = {};  // by parameter: rows of the items that were there before
-  std::vector<std::int64_t> order = {};
+  Engine& engine;                                                 // the engine that starts
+  std::map<std::int64_t, std::vector<Taking>> by_parameter = {},  // assignments of stored elements
+      by_pick = {};                                               // assignments of local categories of items
+  std::map<std::int64_t, std::int64_t> before = {};  // by parameter: rows of the items that were loaded before
+  std::vector<std::int64_t> order = {};              // the result of the last Taken::first
 };
 
-/// In the order of elements.
+/// Returns the assignments of the elements begin, ..., end - 1, sorted; sorts all of them first if necessary.
 std::span<const Taking> taken_in(std::vector<Taking>& all, std::int64_t begin, std::int64_t end) {
   if (!std::ranges::is_sorted(all, {}, &Taking::at)) std::ranges::sort(all, {}, &Taking::at);
   return {std::ranges::lower_bound(all, begin, {}, &Taking::at), std::ranges::lower_bound(all, end, {}, &Taking::at)};
 }
 
+/// Implements Taken::put. Runs come in the order of the items, so that the rows before each are counted.
 bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange which) {
   auto& taken = *static_cast<TakenValues*>(context);
   for (auto& [parameter, all] : taken.by_parameter) {
@@ -119,22 +128,25 @@ bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange 
   return !taken.by_parameter.empty();
 }
 
+/// Implements Taken::take.
 void take_value(void* context, std::int64_t parameter, std::size_t element, std::int64_t value) {
   static_cast<TakenValues*>(context)->by_parameter[parameter].push_back(
       {static_cast<std::int64_t>(element), static_cast<std::int32_t>(value)});
 }
 
+/// Implements Taken::take_item.
 void take_item(void* context, std::int64_t pick, std::int64_t item, std::int64_t value) {
   static_cast<TakenValues*>(context)->by_pick[pick].push_back({item, static_cast<std::int32_t>(value)});
 }
 
+/// Implements Taken::first.
 const std::int64_t* first_in_order(void* context, std::size_t n, std::size_t count, Rng& rng) {
   auto& taken = *static_cast<TakenValues*>(context);
   taken.order = first_of_shuffle(rng, n, count);
   return taken.order.data();
 }
 
-/// Room for the picks as long as a start needs them.
+/// A guard: while it lives, the pick buffers have memory.
 class Picks {
  public:
   explicit Picks(Engine& engine) : engine_(engine) {
@@ -157,6 +169,7 @@ class Picks {
 
 }  // namespace
 
+/// The names of the kinds of start.
 constexpr std::pair<std::string_view, StartKind> kKinds[] = {{"seeds", StartKind::seeds},
                                                              {"means", StartKind::means},
                                                              {"allocations", StartKind::allocations},
@@ -188,7 +201,7 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
 }
 
 Placed any_start(Engine& e, StartKind wanted, const Rng& rng) {
-  // Those that ask least of the data come first.
+  // The order of the attempts: kinds that need less of the data come first.
   constexpr StartKind kOthers[] = {StartKind::means, StartKind::flat, StartKind::points, StartKind::allocations,
                                    StartKind::seeds};
   const std::int32_t failed = random_start(e, wanted, rng);
@@ -201,7 +214,7 @@ Placed any_start(Engine& e, StartKind wanted, const Rng& rng) {
 }
 
 void restart_at(Engine& engine, StartKind kind) {
-  constexpr std::uint64_t kStream = 0x57A7;  // not that of the first starts
+  constexpr std::uint64_t kStream = 0x57A7;  // not the stream of first starts, which would be repeated
   engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
     return engine.seen([&] {
       const Rng rng(seed, kStream);

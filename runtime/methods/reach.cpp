@@ -1,3 +1,4 @@
+// The pilot run: ten full steps from one sample of items, and the energy of the data after them.
 #include "runtime/methods/reach.h"
 
 #include "runtime/methods/batches.h"
@@ -5,8 +6,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kItems = 1000, kSteps = 10;
-constexpr std::uint64_t kSample = 0x5A3;
+constexpr std::int64_t kItems = 1000, kSteps = 10;  // size of the sample, steps from it
+constexpr std::uint64_t kSample = 0x5A3;            // added to the seed, so that the sample is not the first minibatch
 
 }  // namespace
 

@@ -1,3 +1,5 @@
+// The partition of items into chunks. How many chunks there are follows from the work and from the sums that each has
+// to add up; where they end, from the items and their nested elements.
 #include "runtime/methods/shares.h"
 
 #include <algorithm>
@@ -14,13 +16,14 @@ using machine::Shareable;
 
 namespace {
 
-constexpr double kFewShares = 32, kMostShares = 4096;
-constexpr double kCached = 1 << 20;  // numbers
-/// Items of a share, for groups of items to stay together.
+constexpr double kFewShares = 32, kMostShares = 4096;  // limits for little, and for very much work
+constexpr double kCached = 1 << 20;                    // numbers that are assumed to fit into caches
+/// Items of a chunk from which on chunks end at multiples of kItemsTogether.
 constexpr Threshold<std::int64_t> kManyItems("shares.many_items", 512);
-constexpr double kLarge =
-    1e9;  // operations that are worth a share beyond the first few, for those who have many machines
+/// Operations that are worth a chunk beyond kFewShares, for groups of many machines.
+constexpr double kLarge = 1e9;
 
+/// Returns the number of items in the runs.
 std::int64_t count(std::span<const ItemRange> runs) {
   std::int64_t out = 0;
   for (const ItemRange& run : runs)
@@ -28,7 +31,7 @@ std::int64_t count(std::span<const ItemRange> runs) {
   return out;
 }
 
-/// How much there is before an item: items, and rows of what is nested in them.
+/// Measures work by position: the number of items before an item, and of the nested elements in them.
 class Position {
  public:
   Position(const Machine& m, const Shareable& what, const machine::Supply* supply)
@@ -38,6 +41,7 @@ class Position {
       if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
     }
   }
+  /// Returns the work before an item.
   std::int64_t operator()(std::int64_t item) const {
     std::int64_t out = item;
     for (const machine::Extent size : nested_)
@@ -45,7 +49,7 @@ class Position {
     return out;
   }
 
-  /// The end of a run from `begin` that has at least this much in it, `last` at most.
+  /// Returns the end of the shortest run from `begin` with at least this much work, by bisection; `last` at most.
   std::int64_t end_of(std::int64_t begin, std::int64_t last, std::int64_t much) const {
     const std::int64_t before = (*this)(begin);
     std::int64_t low = begin + 1, high = last;
@@ -64,6 +68,7 @@ class Position {
   std::vector<machine::Extent> nested_;
 };
 
+/// Returns the number of chunks that these runs are worth, at least 1.
 double count_shares(const Machine& m, const Shareable& what, std::span<const ItemRange> runs, const ShareSize& least) {
   const auto items = static_cast<double>(count(runs));
   const double operations = items * static_cast<double>(what.operations),
@@ -76,7 +81,7 @@ double count_shares(const Machine& m, const Shareable& what, std::span<const Ite
   const double worth = operations / std::max(of_share, of_sum * sums),
                most = std::clamp(operations / kLarge, kFewShares, kMostShares);
   const double parts = std::clamp(std::floor(std::min(worth, items)), 1.0, most);
-  // Few are a power of two, so that as many processes have a branch of the sums each and send one message.
+  // Few chunks are a power of two: then as many processes have one branch of the sum tree each and send one message.
   return parts < kFewShares ? static_cast<double>(std::bit_floor(static_cast<std::size_t>(parts))) : parts;
 }
 
@@ -99,7 +104,7 @@ Cut cut_into_shares(const Machine& m, const Shareable& what, std::span<const Ite
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);
-  // Where there are many items, no item is left over because of the cut.
+  // With many items, chunks end at multiples of kItemsTogether, so that code vectorises all items but the last ones.
   const std::int64_t group = count(runs) >= kManyItems * static_cast<std::int64_t>(parts) ? kItemsTogether : 1;
   Cut out{{}, {0}};
   std::int64_t seen = 0;

@@ -1,3 +1,5 @@
+// Files for factors of out-of-core items. A directory is marked and locked while its process lives, so a later process
+// can tell left-over directories from those in use, and removes only its own user's.
 #include "runtime/methods/spill.h"
 
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 namespace lehr {
 namespace {
 
+/// An open file of the spill; every failure throws SpillFailure.
 class File {
  public:
   File(const std::string& path, int flags) : path_(path), file_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
@@ -22,7 +25,8 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// All of the bytes, by pread or pwrite.
+  /// Transfers all of the bytes at a file position by `transfer` (pread or pwrite); throws SpillFailure, whose message
+  /// says `what` failed.
   template <class Transfer>
   void move(const Transfer& transfer, char* bytes, std::size_t count, std::size_t at, const char* what) const {
     while (count > 0) {
@@ -48,6 +52,7 @@ class File {
   int file_;
 };
 
+/// Transfers all rows, one after another, from number `at` of the file on. Returns the position after the last one.
 template <class Transfer>
 std::size_t each_row(const File& file, const Transfer& transfer, std::size_t at,
                      const std::vector<std::span<double>>& rows, const char* what) {
@@ -58,10 +63,10 @@ std::size_t each_row(const File& file, const Transfer& transfer, std::size_t at,
   return at;
 }
 
-/// In a directory that is a Spill's.
+/// The name of the file that marks a directory as one of a Spill.
 constexpr const char* kMark = "lehr-spill";
 
-/// Removes directories whose processes did not live to do so: those with the mark, on which nobody has a lock.
+/// Removes the directories of processes that were killed: those with the mark on which no process has a lock.
 void remove_leftovers(const std::filesystem::path& inside) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -87,7 +92,7 @@ Spill::Spill(const std::string& inside) {
     throw SpillFailure(
         {ExitCode::usage, inside, std::string("cannot make a directory in it: ") + std::strerror(errno), {}});
   lock_ = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  // Where there can be no lock there is no mark, and nobody takes it for left over.
+  // A file system without locks gets no mark, so that no other process takes the directory for left over.
   if (lock_ >= 0 && ::flock(lock_, LOCK_EX) == 0)
     ::close(::openat(lock_, kMark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }

@@ -1,3 +1,5 @@
+// The tree that adds sums of chunks in a fixed order. Branches that wait for their sibling are in a map; an insertion
+// joins upwards as long as the sibling is there, and adds outside the lock.
 #include "runtime/methods/sum_tree.h"
 
 #include <algorithm>
@@ -7,14 +9,16 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kAligned = 8;  // numbers in 64 bytes, which generated code expects buffers to be aligned to
+/// Numbers in 64 bytes, the alignment of buffers that generated code expects.
+constexpr std::size_t kAligned = 8;
 
+/// Returns a count of numbers rounded up to whole 64 bytes.
 std::size_t aligned(std::size_t numbers) { return (numbers + kAligned - 1) / kAligned * kAligned; }
 
 }  // namespace
 
 Sums::Sums(const machine::Machine& m, const machine::Shareable& what) {
-  std::size_t end = kAligned;  // the status
+  std::size_t end = kAligned;  // number 0 is the status
   for (const std::int64_t b : what.sums) {
     begin_.push_back(end);
     length_.push_back(m.view().length(b));

@@ -1,3 +1,6 @@
+// Stochastic variational inference. A step replaces the sums of the data by those of the minibatch, infers its items,
+// and updates the global blocks with the natural-gradient step of the weights. Latent temperatures are updated between
+// steps.
 #include "runtime/methods/svi.h"
 
 #include <algorithm>
@@ -56,10 +59,10 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     e.set(weights);
     const std::vector<std::int64_t>& batch = batches.next();
     if (temperatures) {
-      std::vector<std::int64_t> items(batch);
+      std::vector<std::int64_t> items(batch);  // without the duplicates of draws with replacement
       items.erase(std::unique(items.begin(), items.end()), items.end());
       if (const std::int32_t status = temperatures->update(items, o)) return failure(e, status, out);
-      // Sums of data alone that do not come from the batch follow the temperatures.
+      // Sums of the data alone that no minibatch replaces depend on the temperatures of the items.
       if (const std::int32_t status = stage && stage->data >= 0 ? 0 : e.prepare()) return failure(e, status, out);
       temperature = temperatures->temperature();
       if (report) *report = {temperatures->posterior(), out.iterations + 1, temperature};

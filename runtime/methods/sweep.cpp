@@ -1,8 +1,10 @@
+// Sweeps of an engine: translates a SweepPlan into a plan of the machine, and records the result in the journal.
 #include "runtime/methods/sweep.h"
 
 namespace lehr {
 namespace {
 
+/// Returns a minibatch as runs of consecutive items. An item that was drawn twice begins a new run.
 std::vector<ItemRange> runs_of(std::span<const std::int64_t> batch) {
   std::vector<ItemRange> out;
   for (std::int64_t item : batch) {
@@ -12,22 +14,25 @@ std::vector<ItemRange> runs_of(std::span<const std::int64_t> batch) {
   return out;
 }
 
-/// What a batch stands for.
+/// Returns the number of all items relative to those of the minibatch.
 double scale_of(const Engine& e, std::span<const std::int64_t> batch) {
   return static_cast<double>(e.items()) / static_cast<double>(batch.size());
 }
 
+/// Returns the engine's machine with the accuracy of the options.
 machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
   machine::Machine out = e.machine();
   out.accuracy = {o.local_iterations, o.local_tolerance};
   return out;
 }
 
+/// Returns which steps of the sweep the plan needs.
 machine::Which which_of(const SweepPlan& plan) {
   if (plan.items_only) return machine::Which::stages;
   return plan.bound ? machine::Which::all : machine::Which::ascent;
 }
 
+/// Makes the sweep, without a record. An ordinary sweep invalidates the sums of incremental ones.
 std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
   if (plan.parts && e.parts().count() > 1) return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
   e.forget_parts();

@@ -1,3 +1,5 @@
+// Variational tempering, with one latent temperature or one for each item: sweeps at E[1/T] alternate with updates of
+// the temperature's factor; coordinate ascent at temperature 1 follows.
 #include "runtime/methods/temper.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ double mean_inverse(const std::vector<double>& r, const std::vector<double>& tem
 
 namespace {
 
-/// Coordinate ascent at temperature 1 from where the tempering phase ended.
+/// Runs coordinate ascent at temperature 1 from the end of the tempered phase, and adds its counts to that phase's.
 Outcome finish(const Engine& e, CaviOptions options, const Outcome& tempered, const OnSweep& on_sweep) {
   options.annealing = {};
   options.max_iterations -= tempered.iterations;
@@ -62,6 +64,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
       if (!o.constant) log_c = e.seen([&] { return o.log_normaliser({}); });
       r = temperature_factor(elbo.data_energy, o.temperatures, log_c);
     }
+    // The tempered ELBO: the energy of the data at E[1/T], and the temperature's own terms E[log prior / r] - E[log C].
     double objective = elbo.value - (1 - mean_inverse(r, o.temperatures)) * elbo.data_energy;
     for (std::size_t m = 0; m < r.size(); ++m)
       objective += (r[m] > 0 ? -r[m] * std::log(r[m] * levels) : 0) - r[m] * log_c[m];
@@ -83,6 +86,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
 
 namespace {
 
+/// Runs the tempered phase with a temperature for each item, until the tempered ELBO converges.
 Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemGrid& grid, const OnSweep& on_sweep,
                      TemperReport& report) {
   Outcome out;

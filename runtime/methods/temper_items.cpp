@@ -1,3 +1,5 @@
+// Latent temperatures of items: the generated code writes energies times 1/T by item, from which the factor of each
+// temperature follows in closed form.
 #include "runtime/methods/temper_items.h"
 
 #include <cmath>
@@ -9,6 +11,7 @@
 namespace lehr {
 namespace {
 
+/// Throws OtherRun unless both snapshots have the lengths of these items and temperatures.
 void check(const Arrays& r, const Arrays& added, std::size_t items, const ItemGrid& grid) {
   expect_lengths(r, items, grid.temperatures.size());
   expect_lengths(added, 1, items);

@@ -1,3 +1,9 @@
+// Distribution of items over threads and processes. run() partitions the items into chunks, lets every thread take the
+// next free one, and adds the sums by the tree. In a group, each process works on consecutive chunks; unite() then
+// sends partial sums along the tree, so that there are at most as many messages as processes that share a branch.
+//
+// Out-of-core items are loaded piece by piece: as many chunks as there are threads are in progress, and each round
+// loads the next piece of each chunk.
 #include "runtime/methods/workers.h"
 
 #include <algorithm>
@@ -14,10 +20,12 @@ using machine::Shareable;
 
 namespace {
 
+/// Returns true if the runs are one range of all items.
 bool are_all(const Machine& m, const Shareable& what, std::span<const ItemRange> runs) {
   return runs.size() == 1 && runs[0].begin == 0 && runs[0].end == m.whole().extent(what.items);
 }
 
+/// Does the work on the calling thread, in one chunk.
 std::int32_t work_alone(const Machine& m, std::span<const ItemRange> runs, const ItemWork& work) {
   if (work.formed) machine::place(m, runs);
   return machine::work_on(m, 0, runs, work);
@@ -53,7 +61,9 @@ std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<con
   if (m.supply && m.supply->by_shares && what.of_stage && are_all(m, what, runs)) return run_supplied(m, what, work);
   if (!group_ && is_one_share(m, what, runs, least_)) return work_alone(m, runs, work);
   const Cut shares = cut_into_shares(m, what, runs, least_);
-  Group* const group = what.of_stage ? group_ : nullptr;  // what is outside the items is worked on everywhere
+  Group* const group = what.of_stage ? group_ : nullptr;  // regions outside the items are computed by every process
+  // `spread`: after this visit, the factors of an item are at the owner of its chunk alone. A visit of other chunks
+  // needs the factors of items everywhere first.
   const bool spread = group && shares.count() > 1 && !m.window, all = are_all(m, what, runs);
   const auto is_same = [&] { return spread_ && spread_->items == what.items && spread_->shares == shares; };
   if (what.of_stage && !(spread && is_same())) gather(m);
@@ -89,7 +99,7 @@ std::int32_t Workers::run_supplied(const Machine& m, const Shareable& what, cons
   const Cut& shares = found->second;
   const ShareRange mine = part_of(shares.count(), group_ ? group_->rank() : 0, group_ ? group_->size() : 1);
   SumTree sums = tree(what, shares.count());
-  std::vector<Turn> turns;  // ascending
+  std::vector<Turn> turns;  // chunks in progress, ascending
   for (std::size_t next = mine.begin; next < mine.end || !turns.empty();) {
     for (; next < mine.end && turns.size() < threads_; ++next) {
       const bool formed = work.formed || (spill_ && !spilled_.contains(next));
@@ -108,8 +118,9 @@ std::int32_t Workers::run_supplied(const Machine& m, const Shareable& what, cons
 }
 
 void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> turns, const ItemWork& work) {
-  // Counted from where a share begins, as code counts the items that it works on together.
-  constexpr std::int64_t kFewTogether = 8;  // where there is no room for more
+  // A piece has a multiple of the items that code processes together, counted from the beginning of the chunk: so its
+  // bits are those of the whole chunk.
+  constexpr std::int64_t kFewTogether = 8;  // used if memory does not allow kItemsTogether
   const std::int64_t each = m.supply->items / static_cast<std::int64_t>(threads_),
                      together = each < kItemsTogether ? kFewTogether : kItemsTogether,
                      most = std::max(together, each / together * together);
@@ -183,7 +194,7 @@ void Workers::unite(const Machine& m, const Shareable& what, Branch branch, SumT
   unite(m, what, branch.left(), sums);
   unite(m, what, right, sums);
   const std::size_t from = owner_of(right.begin, all), here = group_->rank();
-  if (from == first) return;
+  if (from == first) return;  // both halves met at one process already
   if (here == from) {
     Sums sent = sums.take(right);
     group_->send(sent.numbers(), first);
