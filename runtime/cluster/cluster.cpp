@@ -1,3 +1,4 @@
+// Detects an MPI launcher and joins its processes; silences all processes but the first by redirecting their outputs.
 #include "runtime/cluster/cluster.h"
 
 #include <fcntl.h>
@@ -26,6 +27,7 @@ std::optional<Launch> launch() {
 std::unique_ptr<Group> join_cluster() {
   std::unique_ptr<Group> out = static_cast<const Mpi*>(load_plugin("mpi"))->join();
   const std::optional<Launch> started = launch();
+  // Each process would otherwise fit alone, without a message.
   if (started && out->size() == 1) {
     throw std::runtime_error(fmt::format(
         "{} says that {} processes were started, but MPI knows of one: the launcher is of another MPI than lehr-mpi",

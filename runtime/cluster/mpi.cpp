@@ -1,3 +1,5 @@
+// A group of processes by MPI: point-to-point messages and broadcasts of doubles in MPI_COMM_WORLD. It is compiled to a
+// shared library of its own, which alone links MPI.
 #include "runtime/cluster/mpi.h"
 
 #include <mpi.h>
@@ -9,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// What MPI counts with is an int.
+/// Calls body(first number, count) for pieces of the numbers, because MPI counts with an int.
 template <class Numbers, class Body>
 void in_pieces(Numbers numbers, const Body& body) {
   constexpr std::size_t kMost = std::size_t{1} << 27;
@@ -19,9 +21,10 @@ void in_pieces(Numbers numbers, const Body& body) {
   }
 }
 
+/// Converts a rank to MPI's type.
 int whole(std::size_t rank) { return static_cast<int>(rank); }
 
-/// Errors of MPI end all processes, as they do unless one asks for something else.
+/// The group of all processes. Errors of MPI end all of them, which is the default error handler of MPI.
 class MpiGroup : public Group {
  public:
   MpiGroup() {
@@ -68,6 +71,7 @@ class MpiGroup : public Group {
   std::size_t rank_ = 0, size_ = 1, neighbours_ = 1;
 };
 
+/// Implements Mpi::join.
 std::unique_ptr<Group> join() { return std::make_unique<MpiGroup>(); }
 
 }  // namespace

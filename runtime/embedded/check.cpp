@@ -1,20 +1,25 @@
-// Data against what the model says they are: what is accepted here cannot lead the generated code out of its
-// arrays.
+// Checks of data sets against the model: the sizes that follow from row offsets, and the values of every array. Data
+// that pass cannot lead generated code outside its arrays. The checks are single passes without branches, so that they
+// vectorise.
 #include "runtime/embedded/state.h"
 
 namespace lehr::embedded {
 namespace {
 
-constexpr double kSimplexTolerance = 1e-4;  // as in `lehr fit`: rows stored in single precision pass
-constexpr double kSymmetryTolerance =
-    1e-6;  // of an entry, or of the diagonals of its row and column: rounding of an inverse
+/// Allowed deviation of a row's sum from 1, as in `lehr fit`; rows in single precision pass.
+constexpr double kSimplexTolerance = 1e-4;
+/// Allowed asymmetry of a matrix, relative to the entry or to the diagonals of its row and column; rounding of an
+/// inverse causes it.
+constexpr double kSymmetryTolerance = 1e-6;
 
+/// Returns true unless x is NaN or infinite.
 bool is_finite(double x) { return x - x == 0; }
-/// Below 2^53, from where on doubles do not tell counts apart.
+/// Returns true for integers from 0 up to 2^53, from which on doubles cannot represent all counts.
 bool is_count(double x) { return x >= 0 && x < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(x)) == x; }
+/// Returns the absolute value.
 double size_of(double x) { return x < 0 ? -x : x; }
 
-/// Whether every value is right, or missing where it may be. One pass without branches.
+/// Returns true if every value passes `right`, or is missing (NaN) if that is allowed.
 template <class Right>
 bool all(std::span<const double> x, bool may_be_missing, const Right& right) {
   bool wrong = false;
@@ -23,6 +28,7 @@ bool all(std::span<const double> x, bool may_be_missing, const Right& right) {
   return !wrong;
 }
 
+/// Returns true if every number is in the domain; domains of integers are checked elsewhere.
 bool in_domain(std::span<const double> x, Domain domain, bool missing) {
   switch (domain) {
     case Domain::positive:
@@ -49,6 +55,7 @@ bool in_domain(std::span<const double> x, Domain domain, bool missing) {
   return all(x, missing, is_finite);
 }
 
+/// Returns true if every category is below `limit`; -1 stands for a missing one.
 bool categories(std::span<const std::int64_t> x, std::int64_t limit, bool missing) {
   bool wrong = false;
   for (const std::int64_t value : x)
@@ -56,13 +63,14 @@ bool categories(std::span<const std::int64_t> x, std::int64_t limit, bool missin
   return !wrong;
 }
 
-/// The element along `rows` that an element along `axis` belongs to, by way of the rows of nested plates; -1: to none.
+/// Returns the element of the extent `rows` to which element `at` of the extent `axis` belongs, through the row offsets
+/// of nested plates, by bisection; -1 if the one is not nested in the other.
 std::int64_t outer_of(const View& v, Extent axis, Extent rows, std::int64_t at) {
   while (axis != rows) {
     if (axis >= 0 || v.model.sizes[-(axis + 1)].rule != SizeRule::nested) return -1;
     const ArrayRow& row = v.model.arrays[v.model.sizes[-(axis + 1)].offsets];
     const std::span<const std::int64_t> offsets = v.integers(row.buffer);
-    std::size_t low = 0, high = offsets.size() - 1;  // rows before, and from, that of the element
+    std::size_t low = 0, high = offsets.size() - 1;  // the row of the element is in [low, high)
     while (high - low > 1) {
       const std::size_t middle = low + (high - low) / 2;
       (offsets[middle] <= at ? low : high) = middle;
@@ -73,7 +81,8 @@ std::int64_t outer_of(const View& v, Extent axis, Extent rows, std::int64_t at) 
   return at;
 }
 
-/// Numbers within the rows that others name, or the first axis is.
+/// Returns true if every category that counts within a row of a nested plate is inside that row. Another array names
+/// the row of each value, or it follows from the first axis.
 bool inside_rows(const View& v, const ArrayRow& row) {
   const std::span<const std::int64_t> x = v.integers(row.buffer), offsets = v.integers(row.offsets);
   const std::span<const std::int64_t> named = row.row < 0 ? x : v.integers(row.row);
@@ -87,6 +96,7 @@ bool inside_rows(const View& v, const ArrayRow& row) {
   return !wrong;
 }
 
+/// Returns true if the row sums to 1 within the tolerance, or has a missing entry.
 bool sums_to_one(std::span<const double> row) {
   double total = 0;
   for (const double x : row)
@@ -94,6 +104,7 @@ bool sums_to_one(std::span<const double> row) {
   return total != total || size_of(total - 1) <= kSimplexTolerance;
 }
 
+/// Returns true if an n x n matrix is symmetric within the tolerance.
 bool symmetric(std::span<const double> matrix, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -105,7 +116,7 @@ bool symmetric(std::span<const double> matrix, std::size_t n) {
   return true;
 }
 
-/// An element with several entries is missing as a whole.
+/// Returns true if elements of several entries are missing as a whole or not at all.
 bool whole_rows(std::span<const double> x, std::size_t width) {
   for (std::size_t at = 0; at + width <= x.size(); at += width) {
     std::size_t missing = 0;
@@ -116,9 +127,10 @@ bool whole_rows(std::span<const double> x, std::size_t width) {
   return true;
 }
 
-/// The number of rows of an offsets array when it is known, which takes the offsets of the plate around it.
+/// Computes the size of a slot in `sizes`, from another extent or from row offsets, which it checks.
 Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes);
 
+/// Makes sure that the size of an extent is computed; it may depend on the offsets of the plate around it.
 Status settle_extent(const View& v, const State& s, Extent e, std::int64_t* sizes) {
   return e >= 0 || sizes[-(e + 1)] >= 0 ? kOk : settle(v, s, -(e + 1), sizes);
 }
@@ -158,7 +170,7 @@ Status settle_sizes(const View& v, const State& s) {
 
 Status check_array(const View& v, const ArrayRow& row) {
   const auto width = static_cast<std::size_t>(v.extent(row.width));
-  if (row.domain == Domain::offsets) return kOk;  // settle_sizes looked at it
+  if (row.domain == Domain::offsets) return kOk;  // settle_sizes has checked it
   if (row.domain == Domain::category) {
     const bool right = categories(v.integers(row.buffer), v.extent(row.limit), row.may_be_missing) &&
                        (row.offsets < 0 || inside_rows(v, row));

@@ -1,4 +1,5 @@
-// Sweeps, steps and what is read from them: what a caller of a built object asks of its machine.
+// Sweeps, steps and results of built objects: each function opens the state, checks its arguments, prepares what is
+// invalid, runs the machine, and updates the flags of the state.
 #include "runtime/embedded/driver.h"
 
 #include "runtime/embedded/run.h"
@@ -9,12 +10,13 @@
 namespace lehr::embedded {
 namespace {
 
+/// Makes a random start from this seed. Returns a status.
 std::int32_t start(const Run& r, std::uint64_t seed) {
   const auto placed = [&](StartKind kind) {
     Rng rng(seed, 0);
     return machine::start(r.machine(), {.kind = kind, .order = r.s.order}, rng);
   };
-  // The same kinds as a fit tries, of those that need no clusters.
+  // If the start fails, other kinds follow, as in a fit, but only those that need no clustering.
   if (const std::int32_t status = placed(StartKind::seeds)) {
     if (placed(StartKind::means) != 0 && placed(StartKind::flat) != 0) return status;
   }
@@ -23,7 +25,8 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
   return 0;
 }
 
-/// `passes` over the local factors of an item at most; 0: as many as the state was told.
+/// Makes one sweep with these weights. `passes` limits the iterations over the local blocks of an item; 0: the accuracy
+/// of the state does. Returns a status.
 std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes = 0) {
   if (const std::int32_t status = sum_before(r)) return status;
   set(r.machine(), w);
@@ -35,13 +38,14 @@ std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes 
   return status;
 }
 
-/// The bound of what was last inferred.
+/// Computes the ELBO of what was last inferred; kNotSwept or kNotFinite if there is none.
 std::int32_t bound(const Run& r, Elbo& out) {
   if (!r.s.swept) return kNotSwept;
   if (const std::int32_t status = elbo(r.machine(), out)) return status;
   return is_possible(out.value) ? kOk : kNotFinite;
 }
 
+/// Writes one part of the ELBO of the state. Returns a status.
 std::int32_t part_of_bound(const Model* m, void* memory, double Elbo::*part, double* nats) {
   State* s = nullptr;
   Elbo parts;
@@ -52,20 +56,21 @@ std::int32_t part_of_bound(const Model* m, void* memory, double Elbo::*part, dou
   return kOk;
 }
 
-/// The items that are there, until they have settled.
+/// Infers the items in memory until the ELBO converges. Returns a status.
 std::int32_t infer_present(const Run& r) {
   const std::int32_t status = infer_items(r.machine(), Which::local, r.s.scale);
   r.s.swept = r.s.sums_fresh = status == 0;
   return status;
 }
 
-/// Numbers of an element whose draw is one: the probabilities of a category, one of which is 1.
+/// Returns the numbers of one scalar draw: 1, or for a category its probabilities, which are one-hot in a draw.
 std::size_t values_of_element(const View& v, const ParameterRow& row) {
   const BufferRow& buffer = v.model.buffers[row.buffer];
   return row.support == Support::category ? unsigned_of(v.extent(v.model.axes[buffer.first_axis + buffer.axes - 1]))
                                           : 1;
 }
 
+/// Infers the items of a data set from their priors. Returns a status.
 std::int32_t infer(const Model& m, void* memory, const DataSet* data, State*& s) {
   if (const std::int32_t status = begin(m, memory, data, 0, s)) return status;
   const Run r{m, *s};
@@ -128,6 +133,7 @@ std::int32_t lehr_svi_step(const Model* m, void* memory, const DataSet* batch, s
   if (const std::int32_t status = forget_items(r)) return status;
   const Weights w{.local_data = b, .global_data = b, .step = rho};
   set(r.machine(), w);
+  // A block that comes before the items needs the statistics of this minibatch, so its items are inferred first.
   if (reads_statistics_first(*m)) {
     if (const std::int32_t status = infer_present(r)) return status;
   }

@@ -1,5 +1,6 @@
-// Sweeps whose items the caller works on, range by range, on threads of its own: what a range adds up is in memory that
-// comes with it, until it is added to the state.
+// Sweeps whose items the caller updates range by range, on threads of its own. A range has its own table, scratch and
+// sums in memory that the caller provides; adding it to the state adds the sums. A counter of stages (State::turn) ties
+// a range to the stage that it was computed for.
 #include <cstring>
 
 #include "runtime/embedded/driver.h"
@@ -10,17 +11,20 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x6c65687252414e47;  // "lehrRANG"
 
-/// Lives at the first 64-byte boundary of the caller's memory, before its table, scratch and sums.
+/// The header of a range, at the first 64-byte boundary of the caller's memory. Its table, sums and scratch follow.
 struct Range {
-  std::uint64_t magic;
-  const State* state;
-  std::int64_t turn, items;  // the stage that it was made for, and how many of its items it has
-  lehr_buffer* table;
+  std::uint64_t magic;  // marks a range whose sums were not added yet
+  const State* state;   // the state that it belongs to
+  std::int64_t turn,    // State::turn of the stage that it was computed for
+      items;            // how many items it has
+  lehr_buffer* table;   // the state's table with the range's own sums and scratch
 };
 
+/// Returns the header of the range in this memory.
 Range* range_in(void* memory) { return reinterpret_cast<Range*>(aligned(reinterpret_cast<std::uintptr_t>(memory))); }
 
-/// Bytes of a range from the boundary on; with `r`, its table is made, and what is its own is zero.
+/// Returns the bytes of a range from the boundary on. If `r` is not null, it also writes its table and zeroes its sums
+/// and scratch.
 std::uint64_t lay_out(const Model& m, const State& s, const StepRow& stage, Range* r) {
   const View room{m, nullptr, s.room};
   std::uint64_t at = aligned(sizeof(Range));
@@ -46,7 +50,7 @@ std::uint64_t lay_out(const Model& m, const State& s, const StepRow& stage, Rang
   return at;
 }
 
-/// Nothing of a sweep is left.
+/// Ends the sweep of the caller, and returns `status`.
 std::int32_t leave(const Run& r, std::int32_t status) {
   r.s.sweeping = 0;
   set(r.machine(), {});
@@ -66,7 +70,7 @@ std::int32_t lehr_step_begin(const Model* m, void* memory, const DataSet* data, 
   if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
   const Run r{*m, *s};
   if (const std::int32_t status = sum_before(r)) return status;
-  s->sums_fresh = 0;  // until the end of the sweep
+  s->sums_fresh = 0;  // statistics are incomplete until the end of the sweep
   set(r.machine(), {.local_data = b, .global_data = b});
   s->sweeping = 1;
   s->next_step = s->items = s->items_left = 0;

@@ -1,9 +1,11 @@
+// Preparation of steps: sums of the data, expectations after lehr_set, and items that were never seen.
 #include "runtime/embedded/run.h"
 
 namespace lehr::embedded {
 namespace {
 
-/// Sums of the data alone, of `total` items where that is not 0.
+/// Computes the sums of the data alone. If `total` is not 0, the data are a minibatch of so many items, and its sums
+/// are scaled up. Returns a status.
 std::int32_t prepare(const Run& r, std::int64_t total) {
   State& s = r.s;
   for (std::int64_t k = 0; k < r.m.size_count; ++k)

@@ -1,5 +1,6 @@
-// States in a caller's buffer: a header, the sizes, and every buffer that makes up q, in the byte order of
-// the machine (little-endian on all that objects are built for). And the strings of the statuses.
+// Saved states and messages. A saved state is a header, the run-time sizes, and every buffer of q and of carried
+// priors, in the byte order of the machine (little-endian on all targets). A checksum covers all of it. Loading checks
+// everything before it writes anything.
 #include <cstring>
 
 #include "runtime/embedded/driver.h"
@@ -9,13 +10,18 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x6c65687253415645;  // "lehrSAVE"
 
+/// The header of a saved state.
 struct Header {
-  std::uint64_t magic, hash, bytes;
-  std::int64_t started, size_count;
-  std::uint64_t checksum;  // of everything after the header, and of the header with 0 here
+  std::uint64_t magic,     // marks a saved state
+      hash,                // Model::hash of its model
+      bytes;               // length of the saved state
+  std::int64_t started,    // State::started, which is 1
+      size_count;          // Model::size_count
+  std::uint64_t checksum;  // of the header, with 0 here, and of everything after it
 };
 
-/// A multiplication by an odd number loses nothing: every altered word changes the result.
+/// Continues a checksum over these bytes. Each step is invertible (an exclusive or, a multiplication by an odd number,
+/// a shift), so a change of one word always changes the result.
 std::uint64_t checksum(std::uint64_t so_far, const void* from, std::size_t bytes) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
@@ -27,16 +33,18 @@ std::uint64_t checksum(std::uint64_t so_far, const void* from, std::size_t bytes
   return so_far;
 }
 
+/// Returns the checksum of a saved state; `rest` is what follows the header.
 std::uint64_t checksum(Header h, const void* rest) {
   h.checksum = 0;
   return checksum(checksum(0, &h, sizeof h), rest, h.bytes - sizeof h);
 }
 
+/// Returns true if a saved state contains the buffer.
 bool is_saved(const BufferRow& b) {
   return b.role == Role::factor || b.role == Role::statistic || b.role == Role::prior;
 }
 
-/// Bytes of a saved state with these sizes, 0 when they cannot be.
+/// Returns the bytes of a saved state with these sizes; 0 if they are impossible.
 std::size_t saved_bytes(const View& v) {
   std::size_t bytes = sizeof(Header) + 8 * static_cast<std::size_t>(v.model.size_count);
   for (std::int64_t k = 0; k < v.model.buffer_count; ++k) {
@@ -48,7 +56,8 @@ std::size_t saved_bytes(const View& v) {
   return bytes;
 }
 
-/// Whether the sizes are those of this state, but for the items; `room` when the items fit as well.
+/// Checks that saved sizes are those of this state, except those of the items. Sets `room` to true if the items fit its
+/// capacity. Returns kOk, kAltered or kSize.
 Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, bool& room) {
   room = true;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
@@ -116,7 +125,7 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
   if (const Status status = compare_sizes(*m, *s, s->next_sizes, room)) return status;
   const View v{*m, s->table, s->next_sizes};
   if (saved_bytes(v) != h.bytes) return kAltered;
-  // Nothing is written before everything was looked at.
+  // From here on nothing can fail, so that a refused state changes nothing.
   at += sizes_bytes;
   for (std::int64_t k = 0; k < m->buffer_count; ++k) {
     if (!is_saved(m->buffers[k])) continue;

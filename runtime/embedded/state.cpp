@@ -1,3 +1,5 @@
+// The layout of a state in the caller's memory, and the adoption of data sets. Sizes that are given are capacities;
+// each data set then has sizes of its own up to these.
 #include "runtime/embedded/state.h"
 
 #include <cstring>
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x6c65687253544154;  // "lehrSTAT"
 
+/// Returns the 8-byte member at a position of a struct of the generated header.
 template <class T>
 T field(const void* of, std::int64_t position) {
   T out;
@@ -16,7 +19,7 @@ T field(const void* of, std::int64_t position) {
   return out;
 }
 
-/// The largest value of every slot; false for a size that cannot be.
+/// Reads the capacity of every slot, and computes those that follow from others. Returns false if a size is impossible.
 bool read_room(const Model& m, const GivenSizes* given, std::int64_t* room) {
   std::int64_t at = 1;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
@@ -25,7 +28,7 @@ bool read_room(const Model& m, const GivenSizes* given, std::int64_t* room) {
     if (row.rule == SizeRule::one_more) continue;
     if (room[k] < 1 || room[k] > kLargest || (row.rule != SizeRule::nested && room[k] < row.least)) return false;
   }
-  // What follows from others may follow from what follows.
+  // A size may follow from one that itself follows from another, so the pass is repeated.
   for (std::int64_t pass = 0; pass < m.size_count; ++pass) {
     for (std::int64_t k = 0; k < m.size_count; ++k) {
       if (m.sizes[k].rule != SizeRule::one_more) continue;
@@ -40,7 +43,8 @@ bool read_room(const Model& m, const GivenSizes* given, std::int64_t* room) {
   return true;
 }
 
-/// Where everything is, from the boundary on. With `s`, the pointers of the state and of its table are set.
+/// Returns the bytes of a state from the boundary on; 0 if they exceed kLargest. If `s` is not null, it also sets the
+/// pointers of the state and of its table.
 std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
   const View v{m, nullptr, room};
   auto* const base = reinterpret_cast<unsigned char*>(s);
@@ -76,9 +80,10 @@ std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
   return at;
 }
 
-/// Models have few run-time sizes.
+/// The most run-time sizes of a model, for arrays on the stack.
 constexpr std::int64_t kMostSizes = 256;
 
+/// Checks the struct of sizes and reads the capacities. Returns kOk, kNull, kAbi or kSize.
 Status read_sizes(const Model& m, const GivenSizes* given, std::int64_t* room) {
   if (!given) return kNull;
   if (field<std::uint64_t>(given, 0) != m.hash) return kAbi;
@@ -145,7 +150,7 @@ Status adopt(const Model& m, State& s, const DataSet* data) {
     s.next_sizes[k] = field<std::int64_t>(data, at++);
     if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.room[k]) return kSize;
   }
-  // Arrays of a data set that turns out to be wrong must not stay in the table.
+  // From here on the table may have arrays that turn out to be wrong, so there is no data set until all are checked.
   s.has_data = s.prepared = s.swept = s.sweeping = 0;
   bool same = true;
   for (std::int64_t k = 0; k < m.array_count; ++k) {

@@ -1,6 +1,7 @@
-// The posterior so far as the prior of the next data. The statements of what is outside the items stand twice in the
-// generated code, the model's own times one weight, and with the parameters of the factors that there were times
-// another.
+// Streams without end: the posterior so far becomes the prior of the next data. In objects built for this, the
+// generated code has the statements outside the items twice. Once they are the model's own, times the weight
+// `own_prior`. Once they have the parameters of the carried posterior, times the weight `carried_prior`. An update
+// switches from the first to the second.
 #include <cstring>
 
 #include "runtime/embedded/driver.h"
@@ -10,13 +11,14 @@
 namespace lehr::embedded {
 namespace {
 
+/// Sets the weights of the model's own and of the carried priors; sums of the data must then be computed again.
 void weigh_priors(const Run& r, double own, double carried) {
   r.view().reals(r.m.own_prior)[0] = own;
   r.view().reals(r.m.carried_prior)[0] = carried;
   r.s.prepared = 0;
 }
 
-/// Parameters of the factors to those of the priors, or back.
+/// Copies the parameters of the factors to the carried priors, or back.
 void copy(const Run& r, bool back) {
   for (const PriorRow& row : priors_of(r.m)) {
     const std::span<double> prior = r.view().reals(row.buffer);
@@ -26,7 +28,8 @@ void copy(const Run& r, bool back) {
   }
 }
 
-/// Every factor that is a prior to the power `keep`: what its prior makes of it without data.
+/// Raises every factor with a carried prior to the power `keep`, by updating it without data and with natural
+/// parameters times `keep`. Returns a status.
 std::int32_t widen(const Run& r, double keep) {
   set(r.machine(), {.local_data = 0, .global_data = 0, .global = keep});
   std::int32_t status = 0;
@@ -44,7 +47,7 @@ std::int32_t widen(const Run& r, double keep) {
 
 void begin_priors(const Run& r) {
   if (r.m.prior_count == 0) return;
-  // They have no weight, but must be such as can be computed with.
+  // Carried priors have weight 0 at first, but must be proper: 0 times NaN is NaN.
   for (const PriorRow& row : priors_of(r.m)) {
     ParameterRow parameter = r.m.parameters[row.parameter];
     parameter.buffer = row.buffer;

@@ -1,3 +1,6 @@
+// Edits of components, axis by axis. An array with a component axis is [outer, n, inner] in memory; the slice of
+// component k is every run of `inner` numbers at k * inner. Proportions of items (Dirichlet concentrations) are edited
+// above the smallest entry of a row, which is the prior's part.
 #include "runtime/methods/component_edits.h"
 
 #include <algorithm>
@@ -10,7 +13,7 @@ namespace {
 
 using Kind = ComponentArray::Kind;
 
-/// The numbers of one component along one axis: runs of `inner`, `n * inner` apart.
+/// The layout of an array along one component axis: [outer, n, inner].
 struct Strides {
   std::size_t outer = 1, n = 1, inner = 1;
 
@@ -23,7 +26,7 @@ struct Strides {
     }
   }
 
-  /// body(position at k = 0): the entry of component k is k * inner further.
+  /// Calls body(position of component 0) for each slice entry; that of component k is k * inner further.
   template <class Body>
   void each(const Body& body) const {
     for (std::size_t o = 0; o < outer; ++o) {
@@ -33,6 +36,7 @@ struct Strides {
   }
 };
 
+/// Calls body(layout, numbers) for each component axis of an array.
 template <class Body>
 void each_axis(const Engine& e, const ComponentArray& a, const Body& body) {
   for (const std::size_t axis : a.axes) {
@@ -41,7 +45,7 @@ void each_axis(const Engine& e, const ComponentArray& a, const Body& body) {
   }
 }
 
-/// Concentrations over the components: what is above the least of a row is shared.
+/// Calls body(smallest entry, numbers, position of component 0, inner) for each row of proportions.
 template <class Body>
 void each_proportion(const Engine& e, const ComponentArray& a, const Body& body) {
   each_axis(e, a, [&](const Strides& s, std::span<double> x) {
@@ -54,15 +58,16 @@ void each_proportion(const Engine& e, const ComponentArray& a, const Body& body)
   });
 }
 
+/// Returns true if an array adds up over elements, so that slices of merged components are added.
 bool is_sum(Kind k) { return k == Kind::statistic || k == Kind::responsibility || k == Kind::pair; }
 
-/// Expected statistics of the items' factors follow from their parameters where those were edited.
+/// Recomputes the expected statistics of the items' factors if proportions were edited. Returns a status.
 std::int32_t follow_proportions(const Engine& e, const Components& c) {
   const bool any = std::ranges::any_of(c.arrays, [](const ComponentArray& a) { return a.kind == Kind::proportion; });
   return any ? machine::call_on_kept(e.machine(), e.model().expectations) : 0;
 }
 
-/// Probabilities of which a component was taken away sum to 1 again.
+/// Normalises probabilities after a component was removed; a row without any other probability becomes uniform.
 void normalise(const Engine& e, const ComponentArray& a, std::size_t removed) {
   each_axis(e, a, [&](const Strides& s, std::span<double> x) {
     s.each([&](std::size_t at) {
@@ -78,17 +83,20 @@ void normalise(const Engine& e, const ComponentArray& a, std::size_t removed) {
   });
 }
 
+/// Sets the slice of component k to zero.
 void clear(const Engine& e, const ComponentArray& a, std::size_t k) {
   each_axis(e, a,
             [&](const Strides& s, std::span<double> x) { s.each([&](std::size_t at) { x[at + k * s.inner] = 0; }); });
 }
 
+/// Copies the slice of one component to another.
 void copy(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to) {
   each_axis(e, a, [&](const Strides& s, std::span<double> x) {
     s.each([&](std::size_t at) { x[at + to * s.inner] = x[at + from * s.inner]; });
   });
 }
 
+/// Renumbers the components: component k becomes the one that was order[k].
 void permute(const Engine& e, const ComponentArray& a, const std::vector<std::size_t>& order) {
   std::vector<double> before(order.size());
   each_axis(e, a, [&](const Strides& s, std::span<double> x) {
@@ -101,7 +109,7 @@ void permute(const Engine& e, const ComponentArray& a, const std::vector<std::si
   });
 }
 
-/// Component k comes after all others, which stay in their order.
+/// Renumbers the components so that k is the last and the others keep their order.
 void move_last(const Engine& e, const Components& c, std::size_t k) {
   std::vector<std::size_t> order(c.count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -216,7 +224,7 @@ std::int32_t form_components(const Engine& e, const Components& c) {
   }
   for (const auto& [head, whole] : c.heads)
     std::ranges::copy(e.reals(whole).first(e.reals(head).size()), e.reals(head).begin());
-  // Once more, because the factors of a component depend on each other.
+  // Two rounds, because the factors of a component depend on each other.
   for (int round = 0; round < 2; ++round) {
     for (const StepRow& step : e.steps()) {
       if (step.stage || step.local) continue;

@@ -1,3 +1,4 @@
+// Diagnostics of Markov chains, as in the paper and in Stan's implementation, so that both give the same numbers.
 #include "runtime/methods/diagnostics.h"
 
 #include <algorithm>
@@ -12,11 +13,12 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 using Chains = std::vector<std::vector<double>>;
 
+/// Returns the mean.
 double mean_of(const std::vector<double>& x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
 
-/// With n - 1 below.
+/// Returns the variance with the divisor n - 1.
 double variance_of(const std::vector<double>& x) {
   const double mean = mean_of(x);
   double sum = 0;
@@ -25,6 +27,7 @@ double variance_of(const std::vector<double>& x) {
   return sum / static_cast<double>(x.size() - 1);
 }
 
+/// Returns the draws of all chains in one array.
 std::vector<double> joined(const Chains& chains) {
   std::vector<double> out;
   for (const std::vector<double>& c : chains)
@@ -32,7 +35,7 @@ std::vector<double> joined(const Chains& chains) {
   return out;
 }
 
-/// Halves; of an odd number of draws the one in the middle is left out.
+/// Splits each chain in halves; the middle one of an odd number of draws is left out.
 Chains split(const std::vector<std::span<const double>>& chains) {
   Chains out;
   for (const std::span<const double> c : chains) {
@@ -43,7 +46,8 @@ Chains split(const std::vector<std::span<const double>>& chains) {
   return out;
 }
 
-/// The quantile of the standard normal distribution: Acklam's rational approximation and a step of Halley's method.
+/// Returns the quantile of the standard Normal distribution: Acklam's rational approximation and a step of Halley's
+/// method.
 double normal_quantile(double p) {
   constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                           1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
@@ -68,7 +72,7 @@ double normal_quantile(double p) {
   return x - u / (1 + x * u / 2);
 }
 
-/// Normal scores of the ranks among all draws (ties: the mean rank).
+/// Replaces each draw by the Normal score of its rank among all draws; ties get the mean rank.
 Chains ranked(const Chains& chains) {
   const std::vector<double> all = joined(chains);
   std::vector<std::size_t> order(all.size());
@@ -93,6 +97,7 @@ Chains ranked(const Chains& chains) {
   return out;
 }
 
+/// Returns the potential scale reduction of the chains; NaN for constant draws.
 double r_hat(const Chains& chains) {
   std::vector<double> means, variances;
   for (const std::vector<double>& c : chains) {
@@ -101,11 +106,11 @@ double r_hat(const Chains& chains) {
   }
   const auto n = static_cast<double>(chains[0].size());
   const double between = n * variance_of(means), within = mean_of(variances);
-  if (between == 0 && within == 0) return kNaN;  // of the same sign on every processor
+  if (between == 0 && within == 0) return kNaN;  // 0 / 0 has a sign that depends on the processor
   return std::sqrt((between / within + n - 1) / n);
 }
 
-/// Autocovariances averaged over the chains, by lag, as they are asked for.
+/// Autocovariances averaged over the chains; each lag is computed when it is asked for.
 class Autocovariance {
  public:
   explicit Autocovariance(const Chains& chains) : chains_(chains) {
@@ -130,6 +135,7 @@ class Autocovariance {
   std::vector<double> means_;
 };
 
+/// Returns the effective sample size by Geyer's initial monotone sequence of autocorrelations.
 double effective_size(const Chains& chains) {
   const std::size_t draws = chains[0].size();
   const auto n = static_cast<double>(draws), all = n * static_cast<double>(chains.size());
@@ -150,7 +156,7 @@ double effective_size(const Chains& chains) {
     rho[t + 1] = even;
     rho[t + 2] = odd;
   }
-  // What follows the positive sequence is `t - 1`, where the sum ends.
+  // The sequence of positive pairs ends at t - 1.
   const std::size_t end = t - 1;
   if (even > 0) rho[end] = even;
   for (std::size_t k = 1; k + 3 <= end; k += 2) {
@@ -162,7 +168,7 @@ double effective_size(const Chains& chains) {
   return all / std::max(tau, 1 / std::log10(all));
 }
 
-/// By linear interpolation between order statistics.
+/// Returns the p-quantile, by linear interpolation between order statistics.
 double quantile(std::vector<double> x, double p) {
   std::ranges::sort(x);
   const double at = p * static_cast<double>(x.size() - 1);
@@ -171,6 +177,7 @@ double quantile(std::vector<double> x, double p) {
   return x[below] + (at - std::floor(at)) * (x[below + 1] - x[below]);
 }
 
+/// Applies f to every draw.
 Chains mapped(Chains chains, const auto& f) {
   for (std::vector<double>& c : chains) {
     for (double& x : c)

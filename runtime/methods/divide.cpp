@@ -1,3 +1,6 @@
+// Splits of a component. Without stored probabilities: the statistics of the moved items are computed, the slice of
+// component k in them is moved to the other component, and the difference is added to the statistics of all items. With
+// stored probabilities: the probabilities of the moved elements change component, and statistics are recomputed.
 #include "runtime/methods/divide.h"
 
 #include <algorithm>
@@ -10,17 +13,19 @@ namespace {
 
 using Kind = ComponentArray::Kind;
 
-constexpr std::size_t kSample = 1000;  // items that are looked at one by one
-constexpr double kMember = 0.3;        // share of an element that makes it a member
+constexpr std::size_t kSample = 1000;  // most items whose shares are computed, one item at a time
+constexpr double kMember = 0.3;        // share from which an element counts as a member
 
+/// Returns the stage whose items an allocation assigns.
 const StepRow& stage(const Engine& e, const Allocation& a) { return e.steps()[static_cast<std::size_t>(a.step)]; }
 
+/// Empties the component that a split fills, if a merge must do so. Returns a status.
 std::int32_t make_room(const Engine& e, const Components& c, const Room& room) {
   return room.merged ? merge(e, c, room.merged->first, room.merged->second) : 0;
 }
 
-/// From one component to another in the statistics of the part, taken off and put back: what the part has in others
-/// stays there.
+/// Splits by items: moves what the items `part` contribute to component k. Their contributions to other components
+/// stay. Returns a status.
 std::int32_t divide_items(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
                           const Arrays& state, std::size_t k, const Room& room, const std::vector<std::int64_t>& part) {
   if (const std::int32_t status = e.call(stage(e, a).tables)) return status;
@@ -48,7 +53,8 @@ std::int32_t divide_items(const Engine& e, const SweepOptions& o, const Componen
   return 0;
 }
 
-/// The probabilities of the part; of pairs, and of sums over pairs, the share that it is.
+/// Splits by stored elements: moves their probabilities of component k. Pair probabilities, and sums over them, are
+/// divided in the proportion of the moved elements. Returns a status.
 std::int32_t divide_elements(const Engine& e, const Components& c, const Allocation& a, std::size_t k, const Room& room,
                              const std::vector<std::int64_t>& part) {
   e.gather();
@@ -80,6 +86,7 @@ std::int32_t divide_elements(const Engine& e, const Components& c, const Allocat
   return 0;
 }
 
+/// Returns one entry of Shares: the number of the element, then its shares.
 std::vector<double> share_of(std::int64_t element, std::span<const double> shares) {
   std::vector<double> out{static_cast<double>(element)};
   out.insert(out.end(), shares.begin(), shares.end());

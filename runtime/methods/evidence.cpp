@@ -1,3 +1,6 @@
+// Thermodynamic integration. The integral over the power b is computed over log b, where the integrand from a wide
+// prior is nearly linear. Between two powers it is the integral of a cubic through values and slopes; the part below
+// the first power above 0 is an importance sampling estimate from the prior.
 #include "runtime/methods/evidence.h"
 
 #include <algorithm>
@@ -8,10 +11,12 @@
 namespace lehr {
 namespace {
 
+/// Mean and variance of the log likelihood at one power.
 struct Moments {
   double mean = 0, variance = 0;
 };
 
+/// Returns the mean and the variance of draws.
 Moments moments(const std::vector<double>& x) {
   Moments out;
   const auto n = static_cast<double>(x.size());
@@ -22,7 +27,7 @@ Moments moments(const std::vector<double>& x) {
   return out;
 }
 
-/// log of the mean of exp(b x).
+/// Returns the log of the mean of exp(b x).
 double log_mean_exp(const std::vector<double>& x, double b) {
   const double top = b * *std::ranges::max_element(x);
   double sum = 0;
@@ -31,15 +36,15 @@ double log_mean_exp(const std::vector<double>& x, double b) {
   return top + std::log(sum / static_cast<double>(x.size()));
 }
 
-/// The integral over an interval between rungs, over the logarithm of the power, where that from a wide prior is nearly
-/// linear: the cubic through power * mean at its ends, whose slopes are power * mean + power^2 * variance.
+/// Returns the integral between the powers a and b, over the logarithm of the power. The cubic goes through power *
+/// mean at both ends, with the slopes power * mean + power^2 * variance.
 double between(double a, const Moments& at_a, double b, const Moments& at_b) {
   const double h = std::log(b / a);
   const auto slope = [](double power, const Moments& m) { return power * m.mean + power * power * m.variance; };
   return h / 2 * (a * at_a.mean + b * at_b.mean) - h * h / 12 * (slope(b, at_b) - slope(a, at_a));
 }
 
-/// The integral from the first power to 1 over the rungs 1, 1 + step, ...
+/// Returns the integral from the first power above 0 to 1, over the powers 1, 1 + step, ...
 double over_rungs(const std::vector<double>& b, const std::vector<Moments>& m, std::size_t step) {
   double sum = 0;
   for (std::size_t i = 1; i + 1 < b.size();) {
@@ -50,7 +55,8 @@ double over_rungs(const std::vector<double>& b, const std::vector<Moments>& m, s
   return sum;
 }
 
-/// What the mean over the draws of this series is, to first order, the estimate; so its error is that of the estimate.
+/// Returns a series, one number a draw, whose mean is the estimate to first order; so both have the same standard
+/// error.
 std::vector<double> influence(const std::vector<double>& b, const std::vector<std::vector<double>>& energy,
                               const std::vector<Moments>& m, double first) {
   std::vector<double> out(energy[0].size());
@@ -65,7 +71,7 @@ std::vector<double> influence(const std::vector<double>& b, const std::vector<st
   return out;
 }
 
-/// The sd of a normal variable with this distance between its quartiles: that of the sample need not exist.
+/// Returns the sd of a Normal variable with the same interquartile range. The prior's own sd need not exist.
 double middle_half(std::vector<double> x) {
   std::ranges::sort(x);
   return (x[x.size() * 3 / 4] - x[x.size() / 4]) / 1.349;
@@ -86,7 +92,7 @@ Evidence integrate(const std::vector<double>& powers, const std::vector<std::vec
   }
   const double first = log_mean_exp(energy[0], powers[1]), fine = over_rungs(powers, m, 1);
   const std::vector<double> series = influence(powers, energy, m, first);
-  // An error of fourth order: that of half the rungs is sixteen times as large.
+  // The quadrature error is of fourth order: with half the powers it is sixteen times as large.
   const double quadrature = (fine - over_rungs(powers, m, 2)) / 15;
   out.log_evidence = log_states + first + fine;
   out.error = std::hypot(diagnose({series}).mcse, quadrature);
@@ -105,7 +111,7 @@ Evidence together(const std::vector<Evidence>& chains) {
   const Moments m = moments(estimates);
   const auto n = static_cast<double>(chains.size());
   out.log_evidence = m.mean;
-  // Chains that disagree by more than they know of themselves have not seen the same states.
+  // The disagreement between chains counts if it is larger than their own errors: they have then not mixed.
   out.error = std::max(std::sqrt(squares) / n, std::sqrt(m.variance / n));
   return out;
 }
@@ -117,11 +123,11 @@ std::vector<double> spread(const std::vector<double>& powers, const std::vector<
   std::vector<Rung> rungs;
   for (std::size_t i = 0; i < powers.size(); ++i)
     rungs.push_back({powers[i], i == 0 ? middle_half(energy[0]) : std::sqrt(moments(energy[i]).variance)});
-  // Where the first step is too far for the prior, what lies between is like the first power: its sd falls with the
-  // power.
+  // If the first power is too large for the prior, a power in between is inserted. It resembles the first one: the sd
+  // falls in proportion to the power.
   if (const double near = 1 / rungs[0].sd; near < rungs[1].power)
     rungs.insert(rungs.begin() + 1, Rung{near, std::min(rungs[0].sd, rungs[1].power * rungs[1].sd / near)});
-  // Powers are geometric within an interval, but for the first, which has no logarithm.
+  // Within an interval powers are geometric, except in the first one, since 0 has no logarithm.
   for (std::size_t i = 1; i < rungs.size(); ++i) {
     const Rung &a = rungs[i - 1], &b = rungs[i];
     rungs[i].length =

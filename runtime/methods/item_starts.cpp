@@ -1,3 +1,6 @@
+// Inference of items from several starts. For models with all local blocks in one stage, a start of all items is
+// followed by visits until each item has converged; each item then keeps its best factors (offer()). Items leave the
+// search on their own after a few starts without improvement. For other models, all items take one start together.
 #include "runtime/methods/item_starts.h"
 
 #include <algorithm>
@@ -13,20 +16,22 @@ using machine::Parameter;
 using machine::ParameterRow;
 using machine::Support;
 
-/// Random starts without a better bound, after which an item has no more.
+/// Random starts in a row without a higher local ELBO, after which an item has no more starts.
 constexpr std::int64_t kPatience = 3;
-/// Visits in which the other variables of an item come to the values that its discrete ones were given.
+/// Visits of an item with fixed discrete variables, in which its other variables adapt to them.
 constexpr int kVisits = 5;
-/// Relative: bounds that differ by less are equal.
+/// Relative difference below which ELBOs are equal.
 constexpr double kEqual = 1e-9;
-/// Weight of a random point of the simplex in concentrations.
+/// What a random point of the simplex is multiplied by when it is added to concentrations.
 constexpr double kPoint = 10;
 
+/// Returns true if a variable is a bit, a spin or a category.
 bool is_discrete(const ParameterRow& row) {
   return row.support == Support::bit || row.support == Support::spin || row.support == Support::category;
 }
 
-/// The value of an element of a discrete variable; a category has `n` numbers, others have one.
+/// Sets an element of a discrete variable to a value: one-hot probabilities of a category, or the number of a bit or
+/// spin.
 void put_value(const ParameterRow& row, std::span<double> element, std::size_t value) {
   for (std::size_t k = 0; k < element.size(); ++k) {
     if (row.support == Support::category) element[k] = k == value ? 1 : 0;
@@ -34,6 +39,7 @@ void put_value(const ParameterRow& row, std::span<double> element, std::size_t v
   }
 }
 
+/// Displaces means by one standard deviation of their factors. The diagonal counts if precisions are matrices.
 void displace_means(std::span<double> x, std::span<const double> precisions, std::size_t extent, Rng& rng) {
   const bool matrices = extent > 1 && precisions.size() == x.size() * extent;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -43,7 +49,7 @@ void displace_means(std::span<double> x, std::span<const double> precisions, std
   }
 }
 
-/// Moves points of the simplex, or concentrations towards one.
+/// Moves points of the simplex (`point`), or concentrations, towards a random point.
 void displace_simplex(std::span<double> x, std::size_t n, bool point, Rng& rng) {
   std::vector<double> share(n);
   for (std::size_t e = 0; e + n <= x.size(); e += n) {
@@ -54,6 +60,7 @@ void displace_simplex(std::span<double> x, std::size_t n, bool point, Rng& rng) 
   }
 }
 
+/// The inference of the items of one engine.
 class Starts {
  public:
   Starts(Engine& engine, const ItemStarts& options, ItemSearch& found)
@@ -68,6 +75,7 @@ class Starts {
       if (step.stage && !step.refresh && !stage_) stage_ = &step;
   }
 
+  /// Does all of the work. Returns 0 or a status of the generated code.
   std::int32_t run() {
     if (const std::int32_t status = has_sources() ? form_sources() : 0) return status;
     const bool alone = machine::one_stage(model_) && model_.item_energies >= 0;
@@ -79,28 +87,33 @@ class Starts {
 
  private:
   std::int64_t items() const { return found_.items; }
+  /// Returns true if an item keeps the solution of its present factors.
   bool is_given(std::int64_t item) const { return !o_.given.empty() && o_.given[static_cast<std::size_t>(item)]; }
+  /// Returns the local ELBO of each item, in nats.
   std::span<double> bounds() const { return engine_.reals(model_.item_energies); }
 
-  /// Whether items have auxiliary variables that no stage updates (machine::Which::sources).
+  /// Returns true if items have auxiliary variables that no stage updates (machine::Which::sources).
   bool has_sources() const {
     const std::span rows(model_.parameters, static_cast<std::size_t>(model_.parameter_count));
     const auto is_source = [](const ParameterRow& x) { return x.auxiliary && x.local && !x.of_items; };
     return std::ranges::any_of(rows, is_source);
   }
 
-  /// Of new items they stand at a start. They depend on the global variables, weighted by what the stages sum up.
+  /// Updates these variables, which are at their start values for new items. They depend on the global variables,
+  /// weighted by the statistics of the stages, so a sweep over the stages comes first. Returns a status.
   std::int32_t form_sources() {
     const std::int32_t status = machine::sweep(m_, {.which = o_.which});
     return status == 0 ? machine::sweep(m_, {.which = machine::Which::sources}) : status;
   }
 
+  /// Returns the random numbers of one start of an item, a function of both numbers.
   Rng random(std::int64_t start, std::int64_t item) const {
     return Rng(o_.seed + 0x9E3779B97F4A7C15ULL * static_cast<std::uint64_t>(start),
                static_cast<std::uint64_t>(o_.first + item));
   }
 
-  /// Values that each of the items' categories and bits takes in a start of its own; 0: none, or too many.
+  /// Returns the number of starts that try one value of all discrete variables each: the largest number of values; 0 if
+  /// there are no such variables, or more values than starts.
   std::int64_t values() const {
     std::int64_t most = 0;
     for (const std::int64_t k : rows_) {
@@ -112,25 +125,28 @@ class Starts {
     return most < o_.starts ? most : 0;
   }
 
-  /// Numbers along the last axis.
+  /// Returns the length of the last axis of a parameter.
   std::size_t last_extent(const ParameterRow& row) const {
     const machine::BufferRow& b = model_.buffers[row.buffer];
     return static_cast<std::size_t>(engine_.extent(model_.axes[b.first_axis + b.axes - 1]));
   }
+  /// Returns the number of values of a discrete variable.
   std::size_t values_of(const ParameterRow& row) const {
     return row.support == Support::category ? last_extent(row) : 2;
   }
+  /// Returns the numbers of an element of a discrete variable.
   std::size_t numbers_of(const ParameterRow& row) const {
     return row.support == Support::category ? last_extent(row) : 1;
   }
 
-  /// Numbers of a parameter that belong to an item; all of them where items are not told apart.
+  /// Returns the numbers of a parameter that belong to an item; all of them for item -1.
   std::span<double> numbers(std::int64_t parameter, std::int64_t item) const {
     const std::int64_t buffer = model_.parameters[parameter].buffer;
     if (item < 0) return engine_.reals(buffer);
     return machine::factors_of(m_, 0, {item, item + 1}, buffer);
   }
 
+  /// Displaces a parameter of one item (of all: -1) at random, according to its meaning.
   void displace(std::int64_t parameter, std::int64_t item, Rng& rng) const {
     const ParameterRow& row = model_.parameters[parameter];
     const std::span<double> x = numbers(parameter, item);
@@ -161,7 +177,7 @@ class Starts {
     }
   }
 
-  /// Those of the items, from which all starts lead away.
+  /// Stores the present factors of the items, at which every further start begins.
   void keep_beginning() {
     for (const std::int64_t b : engine_.state_buffers())
       if (machine::is_of_items(m_, b) && engine_.reals(b).size() > 0) buffers_.push_back(b);
@@ -172,11 +188,13 @@ class Starts {
     best_ = beginning_;
   }
 
+  /// Copies stored factors of all items back.
   void put(const Arrays& from) const {
     for (std::size_t k = 0; k < buffers_.size(); ++k)
       std::ranges::copy(from[k], engine_.reals(buffers_[k]).begin());
   }
 
+  /// Stores the present factors of an item as its best.
   void keep(std::int64_t item) {
     for (std::size_t k = 0; k < buffers_.size(); ++k) {
       const std::span<double> x = machine::factors_of(m_, 0, {item, item + 1}, buffers_[k]);
@@ -185,7 +203,8 @@ class Starts {
     }
   }
 
-  /// Start `k` of all items. Of each value in turn, then at random.
+  /// Makes start `k` of all items: the first `values` starts set the discrete variables to one value each, later ones
+  /// are random. Returns a status.
   std::int32_t begin(std::int64_t k, std::int64_t values) {
     put(beginning_);
     const bool random_start = k > values;
@@ -210,7 +229,8 @@ class Starts {
     return random_start && !any_stored ? 0 : follow_values(k - 1, random_start);
   }
 
-  /// The other variables of the items, with these values.
+  /// Lets the other variables of the items adapt to the values of the discrete ones. Categories that are not stored get
+  /// `value`, or a random one. Returns a status.
   std::int32_t follow_values(std::int64_t value, bool at_random) {
     if (stage_->seed < 0) return 0;
     for (std::int64_t p = 0; p < stage_->picks; ++p) {
@@ -232,7 +252,7 @@ class Starts {
     return status;
   }
 
-  /// Items at the solutions that their factors lead to; what is better than before is kept.
+  /// Visits all items until each has converged, and offers its solution. Returns a status.
   std::int32_t settle() {
     std::vector<bool> done(static_cast<std::size_t>(items()), false);
     std::vector<double> before(done.size(), -std::numeric_limits<double>::infinity());
@@ -254,6 +274,7 @@ class Starts {
     return 0;
   }
 
+  /// Compares a solution of an item with its best one, and counts starts without improvement.
   void offer(std::size_t i, double bound) {
     if (tries_[i] < 0) return;
     const auto item = static_cast<std::int64_t>(i);
@@ -269,6 +290,7 @@ class Starts {
     if (tries_[i] >= kPatience || is_given(item)) tries_[i] = -1;
   }
 
+  /// Tries starts item by item. Returns a status.
   std::int32_t each_item() {
     keep_beginning();
     const auto n = static_cast<std::size_t>(items());
@@ -284,7 +306,7 @@ class Starts {
       counts_ = k > of_values;
       std::int32_t status = begin(k, of_values);
       if (status == 0) status = settle();
-      // A start that leads to no factors says nothing of the others.
+      // A start that fails is skipped.
       if (status == 0) found_.starts = k + 1;
     }
     put(best_);
@@ -298,7 +320,7 @@ class Starts {
     return machine::sweep(m_, {.which = o_.which});
   }
 
-  /// Until the bound of all items together has settled, where one visit does not lead there.
+  /// Visits all items until their joint ELBO has converged; once if one visit suffices. Returns a status.
   std::int32_t visit_all() {
     double before = 0;
     for (std::int64_t round = 0;; ++round) {
@@ -310,10 +332,11 @@ class Starts {
     }
   }
 
-  /// All blocks of the items in one go: with single stages for some of them, bounds of items are not told apart.
+  /// Tries starts of all items together, for models with local blocks in several stages, where ELBOs of single items
+  /// are not available. Returns a status.
   std::int32_t all_items() {
     if (const std::int32_t status = visit_all()) return status;
-    // Without bounds of single items (built objects) there is nothing to choose by.
+    // Code with one stage but without ELBOs of single items gives nothing to choose by.
     const bool given = (found_.given > 0 && found_.given == found_.items) || machine::one_stage(model_);
     Elbo now;
     if (given || o_.unique || rows_.empty() || engine_.elbo(now) != 0) return 0;
@@ -350,13 +373,13 @@ class Starts {
   machine::Machine m_;
   ItemSearch& found_;
   const machine::Model& model_;
-  std::vector<std::int64_t> rows_;  // stored parameters of local variables
+  std::vector<std::int64_t> rows_;  // indices of the stored parameters of local variables
   const StepRow* stage_ = nullptr;
   std::vector<std::int64_t> buffers_;
   Arrays beginning_, best_;
-  std::vector<double> highest_, worst_;  // by item, in nats
-  std::vector<std::int64_t> tries_;      // by item: random starts since its best one; -1: it has no more
-  bool counts_ = false;                  // the start is a random one
+  std::vector<double> highest_, worst_;  // by item: highest and lowest ELBO of its solutions, in nats
+  std::vector<std::int64_t> tries_;      // by item: random starts since its best one; -1: it has no more starts
+  bool counts_ = false;                  // true: the present start counts towards kPatience
 };
 
 }  // namespace

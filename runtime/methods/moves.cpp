@@ -1,3 +1,10 @@
+// Moves of components. A round tries to sort, merge, remove and split components; rounds go on until one accepts
+// nothing.
+//
+// Many merges are possible, so they are first scored: the ELBO right after the edit, without a sweep. It is a
+// pessimistic estimate, because the items' entropies are still those of two components; but it ranks the merges, and
+// only the best few are tried with sweeps. If there are too many pairs even for that, only those with similar
+// statistics are scored.
 #include "runtime/methods/moves.h"
 
 #include <algorithm>
@@ -18,29 +25,31 @@ namespace {
 
 using Kind = ComponentArray::Kind;
 
-constexpr std::size_t kPairs = 60;      // merges whose bound is estimated, in one round
-constexpr std::size_t kMergeTries = 5;  // of those, merges that are tried
-constexpr std::size_t kLaterTries = 2;  // ... and in later rounds
-constexpr std::int64_t kPatience = 6;   // of the sweeps of moves one in so many, until one is kept
-constexpr std::int64_t kTrial = 40;     // sweeps of a trial at most
-constexpr double kGain = 1e-6;          // relative, of a move that is kept
-constexpr double kLittle = 1e-7;        // relative, of a sweep after which a kept move is compared with others
-constexpr double kEmpty = 0.5;          // expected elements below which a component is free
+constexpr std::size_t kPairs = 60;      // most merges that are scored in one round
+constexpr std::size_t kMergeTries = 5;  // of these, merges that are tried with sweeps
+constexpr std::size_t kLaterTries = 2;  // the same in later rounds
+constexpr std::int64_t kPatience = 6;   // divides the sweeps that are available until a move is accepted
+constexpr std::int64_t kTrial = 40;     // most sweeps of a trial
+constexpr double kGain = 1e-6;          // least gain of an accepted move, relative to the ELBO
+constexpr double kLittle = 1e-7;        // relative gain of a sweep at which an accepted move has converged enough
+constexpr double kEmpty = 0.5;          // expected number of elements below which a component counts as empty
 
-/// An interrupt.
+/// Thrown when the callback stops the run; never leaves this file.
 struct Stop {};
 
+/// Returns true if any move was accepted.
 bool has_gained(const MoveReport& r) {
   return r.merges.accepted + r.removals.accepted + r.splits.accepted + r.orders.accepted > 0;
 }
 
+/// The moves of the components of one plate.
 class Mover {
  public:
   Mover(const Engine& e, const MoveOptions& o, const Components& c, const OnSweep& on_sweep, MoveReport& report,
         Outcome& out)
       : e_(e), o_(o), c_(c), on_sweep_(on_sweep), report_(report), out_(out), rng_(o.seed, 0x30E5) {}
 
-  /// Rounds of all moves until one keeps none.
+  /// Runs rounds of all moves until one accepts none; leaves the best state in place.
   void run() {
     best_ = e_.keep();
     elbo_ = out_.elbo;
@@ -62,14 +71,16 @@ class Mover {
   }
 
  private:
+  /// Returns true if sweeps are left for another move.
   bool has_sweeps() const {
     return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.most_sweeps / kPatience);
   }
+  /// Returns how many moves of a kind a round tries.
   std::size_t tries() const { return first_ ? kMergeTries : kLaterTries; }
-  /// More than what is left to gain without a move.
+  /// Returns the ELBO that a move must gain, in nats: more than plain sweeps would still gain.
   double margin() const { return kGain * (1 + std::abs(elbo_)); }
 
-  /// False: the state is not one of a model of these data.
+  /// Computes the ELBO. Returns false if it fails or is impossible.
   bool bound(double& value) const {
     Elbo elbo;
     if (e_.elbo(elbo) != 0 || !machine::is_possible(elbo.value)) return false;
@@ -77,6 +88,7 @@ class Mover {
     return true;
   }
 
+  /// Makes one sweep and computes its ELBO. Returns false if either fails; throws Stop if the callback asks for it.
   bool step(double& value) {
     if (sweep(e_, o_) != 0 || !bound(value)) return false;
     ++report_.sweeps;
@@ -84,7 +96,8 @@ class Mover {
     return true;
   }
 
-  /// Sweeps of an edited state, as long as there is hope: what is left to gain by the ratio of the last two gains.
+  /// Sweeps an edited state. Returns true as soon as it beats the best by margin(), and false when the geometric series
+  /// of its gains (times 3) cannot reach the best.
   bool rises() {
     double previous = 0, gain = 0, value = 0;
     for (std::int64_t k = 0; k < kTrial; ++k) {
@@ -100,7 +113,7 @@ class Mover {
     return false;
   }
 
-  /// What was kept goes on until a sweep gains little.
+  /// Accepts the state in place as the best, after further sweeps until one gains little.
   void keep() {
     double value = 0;
     bound(value);
@@ -120,12 +133,13 @@ class Mover {
     scored_.clear();
   }
 
-  /// Whether an edit, and the global factors of what it leaves, can be made.
+  /// Makes an edit and completes it. Returns false if the generated code fails.
   template <class Edit>
   bool formed(const Edit& edit) const {
     return e_.seen([&] { return edit() == 0 && form_components(e_, c_) == 0; });
   }
 
+  /// Tries a move from the best state: edit, trial sweeps, accept or not. Returns true if it was accepted.
   template <class Edit>
   bool attempt(MoveReport::Kind& kind, const Edit& edit) {
     ++kind.tried;
@@ -136,18 +150,20 @@ class Mover {
     return true;
   }
 
+  /// Returns the components that are not empty, by size.
   std::vector<std::size_t> occupied() const {
     std::vector<std::size_t> out = by_size(masses_);
     std::erase_if(out, [&](std::size_t k) { return masses_[k] < kEmpty; });
     return out;
   }
 
+  /// A possible merge; its score is better if higher, or, in pairs(), if lower.
   struct Pair {
     std::size_t from, to;
     double score;
   };
 
-  /// Components by size, where the weights have an order.
+  /// Tries to sort components with stick-breaking weights by size. Returns true if that is accepted.
   bool order() {
     const bool sorted =
         std::ranges::adjacent_find(masses_, [](double a, double b) { return b > a + kEmpty; }) == masses_.end();
@@ -155,8 +171,8 @@ class Mover {
     return attempt(report_.orders, [] { return 0; });
   }
 
-  /// Pairs of occupied components, the nearest first where there are too many to be scored: by the increase of the
-  /// squared deviations from the mean of a component (Ward 1963), of the shares of statistics.
+  /// Returns pairs of non-empty components. If there are too many to be scored, it returns the nearest ones, by Ward's
+  /// criterion (1963): the increase of the squared deviations from the component mean, here of the mean statistics.
   std::vector<Pair> pairs() const {
     if (c_.told_apart) return neighbours();
     const std::vector<std::size_t> in = occupied();
@@ -177,7 +193,7 @@ class Mover {
     return out;
   }
 
-  /// Each with the one after it.
+  /// Returns all pairs of neighbours of which at least one is not empty.
   std::vector<Pair> neighbours() const {
     std::vector<Pair> out;
     for (std::size_t k = 0; k + 1 < c_.count; ++k) {
@@ -186,7 +202,7 @@ class Mover {
     return out;
   }
 
-  /// Statistics by component, an element's each, in units of their spread over the components.
+  /// Returns the mean statistics of an element of each component, in units of their spread over the components.
   std::vector<std::vector<double>> means_of(const std::vector<std::size_t>& in) const {
     std::vector<std::vector<double>> out(c_.count);
     for (const ComponentArray& a : c_.arrays) {
@@ -212,7 +228,7 @@ class Mover {
     return out;
   }
 
-  /// Merges by their bound before any sweep, best first: entropies of the items are still those of two components.
+  /// Returns merges with their ELBO right after the edit, best first.
   std::vector<Pair> scored_pairs() {
     e_.load(best_);
     std::vector<Pair> out = e_.seen([&] { return pairs(); });
@@ -225,6 +241,7 @@ class Mover {
     return out;
   }
 
+  /// Tries the best merges, again after each one that is accepted. Returns true if any was accepted.
   bool merges() {
     bool any = false, again = true;
     while (again && has_sweeps()) {
@@ -242,7 +259,7 @@ class Mover {
     return any;
   }
 
-  /// The small ones first.
+  /// Tries to remove components, the smallest first. Returns true if one was accepted.
   bool removals() {
     bool any = false;
     std::vector<std::size_t> order = occupied();
@@ -255,7 +272,8 @@ class Mover {
     return any;
   }
 
-  /// A component that is free; otherwise what the best merge leaves free.
+  /// Returns an empty component for the second half of a split; otherwise the one that the best merge empties. None if
+  /// every merge would involve the component to be split.
   std::optional<Room> room_beside(std::size_t split) {
     for (std::size_t k = 0; k < c_.count; ++k) {
       if (masses_[k] < kEmpty && k != split) return Room{k};
@@ -267,6 +285,7 @@ class Mover {
     return std::nullopt;
   }
 
+  /// Tries to split every component that is large enough, in several ways. Returns true if any split was accepted.
   bool splits() {
     constexpr Division kDivisions[] = {Division::early, Division::two_means, Division::ball, Division::half,
                                        Division::few};
@@ -285,6 +304,7 @@ class Mover {
     return any;
   }
 
+  /// Tries one way of splitting component k. Returns true if it was accepted.
   bool split(const Allocation& a, std::size_t k, Division division) {
     if (!shares_.contains(&a)) {
       e_.load(best_);
@@ -309,6 +329,7 @@ class Mover {
     return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, *best_, k, *room, part); });
   }
 
+  /// Returns the features of the elements of an allocation; computes them once.
   const Features& features(const Allocation& a) {
     const auto at = static_cast<std::size_t>(&a - c_.allocations.data());
     features_.resize(c_.allocations.size());
@@ -325,14 +346,14 @@ class Mover {
   Rng rng_;
   Held best_;
   double elbo_ = 0;
-  bool first_ = true;                         // round
-  std::vector<double> masses_;                // of the best state
-  std::map<const Allocation*, Held> shares_;  // of the best state: Shares
-  std::vector<Pair> scored_;                  // its merges by their bound
+  bool first_ = true;                         // true: the first round
+  std::vector<double> masses_;                // expected elements of each component in the best state
+  std::map<const Allocation*, Held> shares_;  // Shares of the best state, by allocation, as far as computed
+  std::vector<Pair> scored_;                  // merges of the best state, best first; empty: not scored yet
   std::vector<std::optional<Features>> features_;
 };
 
-/// Whether components have probabilities of items, which plain sweeps left as they were (SweepOptions::rows).
+/// Returns true if components have stored probabilities of items, which sweeps without SweepOptions::rows do not write.
 bool has_rows(const Components& c) {
   return std::ranges::any_of(c.arrays,
                              [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::responsibility; });

@@ -1,3 +1,5 @@
+// Parallel tempering on one engine: the states of all powers are stored, and each is loaded, swept and stored again.
+// Three times in the warmup, the powers are placed anew at equal thermodynamic length (evidence.h).
 #include "runtime/methods/parallel_tempering.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// Powers that are dense near the prior: Friel & Pettitt (2008).
+/// Returns the first powers, (k / (levels - 1))^5, which are dense near the prior (Friel & Pettitt 2008).
 std::vector<double> first_powers(std::int64_t levels) {
   std::vector<double> out;
   for (std::int64_t k = 0; k < levels; ++k)
@@ -16,7 +18,7 @@ std::vector<double> first_powers(std::int64_t levels) {
   return out;
 }
 
-/// One state for each power.
+/// The states of the samplers, one for each power.
 struct Ladder {
   Ladder(const Engine& e, const LadderOptions& o)
       : engine(e),
@@ -29,33 +31,35 @@ struct Ladder {
         tried(powers.size()),
         accepted(powers.size()) {}
 
-  /// A sweep of every state, that at power 1 last and in place; `rounds` were made before.
+  /// Sweeps every state once; that at power 1 is the last and stays in place. `rounds` sweeps were made before. Returns
+  /// a status of the generated code.
   std::int32_t sweep_all(std::int64_t rounds, double& log_joint);
+  /// Records the log likelihood of every state.
   void record();
-  /// Neighbours, every other pair of them, exchange their states by their likelihoods.
+  /// Proposes to exchange the states of neighbouring powers, of every other pair, and accepts by Metropolis' rule.
   void exchange(std::int64_t rounds);
-  /// Powers by what was seen, where they are to `move`; it is forgotten.
+  /// Places the powers anew from the recorded energies, if `move`; then clears the records.
   void place(bool move);
 
   const Engine& engine;
   const LadderOptions& options;
   std::vector<double> powers;
   std::vector<Held> states;
-  std::vector<double> energies;           // log likelihoods of the states
-  std::vector<std::vector<double>> seen;  // [power][record]
+  std::vector<double> energies;           // log likelihood of each state
+  std::vector<std::vector<double>> seen;  // recorded log likelihoods, by power
   Rng random;
-  std::vector<std::int64_t> tried, accepted;  // by the lower of two neighbours
+  std::vector<std::int64_t> tried, accepted;  // exchanges proposed and accepted, by the lower of the two powers
 };
 
 std::int32_t Ladder::sweep_all(std::int64_t rounds, double& log_joint) {
-  constexpr double kLeast = 1e-30;  // a weight of 0 would leave ratios of weighted sums without a value
+  constexpr double kLeast = 1e-30;  // stands for power 0: with a weight of 0, ratios of weighted sums would be 0 / 0
   const std::size_t n = powers.size();
   for (std::size_t r = 0; r < n; ++r) {
     const double b = std::max(powers[r], kLeast);
     engine.load(states[r]);
     engine.set({.local_data = b, .global_data = b});
     if (const std::int32_t status = prepare_statistics(engine)) return status;
-    // Every level and round has random numbers of its own, however many steps a sweep makes.
+    // The key gives every power and round random numbers of its own, whatever the number of steps of a sweep.
     constexpr int kStepBits = 24, kLevelBits = 12;
     machine::set_key(engine.machine(), options.seed, (options.chain << kLevelBits) + r, rounds << kStepBits);
     if (const std::int32_t status = sweep(engine, {.local_iterations = 1})) return status;
@@ -91,6 +95,7 @@ void Ladder::place(bool move) {
   std::ranges::fill(accepted, 0);
 }
 
+/// Returns the smallest acceptance rate of exchanges between two neighbours.
 double least_exchanged(const Ladder& l) {
   double least = 1;
   for (std::size_t r = 0; r + 1 < l.powers.size(); ++r) {
@@ -99,6 +104,7 @@ double least_exchanged(const Ladder& l) {
   return least;
 }
 
+/// Computes log Z(0), the log number of joint values of auxiliary categories. Returns a status.
 std::int32_t log_states(const Engine& e, double& out) {
   if (const std::int32_t status = e.call(e.model().states)) return status;
   out = e.seen([&] { return e.reals(e.model().elbo_buffer)[0]; });
@@ -132,7 +138,7 @@ Outcome run_parallel_tempering(const Engine& e, const LadderOptions& o, const On
       ladder.record();
     }
     if (o.exchange) ladder.exchange(out.iterations);
-    // Three times in the warmup; what the last quarter saw is dropped.
+    // The powers move three times in the warmup; records of its last quarter are dropped.
     if (kept == 0 || (kept < 0 && quarter > 0 && out.iterations % quarter == 0)) ladder.place(kept < 0);
     if (!on_sweep({out.iterations, out.elbo, 1, out.elbo})) {
       out.status = Status::interrupted;

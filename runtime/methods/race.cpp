@@ -1,3 +1,6 @@
+// The race of random starts. A candidate makes kFirstRung sweeps from each start; the better half goes on to
+// kSecondRung. Candidates with equal ELBOs have found the same solution and count once. States of all candidates are
+// kept, as many as memory allows.
 #include "runtime/methods/race.h"
 
 #include <algorithm>
@@ -9,10 +12,11 @@ namespace {
 
 constexpr StartKind kKinds[] = {StartKind::seeds, StartKind::flat, StartKind::points, StartKind::allocations,
                                 StartKind::means};
-constexpr std::int64_t kFirstRung = 5, kSecondRung = 14;  // sweeps of an arm by then
-constexpr double kMemory = 1e9;                           // bytes of all states that are kept
-constexpr double kSame = 1e-11;                           // relative difference of the ELBOs of arms that are one
+constexpr std::int64_t kFirstRung = 5, kSecondRung = 14;  // sweeps of a candidate after the first and the second stage
+constexpr double kMemory = 1e9;                           // most bytes of all stored states
+constexpr double kSame = 1e-11;  // relative difference of ELBOs that count as the same solution
 
+/// Sorts the remaining candidates, which come best first, into the order in which they should converge.
 std::vector<Arm> in_order(std::vector<Arm> arms, const SearchReport& report) {
   std::vector<Arm> out;
   const auto kind = [&](const Arm& a) { return report.starts[a.start].kind; };
@@ -28,12 +32,13 @@ std::vector<Arm> in_order(std::vector<Arm> arms, const SearchReport& report) {
   return out;
 }
 
+/// One race.
 class Race {
  public:
   Race(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
-  /// The arms that are left, best first; none: an interrupt, or all have failed.
+  /// Runs the race; see race() for the result.
   std::vector<Arm> run(StartKind first, std::int64_t round) {
     std::vector<Arm> arms;
     if (round == 0) enter(arms, first, o_.seed);
@@ -56,6 +61,7 @@ class Race {
   }
 
  private:
+  /// Returns the bytes that a stored candidate takes: its state and a snapshot of its parameters.
   double bytes() const {
     double out = 1;
     for (const std::int64_t b : e_.state_buffers())
@@ -65,6 +71,7 @@ class Race {
     return out;
   }
 
+  /// Adds a candidate from the start in place, after its first sweeps, unless it fails or equals another.
   void enter(std::vector<Arm>& arms, StartKind kind, std::uint64_t seed) {
     report_.starts.push_back({kind, seed, 0, NAN});
     Arm a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
@@ -75,7 +82,8 @@ class Race {
     if (!same) arms.push_back(std::move(a));
   }
 
-  /// So many in all. False: the arm has failed.
+  /// Continues a candidate until it has made `until` sweeps in all, and stores its state. Returns false if it has
+  /// failed.
   bool sweeps(Arm& a, std::int64_t until) {
     SearchReport::Start& start = report_.starts[a.start];
     start.elbo = NAN;
@@ -91,17 +99,18 @@ class Race {
     return true;
   }
 
-  /// Several arms have settled, and all that were seen are the same.
+  /// Returns true if several starts have led to one solution, and none to another.
   bool has_one_optimum(const std::vector<Arm>& arms) const {
     constexpr std::size_t kEnough = 3;
     return arms.size() == 1 && arms[0].run->converged() && report_.starts.size() >= kEnough;
   }
 
+  /// Removes failed candidates, sorts the others by ELBO, and keeps the best `n`.
   static void keep(std::vector<Arm>& arms, std::size_t n) {
     std::erase_if(arms, [](const Arm& a) { return std::isnan(a.elbo); });
     std::ranges::stable_sort(arms, [](const Arm& a, const Arm& b) { return a.elbo > b.elbo; });
     if (arms.size() <= n) return;
-    // The first start goes on in any case.
+    // The start in place at the beginning always goes on, so that the search is never worse than a plain run.
     const auto first = std::ranges::find(arms, std::size_t{0}, &Arm::start);
     if (first != arms.end() && first - arms.begin() >= static_cast<std::ptrdiff_t>(n))
       std::iter_swap(first, arms.begin() + static_cast<std::ptrdiff_t>(n) - 1);

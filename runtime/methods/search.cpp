@@ -1,3 +1,6 @@
+// The search. Search::all() has its order: race, lead, more races while they are cheap, anneal, move. The best state is
+// kept throughout and restored at the end, whatever the last step led to. If every start fails, a plain run from the
+// first state gives the error message.
 #include "runtime/methods/search.h"
 
 #include <algorithm>
@@ -10,16 +13,18 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kShortestArm = 10;      // of annealing, in sweeps
-constexpr double kArm = 0.3;                   // lengths of the best run
-constexpr std::uint64_t kNextMelt = 15485863;  // between seeds
-constexpr double kAgree = 1e-6;                // relative difference of the ELBOs of runs that found the same
+constexpr std::int64_t kShortestArm = 10;      // least annealed sweeps of a candidate
+constexpr double kArm = 0.3;                   // annealed sweeps of a candidate, in lengths of the best run
+constexpr std::uint64_t kNextMelt = 15485863;  // difference of the seeds of successive melts
+constexpr double kAgree = 1e-6;                // relative difference of ELBOs that count as the same solution
 
+/// One search.
 class Search {
  public:
   Search(const Engine& e, const SearchOptions& o, const OnSweep& on_sweep, SearchReport& report)
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
+  /// Does all of the work, from the start of the kind `first` that is in place.
   Outcome all(StartKind first) {
     const Held begin = e_.keep();
     std::vector<Arm> arms = race(e_, o_, first, 0, on_sweep_, report_);
@@ -35,7 +40,7 @@ class Search {
       lead(arms);
     }
     if (!best_ && out_.status != Status::interrupted) {
-      // Every start fails: the plain run says how.
+      // Every start has failed: a plain run gives the message.
       e_.load(begin);
       run([&](const OnSweep& counted) { return run_cavi(e_, o_, counted); });
     }
@@ -45,7 +50,7 @@ class Search {
     if (out_.status == Status::interrupted) return out_;
     out_.status = best_status_;
     if (best_elbo_ > melted) anneal();
-    if (out_.status == Status::numerical_failure) {  // of an arm: what was found stays
+    if (out_.status == Status::numerical_failure) {  // of an annealed candidate: the result so far stays
       restore();
       out_.status = best_status_;
     }
@@ -55,7 +60,7 @@ class Search {
   }
 
  private:
-  /// The iterations of the outcome are those of all arms.
+  /// Runs a method. Its sweeps are added to those of the search, and the iterations of the outcome are their sum.
   template <class Method>
   void run(const Method& method) {
     const auto counted = [&](const SweepReport& s) {
@@ -70,7 +75,7 @@ class Search {
     out_.iterations = report_.sweeps;
   }
 
-  /// Arms converge until there are enough of them.
+  /// Lets candidates converge until enough() is true.
   void lead(std::vector<Arm>& arms) {
     for (Arm& a : arms) {
       if (enough() || out_.status == Status::interrupted) break;
@@ -78,10 +83,12 @@ class Search {
     }
   }
 
-  /// A few leaders converge in any case, others while what they found differs and a search is still cheap.
+  /// Returns true if no more candidates need to converge: the least number has, and their results agree or further ones
+  /// would be costly.
   bool enough() const { return leaders_ >= o_.leaders && (agree_ || report_.sweeps >= o_.patience * length_); }
 
-  /// To the end, or until it cannot become the best; the first in any case, since the end is not below a plain run.
+  /// Continues a candidate until it converges or cannot become the best. The first start always converges, so that the
+  /// search is never worse than a plain run.
   void converge(Arm& a) {
     SearchReport::Start& start = report_.starts[a.start];
     e_.load(std::exchange(a.state, {}));
@@ -119,8 +126,8 @@ class Search {
     length_ = start.sweeps;
   }
 
-  /// Races cost little beside long runs: more of them, of fresh starts, as long as all have made fewer sweeps than the
-  /// best run, and the search is still cheap. The best arm of each converges.
+  /// Runs further races of fresh starts while all races together have made fewer sweeps than the best run, and the
+  /// search is still cheap. The best candidate of each converges.
   void race_more(StartKind first, std::int64_t raced) {
     const auto is_cheap = [&] { return raced < length_ && report_.sweeps < o_.spare_lengths * length_; };
     for (std::int64_t round = 1; is_cheap() && out_.status != Status::interrupted; ++round) {
@@ -132,19 +139,22 @@ class Search {
     }
   }
 
+  /// Stores the state in place as the best one.
   void keep() {
     best_ = e_.keep();
     best_elbo_ = out_.elbo;
     best_status_ = out_.status;
   }
 
+  /// Loads the best state.
   void restore() {
     e_.load(best_);
     out_.elbo = best_elbo_;
     out_.failure.clear();
   }
 
-  /// Where temperatures of all entropies apply: what they find depends little on the start, and few starts come near.
+  /// Anneals all entropies from fresh flat starts, for models with proportions of items. The result depends little on
+  /// the start, and plain runs rarely reach it.
   void melt(const Arm& leader) {
     AutoOptions annealed = o_;
     annealed.hasty = annealed.fresh = true;
@@ -165,7 +175,8 @@ class Search {
     }
   }
 
-  /// From the best, which is in place. What relaxes within few sweeps needs few at each temperature.
+  /// Anneals from the best state, which is in place. The shorter the best run was, the fewer sweeps a candidate makes
+  /// at each temperature.
   void anneal() {
     AutoOptions annealed = o_;
     annealed.arm = std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.arm);
@@ -177,6 +188,7 @@ class Search {
     run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report_); });
   }
 
+  /// Moves components from the best state, within a budget of sweeps relative to those made so far.
   void move() {
     MoveOptions moves{o_};
     moves.most_sweeps = static_cast<std::int64_t>(o_.move_share * static_cast<double>(report_.sweeps));
@@ -191,22 +203,22 @@ class Search {
   SearchReport& report_;
   Outcome out_;
   Held best_;
-  std::vector<Held> others_;  // what the other leaders found
+  std::vector<Held> others_;  // solutions of the other leaders
   double best_elbo_ = -INFINITY;
   Status best_status_ = Status::max_iter;
-  std::int64_t length_ = 0;  // sweeps of the best run
-  std::int64_t leaders_ = 0;
-  bool agree_ = true;
+  std::int64_t length_ = 0;   // sweeps of the best run
+  std::int64_t leaders_ = 0;  // candidates that have converged
+  bool agree_ = true;         // true: all of them have found the same ELBO
 };
 
-/// Items belong to several components at once, in proportions of their own.
+/// Returns true if membership is mixed: items belong to several components at once, in proportions of their own.
 bool is_mixed(const Components& c) {
   return std::ranges::any_of(c.arrays,
                              [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::proportion; });
 }
 
-/// Moves repair what starts miss: where there are some, a quick search has fewer arms. Where membership is mixed they
-/// find little, and temperatures much.
+/// Adapts a quick search to a model whose components can be moved. Moves repair what starts miss, so there are fewer
+/// starts. With mixed membership moves find little and annealing much, so moves get fewer sweeps.
 SearchOptions beside_moves(SearchOptions o) {
   const auto is_movable = [](const Components& c) { return !c.told_apart; };
   if (std::ranges::none_of(o.components, is_movable) || o.cycles) return o;

@@ -1,3 +1,5 @@
+// Divisions of a component's elements, by features or at random. Features are standardised over the members, so that
+// directions in which the component itself is wide do not dominate.
 #include "runtime/methods/split.h"
 
 #include <algorithm>
@@ -7,12 +9,13 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kFew = 3;  // as many as each value takes at a start from seeds
-constexpr int kLloyd = 20;
+constexpr std::size_t kFew = 3;  // elements of a small part: as many as a start from seeds gives each value
+constexpr int kLloyd = 20;       // most iterations of k-means
 
+/// Returns the size of a small part of so many members.
 std::size_t few_of(std::size_t members) { return std::min(kFew, members / 2); }
 
-/// The members' features, in units of their own spread.
+/// The features of the members of a component, standardised over them.
 class Cloud {
  public:
   Cloud(const std::vector<std::int64_t>& members, const Features& f) : columns_(f.columns), n_(members.size()) {
@@ -35,11 +38,14 @@ class Cloud {
   }
 
   std::size_t size() const { return n_; }
+  /// Returns the features of a member.
   std::vector<double> point(std::size_t i) const {
     const auto row = x_.begin() + static_cast<std::ptrdiff_t>(i * columns_);
     return {row, row + static_cast<std::ptrdiff_t>(columns_)};
   }
+  /// Returns the mean of all members, which is 0 after standardisation.
   std::vector<double> mean() const { return std::vector<double>(columns_, 0.0); }
+  /// Returns the mean of the members on one side.
   std::vector<double> mean_of(const std::vector<bool>& in, bool side) const {
     std::vector<double> out(columns_, 0.0);
     double n = 0;
@@ -53,7 +59,7 @@ class Cloud {
       x /= std::max(n, 1.0);
     return out;
   }
-  /// Squared distances of all members.
+  /// Returns the squared distance of each member from a centre.
   std::vector<double> from(const std::vector<double>& centre) const {
     std::vector<double> out(n_, 0.0);
     for (std::size_t i = 0; i < n_; ++i) {
@@ -72,13 +78,14 @@ class Cloud {
   std::vector<double> x_;
 };
 
-/// With probability proportional to the squared distance.
+/// Draws a member with probability proportional to its squared distance.
 std::size_t far_one(const std::vector<double>& distances, Rng& rng) {
   if (std::accumulate(distances.begin(), distances.end(), 0.0) <= 0) return draw_below(rng, distances.size());
   return static_cast<std::size_t>(draw_categorical(rng, distances));
 }
 
-/// Lloyd's algorithm for two centres that begin at k-means++ seeds (Arthur & Vassilvitskii 2007).
+/// Divides by k-means with two centres, from k-means++ seeds (Arthur & Vassilvitskii 2007). Returns the side of each
+/// member.
 std::vector<bool> two_means(const Cloud& x, Rng& rng) {
   std::vector<double> first = x.point(draw_below(rng, x.size()));
   std::vector<double> second = x.point(far_one(x.from(first), rng));
@@ -96,6 +103,7 @@ std::vector<bool> two_means(const Cloud& x, Rng& rng) {
   return out;
 }
 
+/// Selects a member far from the mean and those nearest to it, a quarter of all.
 std::vector<bool> ball(const Cloud& x, Rng& rng) {
   const std::vector<double> near = x.from(x.point(far_one(x.from(x.mean()), rng)));
   std::vector<std::size_t> order(x.size());
@@ -107,6 +115,7 @@ std::vector<bool> ball(const Cloud& x, Rng& rng) {
   return out;
 }
 
+/// Selects `size` of n members at random.
 std::vector<bool> random_part(std::size_t n, std::size_t size, Rng& rng) {
   std::vector<std::int64_t> order(n);
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -117,6 +126,7 @@ std::vector<bool> random_part(std::size_t n, std::size_t size, Rng& rng) {
   return out;
 }
 
+/// Selects the first half of every run of consecutive elements.
 std::vector<bool> early(const std::vector<std::int64_t>& members) {
   std::vector<bool> out(members.size());
   for (std::size_t first = 0, end = 0; first < members.size(); first = end) {
@@ -141,7 +151,7 @@ std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, cons
   else if (division == Division::few || blind) in = random_part(n, few_of(n), rng);
   else if (division == Division::ball) in = ball(Cloud(members, features), rng);
   else in = two_means(Cloud(members, features), rng);
-  // The smaller part is the one that goes.
+  // The smaller part is the one that is moved.
   if (2 * static_cast<std::size_t>(std::ranges::count(in, true)) > n) in.flip();
   std::vector<std::int64_t> out;
   for (std::size_t i = 0; i < n; ++i) {

@@ -1,4 +1,6 @@
-// The search over the machine of a built object: an engine of its own, whose posterior goes into the state.
+// The search for built objects: makes an engine over the object's tables and functions, copies the data and carried
+// priors in, searches, and copies the posterior back into the state. An error leaves the factors of the state as they
+// were.
 #include "runtime/search/search.h"
 
 #include <new>
@@ -13,9 +15,10 @@ namespace {
 using embedded::State;
 using machine::Model;
 
+/// Returns the run-time sizes of a state.
 std::vector<std::int64_t> sizes_of(const Model& m, const State& s) { return {s.sizes, s.sizes + m.size_count}; }
 
-/// Data go to the engine, q back and forth.
+/// Copies a buffer between the state and the engine: to the state if `to_state`.
 void copy(const State& s, const Engine& e, std::int64_t b, bool to_state) {
   const machine::View view = embedded::view_of(e.model(), s);
   const auto move = [&](auto state, auto engine) {
@@ -26,6 +29,7 @@ void copy(const State& s, const Engine& e, std::int64_t b, bool to_state) {
   else move(view.reals(b), e.reals(b));
 }
 
+/// Returns the options of the search that the caller's options stand for.
 SearchOptions options_of(const lehr_search_options& o, const machine::Accuracy& accuracy) {
   SearchOptions out = search_options(o.full != 0);
   out.seed = o.seed;
@@ -36,11 +40,12 @@ SearchOptions options_of(const lehr_search_options& o, const machine::Accuracy& 
   return out;
 }
 
+/// Returns the number of accepted moves.
 std::int64_t accepted(const MoveReport& r) {
   return r.merges.accepted + r.removals.accepted + r.splits.accepted + r.orders.accepted;
 }
 
-/// Throws NoRoom and std::bad_alloc.
+/// Searches and writes the posterior to the state. Returns a status; throws NoRoom and std::bad_alloc.
 std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr_search_result& result) {
   Engine e(m, sizes_of(m, s), 0, nullptr);
   e.work_with(static_cast<std::size_t>(o.threads));
@@ -65,7 +70,7 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   SearchOptions options = options_of(o, s.accuracy);
   options.components = components_of(e);
   SearchReport report;
-  bool stopped = false;  // for good: every run asks
+  bool stopped = false;  // once true it stays so, because every further run asks the callback
   const auto on_sweep = [&](const SweepReport& r) {
     if (o.on_sweep && !stopped) stopped = o.on_sweep(o.context, r.iteration, r.elbo, r.temperature) != 0;
     return !stopped;
@@ -83,7 +88,7 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   return embedded::kOk;
 }
 
-/// What follows from the data, and the marks of a state after a sweep.
+/// Computes the sums of the data in the state and sets its flags as after a sweep. Returns a status.
 std::int32_t settle(const Model& m, State& s) {
   s.scale = 1;
   for (std::int64_t k = 0; k < m.size_count; ++k)
