@@ -37,7 +37,7 @@ enum Status : std::int32_t {
 struct State {
   std::uint64_t magic,        // marks a state
       hash;                   // Model::hash of its model
-  const State* self;          // its own address, by which a moved state is detected
+  const State* self;          // address of this state, by which a moved state is detected
   std::int64_t has_data,      // 1: a data set was given and accepted
       prepared,               // 1: sums of the present data alone are computed
       started,                // 1: there are factors
@@ -47,18 +47,18 @@ struct State {
   std::int64_t other_items;   // 1: the items of the data are not those whose factors are stored
   std::int64_t sweeping;      // 1: between lehr_step_begin and the end of that sweep
   std::int64_t next_step,     // of that sweep: the step at which it goes on
-      items,                  // items of its present stage
-      items_left,             // of these, items that were not added yet
+      items,                  // number of items of the sweep's present stage
+      items_left,             // items of the present stage whose sums were not added yet
       turn;                   // number of stages begun so far, by which ranges of other stages are refused
   Accuracy accuracy;          // when the iteration over the local blocks of an item stops
   double scale;               // factor on sums over a minibatch: all items / items of the minibatch
   std::int64_t* sizes;        // by slot: sizes of the present data set
-  std::int64_t* outer_sizes;  // the same with the number of all items, which code outside the items counts
+  std::int64_t* outer_sizes;  // by slot: sizes with the number of all items, which code outside the items counts
   std::int64_t* next_sizes;   // sizes of a data set that is being checked
   std::int64_t* room;         // the capacity: the largest sizes that fit
-  std::int64_t* run_sizes;    // scratch, see Machine::run_sizes
+  std::int64_t* run_sizes;    // scratch sizes, see Machine::run_sizes
   lehr_buffer *table,         // pointer to each buffer; data are in the caller's memory
-      *run_table;             // scratch, see Machine::run_table
+      *run_table;             // scratch table, see Machine::run_table
   std::int64_t* order;        // scratch of starts, see Start::order
 };
 

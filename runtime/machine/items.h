@@ -11,7 +11,8 @@ namespace lehr::machine {
 /// items themselves, or a plate nested in them at any depth, whose row offsets are followed; for any other extent the
 /// result is -1. `item` may be one past the last, which gives the end of the rows. `items` is the extent of the items.
 std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t item);
-/// Does the same for the items of the one stage that updates all local blocks; -1 if the model has no such stage.
+/// Returns the first row that belongs to `item`, as above, for the items of the one stage that updates all local
+/// blocks; -1 if the model has no such stage.
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
 /// Returns true if a buffer contains factors (parameters or expectations) of the items, row by row.

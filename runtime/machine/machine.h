@@ -33,11 +33,11 @@ struct Weights {
 /// The ELBO of the present factors and its parts, in nats (loops::ElboPart in the compiler).
 struct Elbo {
   double value = 0;             // the ELBO at temperature 1
-  double data_energy = 0;       // its part: expected log density of the data and their local variables
-  double local_entropy = 0,     // its part: entropies of the factors of local variables
-      entropy = 0;              // its part: entropies of all factors
+  double data_energy = 0;       // part of the ELBO: expected log density of the data and their local variables
+  double local_entropy = 0,     // part of the ELBO: entropies of the factors of local variables
+      entropy = 0;              // part of the ELBO: entropies of all factors
   double discrete_entropy = 0;  // the part of local_entropy that belongs to categories and bits
-  double local_prior = 0;       // its part: expected log prior of local variables that data_energy leaves out
+  double local_prior = 0;       // part of the ELBO: expected log prior of local variables that data_energy leaves out
 };
 /// The smallest ELBO of possible data. Generated code writes a huge negative number for the logarithm of 0, so an ELBO
 /// below this value means that no value of the variables could have produced the data.
@@ -124,10 +124,10 @@ struct Machine {
   const Model* model;          // the tables
   lehr_buffer* table;          // pointer to each buffer
   const std::int64_t* sizes;   // run-time sizes, by slot, of the data that are in memory
-  const std::int64_t* outer;   // the same sizes with all items: code outside the items counts these
-  const std::int64_t* kept;    // the same sizes with the items whose factors are in `table`; none if there is a window
-  lehr_buffer* run_table;      // scratch for a second table, used while a run of items is processed
-  std::int64_t* run_sizes;     // scratch for the sizes of such a run
+  const std::int64_t* outer;   // run-time sizes with all items, in memory or not: code outside the items counts these
+  const std::int64_t* kept;    // run-time sizes with the items whose factors are in `table`; none if there is a window
+  lehr_buffer* run_table;      // scratch memory for a second table of buffers, used while a run of items is processed
+  std::int64_t* run_sizes;     // scratch memory for run-time sizes, used while a run of items is processed
   Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
   const Code* code = nullptr;  // an interpreter; null: native functions
   const Window* window = nullptr;    // memory for a few items; null: the table has the factors of all
@@ -136,7 +136,8 @@ struct Machine {
 
   /// Returns the model with its memory and the sizes of the data in memory.
   View view() const { return {*model, table, sizes}; }
-  /// Returns the same with the sizes of all items, in memory or not. Buffers of the items may be shorter than it says.
+  /// Returns the model with its memory and the sizes of all items. Out-of-core buffers are shorter than these sizes
+  /// say.
   View whole() const { return {*model, table, supply ? outer : sizes}; }
   /// Returns true if the table has the factors of all items.
   bool keeps_items() const { return !window && !supply; }

@@ -30,7 +30,7 @@ struct SizeRow {
   SizeRule rule;         // where the value comes from
   Extent base;           // one_more: the other extent; nested: the largest length of one row, 0: unlimited
   std::int64_t offsets;  // nested: index in Model::arrays of its row offsets
-  std::int64_t least;    // smallest value that the constant indices of the model allow; nested: of each row's length
+  std::int64_t least;  // smallest value that the constant indices of the model allow; nested: smallest length of a row
 };
 
 /// What the contents of a buffer are.
@@ -46,8 +46,8 @@ enum class Role : std::int64_t {
 struct BufferRow {
   std::int64_t integers;    // 1: elements are int64, 0: double
   Role role;                // what the contents are
-  std::int64_t first_axis,  // first of its extents in Model::axes
-      axes;                 // how many axes it has
+  std::int64_t first_axis,  // index in Model::axes of the length of its first axis
+      axes;                 // number of its axes, whose lengths are consecutive in Model::axes
   std::int64_t on_items;    // 1: the extent of some axis changes with the data set
 };
 
@@ -70,7 +70,7 @@ enum class Domain : std::int64_t {
 inline constexpr std::int64_t kMissingEntries = 2;
 /// One array of a data set: an observed variable, a given, or the row offsets of a nested plate.
 struct ArrayRow {
-  std::int64_t buffer;          // its index in the table of buffers
+  std::int64_t buffer;          // position of the array in the table of buffers
   Domain domain;                // the set in which its values must lie
   std::int64_t may_be_missing;  // 0: no; 1: whole elements (NaN, -1 for categories); kMissingEntries: single entries
   Extent limit;                 // category: elements of its plate; offsets: elements of the nested plate
@@ -103,33 +103,33 @@ struct StepRow {
       fresh,             // function (begin, end): sets the local factors of these items to their priors
       expectations,      // function (begin, end): recomputes their expected statistics from parameters
       data;              // function (begin, end): adds up the sums over the data alone of these items
-  std::int64_t first_statistic,  // first of the buffers that must be zero before `update`, `seed` or `sum`,
-      statistics;                // and their number, in Model::statistics
-  std::int64_t first_data_sum,   // first of the buffers that must be zero before `data`,
-      data_sums;                 // and their number, in Model::statistics
-  std::int64_t first_scratch,    // first of the buffers of which each thread needs its own,
-      scratch;                   // and their number, in Model::statistics
+  std::int64_t first_statistic,  // index in Model::statistics of the first buffer that the stage adds statistics to
+      statistics;                // number of these buffers; all must be zero before `update`, `seed` or `sum`
+  std::int64_t first_data_sum,   // index in Model::statistics of the first buffer that `data` adds to
+      data_sums;                 // number of these buffers; all must be zero before `data`
+  std::int64_t first_scratch,    // index in Model::statistics of the first scratch buffer of the stage
+      scratch;                   // number of scratch buffers, of which each thread needs its own
   std::int64_t operations;       // estimated operations of one item; 0: items cannot be distributed over threads
   std::int64_t outside;          // estimated operations of `tables` and `close`, or of a block's update
-  std::int64_t first_pick,       // first of the latent categories to which a start assigns values,
-      picks;                     // and their number, in Model::picks
+  std::int64_t first_pick,       // index in Model::picks of the first latent category that a start assigns
+      picks;                     // number of latent categories of the stage that a start assigns
   std::int64_t block;            // the block that the step updates; -1: a stage
   std::int64_t gradient;         // buffer of squared norms of natural gradients, see Weights::memory; -1: not measured
-  std::int64_t subject;          // stage: its items, in Model::subjects
+  std::int64_t subject;          // stage: index in Model::subjects of its items; -1: no stage
 };
 /// Work that must be done before the function `of` is called, in the order of the table. It is a cached reduction: sums
 /// that are recomputed if they are not valid (loops::Kept in the compiler). Or it is an outlined parallel region: a
 /// loop whose iterations may be distributed over threads (loops::Phase).
 struct PhaseRow {
-  std::int64_t of,          // the function that needs this work first
-      function;             // function (): fills the cache; function (begin, end): runs iterations of the region
+  std::int64_t of,  // position of the generated function that needs this work done before it is called
+      function;  // cached sums: function () that computes them; region: function (begin, end) that runs its iterations
   std::int64_t fresh;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
-  Extent turns;             // iterations of the region
-  std::int64_t first_sum,   // first of the buffers that the iterations add to, zero before,
-      sums,                 // and their number, in Model::statistics
-      first_scratch,        // first of the buffers of which each thread needs its own,
-      scratch;              // and their number, in Model::statistics
-  std::int64_t operations;  // estimated operations of one iteration
+  Extent turns;             // number of iterations of the parallel region
+  std::int64_t first_sum,   // index in Model::statistics of the first buffer that the iterations add to
+      sums,                 // number of buffers that the iterations add to; all must be zero before
+      first_scratch,        // index in Model::statistics of the first scratch buffer of the region
+      scratch;              // number of scratch buffers, of which each thread needs its own
+  std::int64_t operations;  // estimated operations of one iteration of the parallel region
 };
 /// A local category of an item stage whose values a start assigns.
 struct PickRow {
@@ -167,25 +167,25 @@ enum class Support : std::int64_t {
 
 /// One parameter array of the factors of one variable.
 struct ParameterRow {
-  std::int64_t buffer,      // the array, over the axes of the variable and then those of the parameter
-      block;                // the block whose factors it belongs to
-  Parameter parameter;      // its meaning
-  std::int64_t event_rank;  // number of its axes within one element: 0 scalar, 1 vector, 2 matrix
-  Support support;          // of the variable
-  std::int64_t of_items,    // 1: updated in an item stage
+  std::int64_t buffer,      // the parameter array: axes of the variable, then those of the parameter
+      block;                // the block whose factors have this parameter
+  Parameter parameter;      // meaning of the parameter
+  std::int64_t event_rank;  // axes of the parameter of one element: 0 scalar, 1 vector, 2 matrix
+  Support support;          // set in which the values of the variable lie
+  std::int64_t of_items,    // 1: an item stage updates the parameter
       local,                // 1: its variable lives on the items, whether a stage updates it or not
       streamed,             // 1: never read back, because the probabilities are fused into their uses
       chain,                // 1: the factor is a chain over the elements
       auxiliary;            // 1: the compiler added the variable
   Extent event;             // length of the variable's event axis, 1 for scalars
-  std::int64_t partner;     // parameter row of a mean's precision, or of a precision's mean
-  std::int64_t subject;     // the elements of its variable, in Model::subjects
+  std::int64_t partner;     // for a mean, the row of its precision; for a precision, that of its mean; -1: none
+  std::int64_t subject;     // index in Model::subjects of the elements of the variable
 };
 
 /// A parameter of the posterior of earlier data, which serves as the prior of the next data (`lehr build --updates`).
 struct PriorRow {
-  std::int64_t buffer,  // where the prior's value is stored
-      parameter;        // the parameter row of the factor that it is copied from
+  std::int64_t buffer,  // buffer that stores the parameter of the carried prior
+      parameter;        // index in Model::parameters of the posterior's parameter that is copied to it
 };
 
 /// How an array of data belongs to the elements of a subject; see runtime/methods/columns.h.
@@ -196,21 +196,21 @@ enum class ColumnForm : std::int64_t {
 };
 /// One array of data from which features of the elements of a subject are computed.
 struct ColumnsRow {
-  ColumnForm form;           // how it belongs to the elements
-  std::int64_t buffer;       // the values
+  ColumnForm form;           // how the data array belongs to the elements
+  std::int64_t buffer;       // buffer of the values
   std::int64_t by;           // ragged: buffer of row offsets; named: buffer with the element of each value
   std::int64_t other;        // named: buffer with another element that each value belongs to, the feature; -1: none
   Extent others;             // number of elements that `other` may name
-  std::int64_t covariate;    // 1: a given or an edge's value; 0: an observed variable of the element
-  std::int64_t first_inner,  // first of the axes of one value,
-      inners;                // and their number, in Model::axes
+  std::int64_t covariate;    // 1: a given, or values of edges, which are left out on request; 0: an observed variable
+  std::int64_t first_inner,  // index in Model::axes of the first axis of one value
+      inners;                // number of axes of one value
 };
 /// Elements that share a set of axes (the items, the elements of a variable), and what was observed of them.
 struct SubjectRow {
-  std::int64_t first_axis,     // first of the axes,
-      axes;                    // and their number, in Model::axes
-  std::int64_t first_columns,  // first of the arrays that describe the elements,
-      columns;                 // and their number, in Model::columns
+  std::int64_t first_axis,     // index in Model::axes of the first axis of the elements
+      axes;                    // number of axes of the elements
+  std::int64_t first_columns,  // index in Model::columns of the first array that describes the elements
+      columns;                 // number of arrays that describe the elements
 };
 
 /// What an array with an axis over exchangeable components contains; see runtime/methods/components.h.
@@ -223,8 +223,8 @@ enum class ComponentKind : std::int64_t {
 };
 /// One array of q with axes over the components.
 struct ComponentArrayRow {
-  ComponentKind kind;   // what it contains
-  std::int64_t buffer;  // the array
+  ComponentKind kind;   // what the array contains
+  std::int64_t buffer;  // position of the array in the table of buffers
   std::uint64_t axes;   // bit k is set if axis k runs over the components
 };
 /// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component.
@@ -235,22 +235,22 @@ struct HeadRow {
 /// A latent category whose values are components; the fields are those of Allocation in runtime/methods/components.h.
 struct AllocationRow {
   std::int64_t step,     // step of the stage whose items have the category; -1: its probabilities are stored
-      buffer,            // its stored probabilities; -1: not stored
+      buffer,            // buffer of the stored probabilities of the category; -1: they are not stored
       sums;              // step of the stage that adds up statistics of the stored category; -1: none
-  std::int64_t subject;  // the items or elements, in Model::subjects
+  std::int64_t subject;  // index in Model::subjects of the items or elements that have the category
 };
 /// One plate of components (clusters, topics, states) that moves may edit.
 struct ComponentsRow {
   Extent count;              // number of components
-  std::int64_t ordered;      // a ComponentOrder
-  std::int64_t first_array,  // first of the arrays of q with axes over the components,
-      arrays,                // and their number, in Model::component_arrays
-      first_count,           // first of the arrays that count the elements of each component,
-      counts;                // and their number, in Model::component_arrays
-  std::int64_t first_head,   // first of the pairs of stick-breaking statistics,
-      heads,                 // and their number, in Model::heads
-      first_allocation,      // first of the latent categories,
-      allocations;           // and their number, in Model::allocations
+  std::int64_t ordered;      // a ComponentOrder: whether components may be permuted
+  std::int64_t first_array,  // index in Model::component_arrays of the first array of q over components
+      arrays,                // number of arrays of q with axes over the components
+      first_count,           // index in Model::component_arrays of the first array that counts elements
+      counts;                // number of arrays that count the elements of each component
+  std::int64_t first_head,   // index in Model::heads of the first pair of stick-breaking statistics
+      heads,                 // number of pairs of stick-breaking statistics
+      first_allocation,      // index in Model::allocations of the first category whose values are the components
+      allocations;           // number of categories whose values are the components
 };
 
 /// The version of the layout of these tables. A library that reads the tables of an object must have the same.
@@ -270,51 +270,51 @@ struct Model {
   std::int64_t layout;         // kLayout of the compiler that wrote the tables
   std::int64_t prepare,        // function (): sums and inverses of the data alone
       initialise,              // function (): sets every stored factor to its prior
-      initialise_local,        // function (): does so for local blocks, where no single stage has them all
+      initialise_local,        // function (): sets the local blocks to their priors; -1: one stage has them all
       expectations,            // function (): expected statistics of all factors from their parameters
-      global_expectations,     // function (): the same for factors outside the items
+      global_expectations,     // function (): expected statistics of the factors outside the items
       elbo;                    // function (): fills `elbo_buffer`
   std::int64_t elbo_buffer,    // buffer of the parts of the ELBO, see Elbo in machine.h
       weights_buffer;          // buffer of the weights, see Weights in machine.h
   std::int64_t item_energies,  // buffer [item]: energy over temperature, or the item's part of the ELBO
       item_inverse,            // buffer [item]: inverse temperatures of the items
       item_outer;              // function (begin, end): adds terms without local blocks to `item_energies`
-  std::int64_t couplings,      // function (): the properties of the model that exact sampling asks for
-      open_envelope,           // function (): lets every element have any value
-      undecided,               // function (): counts elements whose value is not determined yet
-      first_envelope;          // function (): first of consecutive functions, one a step, that update value intervals
-  std::int64_t states;         // function (): log number of joint values of the auxiliary category variables
-  std::int64_t random_key;     // buffer of the key of random draws (random.h); -1: the code does not sample
-  std::int64_t batch_slot;     // slot of the size that a minibatch replaces; -1: the model takes no minibatches
-  std::int64_t own_prior,      // buffer of the weight (0 or 1) of the model's own priors, if there are `priors`
-      carried_prior;           // buffer of the weight of the priors that come from earlier data
-  std::int64_t size_count,     // length of `sizes`
-      axis_count,              // length of `axes`
-      buffer_count,            // length of `buffers`
-      array_count,             // length of `arrays`
-      step_count,              // length of `steps`
-      pick_count,              // length of `picks`
-      statistic_count,         // length of `statistics`
-      parameter_count,         // length of `parameters`
-      summed_count,            // length of `summed`
-      function_count,          // length of `functions`
-      failure_count,           // length of `failures`
-      block_count,             // number of blocks; statuses kFailBlock + block
-      column_count,            // length of `columns`
-      subject_count,           // length of `subjects`
-      component_array_count,   // length of `component_arrays`
-      head_count,              // length of `heads`
-      allocation_count,        // length of `allocations`
-      components_count,        // length of `components`
-      phase_count,             // length of `phases`
-      prior_count;             // length of `priors`
-  const SizeRow* sizes;        // run-time sizes, by slot
-  const Extent* axes;          // extents; other tables refer to ranges of them
-  const BufferRow* buffers;    // by position in the table of buffers
-  const ArrayRow* arrays;      // arrays of a data set
-  const StepRow* steps;        // one sweep, in order
-  const PickRow* picks;        // categories that starts assign
-  const std::int64_t* statistics;             // lists of buffers; other tables refer to ranges of them
+  std::int64_t couplings,   // function (): writes the least coupling and the number of terms of more than two variables
+      open_envelope,        // function (): sets the interval of every element to all of its values (exact sampling)
+      undecided,            // function (): counts elements whose interval has more than one value (exact sampling)
+      first_envelope;       // first of consecutive functions (), one a step of a sweep, that update the intervals
+  std::int64_t states;      // function (): log number of joint values of the auxiliary category variables
+  std::int64_t random_key;  // buffer of the key of random draws (random.h); -1: the code does not sample
+  std::int64_t batch_slot;  // slot of the size that a minibatch replaces; -1: the model takes no minibatches
+  std::int64_t own_prior,   // buffer of the weight (0 or 1) of the model's own priors, if there are `priors`
+      carried_prior;        // buffer of the weight of the priors that come from earlier data
+  std::int64_t size_count,  // length of `sizes`
+      axis_count,           // length of `axes`
+      buffer_count,         // length of `buffers`
+      array_count,          // length of `arrays`
+      step_count,           // length of `steps`
+      pick_count,           // length of `picks`
+      statistic_count,      // length of `statistics`
+      parameter_count,      // length of `parameters`
+      summed_count,         // length of `summed`
+      function_count,       // length of `functions`
+      failure_count,        // length of `failures`
+      block_count,          // number of blocks; statuses kFailBlock + block
+      column_count,         // length of `columns`
+      subject_count,        // length of `subjects`
+      component_array_count,                  // length of `component_arrays`
+      head_count,                             // length of `heads`
+      allocation_count,                       // length of `allocations`
+      components_count,                       // length of `components`
+      phase_count,                            // length of `phases`
+      prior_count;                            // length of `priors`
+  const SizeRow* sizes;                       // run-time sizes, by slot
+  const Extent* axes;                         // extents; other tables refer to ranges of them
+  const BufferRow* buffers;                   // by position in the table of buffers
+  const ArrayRow* arrays;                     // arrays of a data set
+  const StepRow* steps;                       // one sweep, in order
+  const PickRow* picks;                       // categories that starts assign
+  const std::int64_t* statistics;             // lists of buffers (sums, scratch); other tables refer to ranges of them
   const ParameterRow* parameters;             // parameters of all factors
   const std::int64_t* summed;                 // buffers that `prepare` fills with sums over the items of a minibatch
   const lehr_function* functions;             // generated functions
@@ -325,7 +325,7 @@ struct Model {
   const HeadRow* heads;                       // pairs of stick-breaking statistics
   const AllocationRow* allocations;           // categories whose values are components
   const ComponentsRow* components;            // plates of components
-  const char* const* component_names;         // names of those plates
+  const char* const* component_names;         // names of the plates of components
   const PhaseRow* phases;                     // parallel regions and cached reductions
   const PriorRow* priors;                     // parameters of carried priors
   // Built objects alone have the following tables, which use the names in the model file:

@@ -69,7 +69,8 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng);
 /// matrix, uniform probabilities, 1 otherwise. With `local`, only factors of local variables. Returns true if any
 /// factor was replaced.
 bool repair(const View& view, bool local);
-/// Does the same for one parameter, whose numbers are in `row.buffer`.
+/// Replaces the improper factors of one parameter, whose numbers are in `row.buffer`, by standard ones. Returns true if
+/// any was replaced.
 bool repair(const View& view, const ParameterRow& row);
 /// Writes start values into the parameters `factors` of consecutive elements; a value of -1 marks an element without
 /// one. In a chain such an element gets the weight 1 / `total` everywhere, `total` being the length of the whole array.

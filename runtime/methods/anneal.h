@@ -26,7 +26,7 @@ struct Annealing {
   enum class Shape {
     linear,       // linearly
     exponential,  // by a constant factor
-    listed        // as in the list of the user
+    listed        // one temperature a sweep, from a list
   };
   Kind kind = Kind::data;       // what the temperature acts on
   Scope scope = Scope::all;     // whose natural parameters are affected

@@ -39,15 +39,15 @@ struct HeatingPoint {
 /// What automatic annealing did, for the report.
 struct AutoReport {
   double plain_elbo = 0;                         // ELBO of the plain run, in nats
-  std::int64_t plain_sweeps = 0;                 // its sweeps
+  std::int64_t plain_sweeps = 0;                 // sweeps of the plain run
   double melting = 0;                            // melting temperature; 0: there is no discrete entropy to raise
   Annealing::Kind kind = Annealing::Kind::data;  // what the temperature divides
   bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
   std::vector<HeatingPoint> heating;             // the temperatures of the heating
   /// One candidate.
   struct Arm {
-    double from = 1;    // its first temperature
-    double elbo = 0;    // its last ELBO; NaN: it failed
+    double from = 1;    // first temperature of the candidate
+    double elbo = 0;    // last ELBO of the candidate, in nats; NaN: it failed
     bool kept = false;  // true: it became the best
   };
   std::vector<Arm> arms;  // all candidates, in order

@@ -87,8 +87,8 @@ class Settling {
   double left_to_go(double moved);
 
   const Engine& engine_;            // the engine whose run it judges
-  double tolerance_;                // see CaviOptions::tolerance
-  Slack slack_;                     // see CaviOptions::slack
+  double tolerance_;                // relative tolerance, see CaviOptions::tolerance
+  Slack slack_;                     // changes that count as rounding, see CaviOptions::slack
   double previous_ = 0;             // ELBO of the sweep before
   bool first_ = true;               // true: no sweep to compare with
   std::shared_ptr<Arrays> before_;  // global parameters after the sweep before

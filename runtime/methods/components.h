@@ -21,14 +21,14 @@ struct Features {
 struct ComponentArray {
   using Kind = machine::ComponentKind;
   Kind kind;                      // what it contains
-  std::int64_t buffer;            // its buffer
+  std::int64_t buffer;            // position of the array in the table of buffers
   std::vector<std::size_t> axes;  // which of its axes run over the components
 };
 
 /// A latent category whose values are the components: it allocates items or elements to them.
 struct Allocation {
   std::int64_t step = -1;    // step of the sweep whose items it allocates; -1: it allocates the elements of `buffer`
-  std::int64_t buffer = -1;  // its stored probabilities
+  std::int64_t buffer = -1;  // buffer of the stored probabilities of the category; -1: not stored
   std::int64_t sums = -1;    // step that adds up statistics of the stored probabilities; -1: none
   bool chain = false;        // true: the elements form a chain
   std::function<Features()> features;  // computes the features of the items or elements

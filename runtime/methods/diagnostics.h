@@ -10,7 +10,7 @@ namespace lehr {
 /// The summary of one scalar quantity over all chains.
 struct Diagnosis {
   double mean = 0,      // mean of all draws
-      sd = 0;           // their standard deviation
+      sd = 0;           // standard deviation of all draws
   double mcse = 0;      // Monte Carlo standard error of the mean
   double ess_bulk = 0,  // effective sample size for the centre of the distribution
       ess_tail = 0;     // effective sample size for its 5 % and 95 % quantiles, the smaller

@@ -173,15 +173,15 @@ class Engine {
   const ItemRange* bring(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_,        // run-time sizes by slot, of the items in memory
-      all_,                                // of all items
-      kept_,                               // of the items whose factors are in the table
-      run_sizes_;                          // scratch, see Machine::run_sizes
-  std::vector<lehr_buffer> run_table_;     // scratch, see Machine::run_table
+      all_,                                // run-time sizes of all items
+      kept_,                               // run-time sizes of the items whose factors are in the table
+      run_sizes_;                          // scratch sizes, see Machine::run_sizes
+  std::vector<lehr_buffer> run_table_;     // scratch table, see Machine::run_table
   Memory memory_;                          // all buffers
   machine::Machine machine_;               // refers to the members above
   std::unique_ptr<ItemWindow> window_;     // factors of a few items; null: of all
   Supplied supplied_;                      // source of out-of-core items
-  std::optional<machine::Supply> supply_;  // the same in the form of the machine
+  std::optional<machine::Supply> supply_;  // the source of out-of-core items, in the form that the machine uses
   std::vector<ItemRange> brought_;         // index ranges of the runs that were loaded last
   std::unique_ptr<Spill> spill_;           // files for the factors of out-of-core items; may be null
   std::unique_ptr<Workers> workers_;       // threads

@@ -11,7 +11,7 @@ namespace lehr {
 /// An estimate of the log evidence, in nats.
 struct Evidence {
   double log_evidence = 0;     // the estimate
-  double error = 0;            // its standard error, from the draws and from the quadrature
+  double error = 0;            // standard error of the estimate, from the draws and from the quadrature
   std::vector<double> powers,  // powers b of the likelihood, rising from 0 to 1
       mean,                    // mean log likelihood at each power
       sd;                      // standard deviation of the log likelihood at each power

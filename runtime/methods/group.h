@@ -48,18 +48,18 @@ class Group {
   [[noreturn]] virtual void abandon(int code) = 0;
 
  private:
-  /// Implements send().
+  /// Sends numbers to process `to`; send() calls it.
   virtual void do_send(std::span<const double> numbers, std::size_t to) = 0;
-  /// Implements receive().
+  /// Receives numbers from process `from`; receive() calls it.
   virtual void do_receive(std::span<double> numbers, std::size_t from) = 0;
-  /// Implements broadcast().
+  /// Copies the numbers of process `from` to all others; broadcast() calls it.
   virtual void do_broadcast(std::span<double> numbers, std::size_t from) = 0;
   /// Counts a message sent.
   void count_sent(std::span<const double> numbers);
   /// Counts a message received.
   void count_received(std::span<const double> numbers);
 
-  Traffic traffic_;  // see traffic()
+  Traffic traffic_;  // messages of this process so far
 };
 
 /// Returns the text `here` of every process, by rank. All processes call it.

@@ -27,7 +27,7 @@ struct ItemStarts {
 /// What the starts of the items led to.
 struct ItemSearch {
   std::int64_t items = 0,   // number of items
-      given = 0;            // of these, items that kept their solution
+      given = 0;            // items that kept the solution of their present factors
   std::int64_t starts = 1;  // most starts that an item had
   std::int64_t apart = 0;   // items whose solutions differ by more than kApart in their local ELBO
   double largest = 0;       // the largest of these differences, in nats

@@ -64,12 +64,12 @@ class Leap {
   std::vector<Held> last_;     // global parameters after the last sweeps, newest last
   std::vector<double> moved_;  // length of each of these sweeps' movements
   Held before_;                // state before the last extrapolation
-  Elbo elbo_;                  // its ELBO
+  Elbo elbo_;                  // ELBO of that state, before the last extrapolation
   double longest_ = 32;        // trust length: the longest step allowed
   bool at_longest_ = false;    // true: the last step had that length
   std::int64_t sweeps_ = 0,    // sweeps in all
       since_ = 0;              // sweeps after the last extrapolation
-  Leaps count_;                // see count()
+  Leaps count_;                // extrapolations tried so far
 };
 
 }  // namespace lehr

@@ -21,7 +21,7 @@ struct MoveReport {
   /// The attempts of one kind of move.
   struct Kind {
     std::int64_t tried = 0,  // attempts
-        accepted = 0;        // of these, moves that raised the ELBO
+        accepted = 0;        // attempts that raised the ELBO and stayed
   };
   Kind merges,                      // two components became one
       removals,                     // a component was emptied

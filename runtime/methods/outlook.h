@@ -24,7 +24,7 @@ class Outlook {
 /// The objective of one sweep of an annealed run.
 struct CoolingPoint {
   double temperature = 1,  // the temperature of the sweep
-      objective = 0;       // its annealed objective
+      objective = 0;       // annealed objective of the sweep
 };
 
 /// Returns the objective that a cooling run had at a temperature, interpolated linearly between its sweeps; NaN outside

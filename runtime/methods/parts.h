@@ -1,6 +1,6 @@
 // Incremental sweeps (Neal & Hinton 1998; memoized variational inference, Hughes & Sudderth 2013). The items are
 // divided into batches ("parts"); after each batch, everything outside the items is updated. The sums over all items
-// are kept current: the new sums of the batch replace its old ones, total += new - old. Every update is coordinate
+// stay current: the new sums of the batch replace its old ones, total += new - old. Every update is coordinate
 // ascent on the same ELBO, and one pass over the items gets about as far as several sweeps.
 #pragma once
 #include <cstdint>
@@ -50,9 +50,9 @@ class Parts {
   bool are_total(const machine::Machine& m, const machine::StepRow& stage) const;
 
   std::int64_t count_;                     // number of batches
-  bool known_ = false;                     // see known()
+  bool known_ = false;                     // true: `sums_` belongs to the present factors of the items
   std::vector<std::vector<double>> sums_;  // by batch: all statistics of the stage, one after another
-  std::vector<double> total_;              // their sum over the batches
+  std::vector<double> total_;              // the sums over all batches
 };
 
 }  // namespace lehr

@@ -11,10 +11,10 @@ namespace lehr {
 
 /// A candidate of the search: one start and its run.
 struct Arm {
-  std::size_t start;                  // its index in SearchReport::starts
-  Held state;                         // its state after the last sweep
+  std::size_t start;                  // index in SearchReport::starts of the start
+  Held state;                         // snapshot of the state after the last sweep
   double elbo = 0;                    // the ELBO of that state
-  std::unique_ptr<CaviRun> run = {};  // its suspended run, which goes on from that state
+  std::unique_ptr<CaviRun> run = {};  // the suspended run, which goes on from that state
 };
 
 /// Races starts and returns the candidates that remain, in the order in which they should converge: the best; the one

@@ -23,7 +23,7 @@ struct SearchOptions : AutoOptions {
   std::int64_t melts = 1;          // fresh starts that are annealed on all entropies, for models where that applies
   std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
   double move_share = 1;           // sweeps allowed to moves, relative to all sweeps before them
-  std::int64_t splits = 2;         // see MoveOptions
+  std::int64_t splits = 2;         // attempts to split each component, see MoveOptions
   std::vector<Components> components = {};  // the components that moves may edit
 };
 
@@ -36,7 +36,7 @@ struct SearchReport : AutoReport {
   /// One start of a race.
   struct Start {
     StartKind kind;           // how it was made
-    std::uint64_t seed;       // its seed
+    std::uint64_t seed;       // seed of the start
     std::int64_t sweeps = 0;  // sweeps of its candidate
     double elbo = 0;          // the ELBO after these; NaN: the candidate failed
     bool same = false;        // true: another candidate had reached the same ELBO

@@ -58,8 +58,8 @@ Cut cut_into_shares(const machine::Machine& m, const machine::Shareable& what, s
 
 /// The consecutive chunks of one process: `begin`, ..., `end` - 1.
 struct ShareRange {
-  std::size_t begin,  // its first chunk
-      end;            // one past its last chunk
+  std::size_t begin,  // the first chunk of the process
+      end;            // one past the last chunk of the process
 };
 /// Returns the chunks of process `part`, if `shares` chunks are distributed evenly over `parts` processes.
 inline ShareRange part_of(std::size_t shares, std::size_t part, std::size_t parts) {

@@ -92,7 +92,7 @@ class SumTree {
 
   Branch root_;                   // all chunks
   std::mutex mutex_;              // guards the members below
-  std::map<Branch, Sums> parts_;  // see parts()
+  std::map<Branch, Sums> parts_;  // sums of branches whose siblings have not arrived
   std::vector<Sums>& spare_;      // memory for reuse
 };
 

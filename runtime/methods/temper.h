@@ -12,7 +12,7 @@ namespace lehr {
 
 /// The grid of temperatures, with a uniform prior.
 struct Grid {
-  std::vector<double> temperatures;  // ascending from 1
+  std::vector<double> temperatures;  // the temperatures, ascending from 1
   std::int64_t every = 1;            // sweeps (or steps) from one update of the temperature's factor to the next
   /// Returns log C(T) for each temperature, with the factors as they are: the log normaliser of the density of all data
   /// to the power 1/T. It may be estimated from these items alone; an empty list means all items.
@@ -40,8 +40,9 @@ struct TemperReport {
 /// tempered ELBO converges. Coordinate ascent at temperature 1 follows.
 Outcome run_tempered(const Engine& engine, const TemperOptions& options, const OnSweep& on_sweep, TemperReport& report);
 
-/// Does the same with a latent temperature for each item. During the tempered phase, reports have the tempered ELBO;
-/// the one at temperature 1 would cost another pass over the items.
+/// Runs variational tempering with a latent temperature for each item; coordinate ascent at temperature 1 follows.
+/// During the tempered phase, reports have the tempered ELBO; the one at temperature 1 would cost another pass over the
+/// items.
 Outcome run_items_tempered(const Engine& engine, const CaviOptions& options, const ItemGrid& grid,
                            const OnSweep& on_sweep, TemperReport& report);
 

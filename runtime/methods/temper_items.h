@@ -18,7 +18,7 @@ namespace lehr {
 
 /// The grid of temperatures of all items, with a uniform prior.
 struct ItemGrid {
-  std::vector<double> temperatures;  // ascending from 1
+  std::vector<double> temperatures;  // the temperatures, ascending from 1
   /// Returns log C_i(T) with the factors as they are: for each of these items one array, by temperature.
   std::function<std::vector<std::vector<double>>(std::span<const std::int64_t> items)> log_normaliser;
   std::vector<double> copies;  // by item: how many copies it stands for; log C_i is that of one copy

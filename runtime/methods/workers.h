@@ -65,8 +65,8 @@ class Workers {
   struct Worker {
     Memory store;                         // the private scratch buffers
     std::vector<lehr_buffer> table,       // the table of buffers of this thread
-        run_table;                        // scratch, see Machine::run_table
-    std::vector<std::int64_t> run_sizes;  // scratch, see Machine::run_sizes
+        run_table;                        // scratch table of this thread, see Machine::run_table
+    std::vector<std::int64_t> run_sizes;  // scratch sizes of this thread, see Machine::run_sizes
     machine::Machine machine;             // refers to the members above
 
     /// Prepares the thread's machine for work on `what` of machine `m`.
@@ -76,7 +76,7 @@ class Workers {
   /// A chunk of out-of-core items in progress: its items are loaded piece by piece.
   struct Turn {
     std::size_t share;        // number of the chunk
-    machine::ItemRange rest;  // its items that are still to do
+    machine::ItemRange rest;  // items of the chunk that are still to do
     bool formed;              // true: items begin at their priors; false: their factors are read from the spill
     std::size_t before = 0;   // position in the chunk's spill file: numbers of the factors of the items done
     Sums sums;                // the sums of the items done
@@ -115,7 +115,7 @@ class Workers {
   /// How the items are distributed over the processes of a group.
   struct Spread {
     machine::Extent items;  // extent of the items
-    Cut shares;             // their chunks
+    Cut shares;             // the chunks into which the items are partitioned
   };
   std::optional<Spread> spread_;  // none: items were never distributed
   bool is_spread_ = false;        // true: the present factors of each item are at the owner of its chunk alone
