@@ -63,8 +63,8 @@ bool categories(std::span<const std::int64_t> x, std::int64_t limit, bool missin
   return !wrong;
 }
 
-/// Returns the element of the extent `rows` to which element `at` of the extent `axis` belongs, through the row offsets
-/// of nested plates, by bisection; -1 if the one is not nested in the other.
+/// Returns the element of the extent `rows` to which element `at` of the extent `axis` belongs; -1 if `axis` is not
+/// nested in `rows`. It bisects the row offsets of each nested plate.
 std::int64_t outer_of(const View& v, Extent axis, Extent rows, std::int64_t at) {
   while (axis != rows) {
     if (axis >= 0 || v.model.sizes[-(axis + 1)].rule != SizeRule::nested) return -1;

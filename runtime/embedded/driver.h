@@ -68,9 +68,8 @@ std::int32_t lehr_score(const Model* m, void* state, const DataSet* data, double
 /// Updates the local factors and writes the energy of each item (`count` numbers) for tempering by item. Objects built
 /// with --item-temperatures alone have it.
 std::int32_t lehr_item_energies(const Model* m, void* state, const DataSet* data, double* nats, std::size_t count);
-/// Computes the factor of a latent temperature on a grid of `levels` temperatures (temperature_factor), from the energy
-/// of the data and the log normaliser of each temperature. Writes E[1/T] and, unless `posterior` is null, the
-/// probabilities.
+/// Computes the factor of a latent temperature on a grid of `levels` temperatures. It needs the energy of the data and
+/// the log normaliser of each temperature. Writes E[1/T] and, unless `posterior` is null, the probabilities.
 std::int32_t lehr_temper(const Model* m, const double* temperatures, const double* log_normalisers, std::int64_t levels,
                          double energy, double* posterior, double* inverse_temperature);
 

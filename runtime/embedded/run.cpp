@@ -42,7 +42,7 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
   set(r.machine(), {});
   if (!s->prepared || scale != s->scale) {
     if (const std::int32_t status = prepare(r, total)) {
-      s->has_data = 0;
+      s->has_data = 0;  // data that cannot be prepared are refused
       return status;
     }
   }

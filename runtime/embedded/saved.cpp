@@ -1,6 +1,6 @@
 // Saved states and messages. A saved state is a header, the run-time sizes, and every buffer of q and of carried
-// priors, in the byte order of the machine (little-endian on all targets). A checksum covers all of it. Loading checks
-// everything before it writes anything.
+// priors. It has the byte order of the machine, which is little-endian on all targets. A checksum covers all of it.
+// Loading checks everything before it writes anything.
 #include <cstring>
 
 #include "runtime/embedded/driver.h"

@@ -124,7 +124,7 @@ Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes*
     s->sizes[k] = s->outer_sizes[k] = s->room[k] = room[k];
   s->magic = kMagic;
   s->hash = m.hash;
-  s->self = s;
+  s->self = s;  // pointers of the table become wrong if the state is moved
   s->accuracy = {};
   s->scale = 1;
   out = s;

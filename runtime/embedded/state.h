@@ -1,5 +1,5 @@
 // The state of one built model: a header, the tables that change with the data, and the buffers of the generated code,
-// all in one block of memory that the caller owns. The code is freestanding: no allocation, no global variables,
+// in one block of memory of the caller. The code is freestanding: no allocation, no global variables,
 // nothing but libm and the memory functions. Arrays of data stay in the caller's memory; the state points to them.
 #pragma once
 #include "runtime/machine/machine.h"

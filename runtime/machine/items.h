@@ -11,8 +11,8 @@ namespace lehr::machine {
 /// items themselves, or a plate nested in them at any depth, whose row offsets are followed; for any other extent the
 /// result is -1. `item` may be one past the last, which gives the end of the rows. `items` is the extent of the items.
 std::int64_t row_of(const Machine& m, Extent items, Extent size, std::int64_t item);
-/// Returns the first row that belongs to `item`, as above, for the items of the one stage that updates all local
-/// blocks; -1 if the model has no such stage.
+/// Returns the first row that belongs to `item` in arrays whose first axis has the extent `size`, as above. The items
+/// are those of the one stage that updates all local blocks; -1 if there is no such stage.
 std::int64_t row_of(const Machine& m, Extent size, std::int64_t item);
 
 /// Returns true if a buffer contains factors (parameters or expectations) of the items, row by row.
@@ -25,8 +25,8 @@ void place(const Machine& m, std::span<const ItemRange> runs);
 /// Returns the rows of a factor buffer that belong to `run`, wherever they are stored. `run` must be the k-th of the
 /// runs last passed to place(); without a window, k is ignored.
 std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std::int64_t buffer);
-/// Returns a table of buffers with which generated code can address the items of `run` by their own indices, although
-/// the window stores only some rows. The table is Machine::run_table and is valid until the next call.
+/// Returns a table of buffers in which the items of `run` have their own indices, although the window stores only some
+/// rows. The table is Machine::run_table and is valid until the next call.
 lehr_buffer const* table_of(const Machine& m, std::size_t k, ItemRange run);
 /// Sets the local factors of the k-th run to their priors; improper ones become standard factors (see repair()).
 std::int32_t form(const Machine& m, std::size_t k, ItemRange run);

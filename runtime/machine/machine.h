@@ -11,8 +11,8 @@
 //     update(0, items)              local factors, item by item; adds up statistics (on all threads)
 //     close()                       completes the statistics, from which blocks outside the items are then updated
 //
-// Items may be in memory as a whole, in a window that keeps the factors of a few (minibatches), or out of core, where a
-// supply loads the data of a few at a time.
+// All items may be in memory. A window has the factors of a few items only (minibatches). Items may also be out of
+// core, where a supply loads the data of a few at a time.
 #pragma once
 #include "runtime/machine/model.h"
 
@@ -39,8 +39,8 @@ struct Elbo {
   double discrete_entropy = 0;  // the part of local_entropy that belongs to categories and bits
   double local_prior = 0;       // part of the ELBO: expected log prior of local variables that data_energy leaves out
 };
-/// The smallest ELBO of possible data. Generated code writes a huge negative number for the logarithm of 0, so an ELBO
-/// below this value means that no value of the variables could have produced the data.
+/// The smallest ELBO of possible data. Generated code writes a huge negative number for the logarithm of 0. So below
+/// this value, no value of the variables could have produced the data.
 inline constexpr double kImpossible = -1e200;
 
 /// When to stop the iteration over the local blocks of one item, which depend on each other.
@@ -51,7 +51,8 @@ struct Accuracy {
 
 /// A half-open range of consecutive items, or of iterations of a parallel region.
 struct ItemRange {
-  std::int64_t begin = 0, end = 0;  // the first, and one past the last
+  std::int64_t begin = 0,  // the first
+      end = 0;             // one past the last
 };
 
 /// An interpreter that executes functions in place of the native ones in Model::functions.
@@ -89,8 +90,8 @@ struct Supply {
   bool by_shares;
 };
 
-struct Taken;  // start.h: assignments of start values that are deferred until their items are loaded
-struct Machine;
+struct Taken;    // start.h: assignments of start values that are deferred until their items are loaded
+struct Machine;  // defined below
 
 /// What to do with a range of items.
 struct ItemWork {

@@ -25,8 +25,8 @@ enum class Noise : std::int64_t {
 /// the buffer Model::random_key.
 inline constexpr std::int64_t kKeyWords = 3;
 
-/// Returns the random stream of one draw. `key` has kKeyWords entries, `site` numbers the place in the generated code
-/// that draws, `element` is the index of the element of the variable, and `component` the entry of its value.
+/// Returns the random stream of one draw. `key` has kKeyWords entries. `site` numbers the statements of the generated
+/// code that draw, `element` the elements of the variable, and `component` the entries of an element's value.
 Rng stream_of(const std::int64_t* key, std::int64_t site, std::int64_t element, std::int64_t component);
 
 /// Returns one exact draw from the Polya-Gamma distribution PG(1, tilt), by Devroye's rejection method for the Jacobi

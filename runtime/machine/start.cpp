@@ -154,8 +154,8 @@ void displace(const View& v, const ParameterRow& row, bool flat, Rng& rng) {
 /// Returns true if a start assigns values to this parameter: stored, local, of a variable of the model file.
 bool takes_values(const ParameterRow& row) { return !row.streamed && row.local && !row.auxiliary; }
 
-/// Gives all entries of a chain the probability 1 / total, so that elements without a value weigh together as much as
-/// one with a value. Points that depend on these elements alone are then defined.
+/// Gives all entries of a chain the probability 1 / total. Elements without a value then weigh together as much as one
+/// with a value. Points that depend on these elements alone are then defined.
 void take_nothing(std::span<double> probs, std::size_t total) {
   for (double& p : probs)
     p = 1 / static_cast<double>(total);

@@ -1,6 +1,6 @@
 // Random starts: sets every factor of q before the first sweep. A fit and a built object get the same bits from the
-// same seed. A start begins with the priors, displaces the parameters at random, and assigns values of latent
-// categories to some items ("seeds", as in k-means++), from whose data the global factors are formed.
+// same seed. A start begins with the priors and displaces the parameters at random. Then it assigns values of latent
+// categories to some items ("seeds"), and computes the global factors from their data.
 #pragma once
 #include "runtime/machine/machine.h"
 #include "runtime/rng.h"
@@ -24,7 +24,7 @@ constexpr bool is_sparse(StartKind k) { return k != StartKind::allocations && k 
 namespace lehr::machine {
 
 /// Clustering by the caller, for StartKind::points. Both functions return one cluster number below `k` for each
-/// element, valid until the next call, or null if there are no features to cluster by.
+/// element, or null if there are no features. The result is valid until the next call.
 struct Clusters {
   void* context;  // first argument of the functions below
   /// Clusters the elements of the variable of a parameter (an index of Model::parameters).

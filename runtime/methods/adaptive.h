@@ -1,7 +1,7 @@
 // Step sizes of stochastic variational inference that follow the noise of the natural gradients g. Source: Ranganath,
-// Wang, Blei & Xing, An adaptive learning rate for stochastic variational inference (2013). The step is
-// rho = |E g|^2 / E |g|^2, with running means over a window of about tau gradients, and tau <- tau (1 - rho) + 1.
-// Every global block has a rate of its own.
+// Wang, Blei & Xing, An adaptive learning rate for stochastic variational inference (2013). The step is rho = |E g|^2 /
+// E |g|^2. Both are running means over a window of about tau gradients; tau <- tau (1 - rho) + 1. Every global block
+// has a rate of its own.
 #pragma once
 #include <vector>
 

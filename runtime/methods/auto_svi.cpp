@@ -79,7 +79,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
 }  // namespace
 
 Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& on_step, ProbeReport& report) {
-  SviOptions o = options;
+  SviOptions o = options;  // without a stage there are no local variables to melt, and the run is a plain one
   if (machine::batch_stage(e.model())) {
     const Held start = e.keep();
     if (const std::int32_t status = probe(e, o, report)) return failure(e, status, {});

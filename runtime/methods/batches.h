@@ -12,7 +12,7 @@ namespace lehr {
 std::int64_t batches_of(std::int64_t items, std::int64_t size);
 
 /// A random permutation of 0 .. n - 1. Small ones are shuffled lists. Large ones take no memory: a Feistel network
-/// permutes the numbers of an even number of bits, and is applied again until the result is below n (cycle walking,
+/// permutes the numbers of an even number of bits. It is applied again until the result is below n (cycle walking,
 /// Black & Rogaway 2002).
 class Permutation {
  public:

@@ -1,6 +1,6 @@
 // Coordinate ascent: the stopping rule (Settling) and the loop of sweeps (CaviRun). After each sweep with an ELBO the
-// run checks that the objective has not fallen, asks the stopping rule, and notes whether the next sweep may follow an
-// extrapolation.
+// run checks that the objective has not fallen, and asks the stopping rule. It also notes whether the next sweep may
+// follow an extrapolation.
 #include "runtime/methods/cavi.h"
 
 #include <Eigen/Core>
@@ -159,8 +159,8 @@ const Outcome& CaviRun::go_on(std::int64_t until, const OnSweep& on_sweep) {
   return out_;
 }
 
-/// The last sweep of a piece always has an ELBO. The stopping rule looks at it only if the sweep would have one in a
-/// run without pieces, so that pieces do not change the run.
+/// The last sweep of a piece always has an ELBO. The stopping rule looks at it only if the sweep would also have one in
+/// a run without pieces. So pieces do not change the run.
 void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const Annealing& a = o_.annealing;
   const std::int64_t now = out_.iterations;

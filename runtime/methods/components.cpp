@@ -1,5 +1,5 @@
-// Reads the components of a model from its tables (ComponentsRow) and attaches the features of the elements, which are
-// computed when a split first needs them.
+// Reads the components of a model from its tables (ComponentsRow). The features of the elements are computed when a
+// split first needs them.
 #include "runtime/methods/components.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<Components> components_of(const Engine& e) {
     Components c;
     c.name = m.component_names[k];
     c.count = unsigned_of(e.extent(row.count));
-    if (c.count < 2) continue;
+    if (c.count < 2) continue;  // nothing to move
     const auto order = static_cast<machine::ComponentOrder>(row.ordered);
     c.ordered = order == machine::ComponentOrder::by_size;
     c.told_apart = order == machine::ComponentOrder::told_apart;

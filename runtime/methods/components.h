@@ -19,10 +19,10 @@ struct Features {
 
 /// An array of q with axes over the components.
 struct ComponentArray {
-  using Kind = machine::ComponentKind;
-  Kind kind;                      // what it contains
-  std::int64_t buffer;            // position of the array in the table of buffers
-  std::vector<std::size_t> axes;  // which of its axes run over the components
+  using Kind = machine::ComponentKind;  // what such an array contains
+  Kind kind;                            // what it contains
+  std::int64_t buffer;                  // position of the array in the table of buffers
+  std::vector<std::size_t> axes;        // which of its axes run over the components
 };
 
 /// A latent category whose values are the components: it allocates items or elements to them.

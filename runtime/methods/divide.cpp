@@ -1,5 +1,5 @@
-// Splits of a component. Without stored probabilities: the statistics of the moved items are computed, the slice of
-// component k in them is moved to the other component, and the difference is added to the statistics of all items. With
+// Splits of a component. Without stored probabilities: the statistics of the moved items are computed, and the slice of
+// component k in them is moved to the other component. The difference is added to the statistics of all items. With
 // stored probabilities: the probabilities of the moved elements change component, and statistics are recomputed.
 #include "runtime/methods/divide.h"
 

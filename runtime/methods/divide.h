@@ -1,6 +1,6 @@
 // Splits a component in two: some of its items, or of the elements of a stored category, are moved to another
-// component. split.h chooses which. The statistics of the moved items are taken off the first component and added to
-// the second, so the cost is that of these items, not of all.
+// component. split.h chooses which. The statistics of the moved items are subtracted from the first component and added
+// to the second. So only these items are visited.
 #pragma once
 #include <optional>
 #include <utility>

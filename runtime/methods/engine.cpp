@@ -91,7 +91,8 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
   NoRoom needed;
   for (std::int64_t b = 0; b < model.buffer_count; ++b)
     needed.lengths.push_back(is_here(b) ? length_of(machine_.view(), b) : 0);
-  constexpr double kNumber = 8;
+  // Refusing here gives a message; the system might end the process later, when the memory is used.
+  constexpr double kNumber = 8;  // bytes
   if (kNumber * std::accumulate(needed.lengths.begin(), needed.lengths.end(), 0.0) >
       static_cast<double>(memory_of_machine()))
     throw needed;
@@ -226,6 +227,7 @@ Parameters Engine::global_parameters(Arrays room) const {
 }
 
 std::int32_t Engine::random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const {
+  // A start would invalidate the sums of the parts, but q is restored afterwards.
   const bool known = parts_->known();
   const std::vector<std::vector<double>> q = save();
   set({});

@@ -1,6 +1,6 @@
 // An engine: a compiled model with memory, data and threads of its own, on which all methods of this folder work. The
-// origin of its code (JIT, interpreter, object file) does not matter here. The engine extends machine::Machine by
-// memory, by copies of q, by sweeps in parts, and by a journal through which a resumed run repeats its decisions.
+// origin of its code (JIT, interpreter, object file) does not matter here. The engine adds to machine::Machine: memory,
+// copies of q, incremental sweeps, and a journal through which a resumed run repeats its decisions.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-// Coupling from the past. The random numbers of time t < 0 are a function of t and of the sample, so a run that begins
-// further in the past repeats those of shorter runs at the same times. The distance doubles until all runs have met.
+// Coupling from the past. The random numbers of time t < 0 are a function of t and of the sample. So a run that begins
+// further in the past uses the same numbers at the same times. The distance doubles until all runs have met.
 #include "runtime/methods/exact.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // Gibbs sweeps with the same random numbers run from all initial states at once, beginning ever further in the past.
 // When all of them have reached the same state at time 0, that state is an exact sample. The set of all runs is stored
 // as an interval of values for every element. In attractive models (pairs only, no coupling below 0) a sweep preserves
-// the order of states, and the interval ends are the runs from the smallest and the largest state. Otherwise the
+// the order of states. The interval ends are then the runs from the smallest and the largest state. Otherwise the
 // intervals are summary states (Huber 1998; Harvey & Neal 2000), which may take longer to shrink, or never do.
 #pragma once
 #include "runtime/methods/cavi.h"

@@ -9,7 +9,7 @@ Outcome run_gibbs(const Engine& e, const GibbsOptions& o, const OnSweep& on_swee
                   const std::function<void(double)>& on_draw) {
   Outcome out;
   const PlainAtEnd plain{e};
-  const SweepOptions once{.local_iterations = 1};
+  const SweepOptions once{.local_iterations = 1};  // each local block of an item is drawn once a sweep
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   machine::set_key(e.machine(), o.seed, o.chain);
   const std::int64_t sweeps = o.warmup + o.draws * o.thin;
@@ -20,7 +20,7 @@ Outcome run_gibbs(const Engine& e, const GibbsOptions& o, const OnSweep& on_swee
     if (const std::int32_t status = sweep(e, once)) return failure(e, status, out);
     Elbo elbo;
     if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
-    out.elbo = elbo.value;
+    out.elbo = elbo.value;  // of a state drawn: its log joint density
     if (std::isnan(out.elbo)) {
       out.status = Status::numerical_failure;
       out.failure = "the log joint density is not a number";

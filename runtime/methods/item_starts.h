@@ -1,7 +1,7 @@
 // Infers the items of a model with fixed global factors from several starts each. Coordinate ascent over an item with
-// local variables of several kinds may have more than one solution, and which one it reaches depends on the start. If
-// one stage has all local blocks, each item takes the solution with the highest local ELBO of its own. Otherwise the
-// items cannot be judged one by one, and all take the start with the highest ELBO together.
+// several local variables may have more than one solution. Which one it reaches depends on the start. If one stage has
+// all local blocks, each item takes the solution with the highest local ELBO of its own. Otherwise the items cannot be
+// judged one by one, and all take the start with the highest ELBO together.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-// The window of item factors. A run's rows keep the alignment modulo 64 bytes that they have in the whole buffer, so
-// that generated code vectorises them in the same way and gives the same bits.
+// The window of item factors. A run's rows keep the alignment modulo 64 bytes that they have in the whole buffer.
+// Generated code then vectorises them in the same way and gives the same bits.
 #include "runtime/methods/item_window.h"
 
 #include "runtime/machine/items.h"

@@ -1,5 +1,5 @@
-// Extrapolation for slow convergence: SQUAREM (Varadhan & Roland 2008). From three successive parameter vectors a, b, c
-// of sweeps, with r = b - a and v = (c - b) - r, it moves ahead to
+// Extrapolation for slow convergence: SQUAREM (Varadhan & Roland 2008). From the parameter vectors a, b, c after three
+// successive sweeps, with r = b - a and v = (c - b) - r, it moves to
 //
 //     a + 2 l r + l^2 v,     l = |r| / |v|,   at most a trust length
 //
@@ -35,8 +35,8 @@ class Leap {
   /// Extrapolates the global parameters if they have converged slowly for a while. Returns true if it moved them; the
   /// caller then makes one sweep and calls hold(). `elbo` is that of the present state.
   bool ahead(const Elbo& elbo);
-  /// Accepts or undoes an extrapolation after the next sweep. If the sweep failed (`succeeded` is false) or ended with
-  /// a lower ELBO than before, it restores the state and sets `elbo` to the value from before.
+  /// Accepts or undoes an extrapolation after the next sweep. If the sweep failed (`succeeded` is false) or the ELBO is
+  /// lower than before, it restores the state and its ELBO.
   void hold(bool succeeded, Elbo& elbo);
 
   /// Returns true if the last extrapolation was at most ten sweeps ago and the ELBO has risen by more than `least`
@@ -55,8 +55,8 @@ class Leap {
   bool creeps() const;
   /// Returns the step length l of the extrapolation that the last three parameter vectors suggest.
   double length() const;
-  /// Moves the parameters by a step of this length, or of half of it, and so on, until all are finite and positive ones
-  /// stay positive. Returns false if no such step is longer than 1, or if their expectations fail.
+  /// Moves the parameters by a step of this length. It halves the length until all are finite and positive ones stay
+  /// positive. Returns false if no such step is longer than 1, or if their expectations fail.
   bool move(double length);
 
   const Engine& e_;            // the engine of the run

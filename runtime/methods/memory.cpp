@@ -1,5 +1,5 @@
-// Aligned, zeroed memory for buffers. Arrays of 16 MB and more ask for large pages, because their rows are read in no
-// order, and every row would need an address translation of its own.
+// Aligned, zeroed memory for buffers. Arrays of 16 MB and more ask for large pages. Their rows are read in no order, so
+// every row would need an address translation of its own.
 #include "runtime/methods/memory.h"
 
 #include <sys/mman.h>

@@ -37,7 +37,7 @@ class Memory {
  private:
   /// Frees one allocation.
   struct Free {
-    void operator()(void* p) const;
+    void operator()(void* p) const;  // frees memory of std::aligned_alloc
   };
   std::vector<std::unique_ptr<void, Free>> owned_;  // the allocations, by buffer
   std::vector<std::size_t> lengths_;                // elements, by buffer

@@ -96,8 +96,8 @@ class Mover {
     return true;
   }
 
-  /// Sweeps an edited state. Returns true as soon as it beats the best by margin(), and false when the geometric series
-  /// of its gains (times 3) cannot reach the best.
+  /// Sweeps an edited state. Returns true as soon as it beats the best by margin(). Returns false when the geometric
+  /// series of its gains, times 3, cannot reach the best.
   bool rises() {
     double previous = 0, gain = 0, value = 0;
     for (std::int64_t k = 0; k < kTrial; ++k) {

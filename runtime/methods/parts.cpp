@@ -84,7 +84,7 @@ std::int32_t Parts::pass(const Machine& m, machine::Plan plan) {
   const auto as_total = [&](const std::vector<double>& s) { return s.size() == total_.size(); };
   const bool sweep =
       !known_ || std::ssize(sums_) != count_ || !std::ranges::all_of(sums_, as_total) || !are_total(m, stage);
-  known_ = false;
+  known_ = false;  // unless this pass succeeds
   if (sweep) {
     total_.assign(static_cast<std::size_t>(numbers(m, stage)), 0.0);
     sums_.assign(static_cast<std::size_t>(count_), total_);
@@ -101,6 +101,7 @@ std::int32_t Parts::pass(const Machine& m, machine::Plan plan) {
                              count_, 0, count_};
   plan.division = &division;
   for (std::int64_t k = 0; k < (sweep ? 1 : count_); ++k) {
+    // The first pass is one sweep that visits all batches; later ones are a sweep for each batch.
     if (!sweep) division.first = k, division.last = k + 1;
     if (const std::int32_t status = machine::sweep(m, plan)) return status;
   }

@@ -24,8 +24,8 @@ class Pool {
   /// Returns the number of threads, the caller included.
   std::size_t size() const { return threads_.size() + 1; }
   /// Runs body(0) on the calling thread and body(1), body(2), ... at the same time on the others, and returns when all
-  /// of them have returned. A thread that wakes up after body(0) is done does not take part, so `body` must distribute
-  /// its work itself, by a shared counter for instance.
+  /// of them have returned. A thread that wakes up after body(0) is done does not take part. So `body` must distribute
+  /// its work itself, for instance by a shared counter.
   void run(const std::function<void(std::size_t thread)>& body);
 
  private:

@@ -48,7 +48,7 @@ struct Taking {
 
 /// Returns the first `count` elements of 0 .. n - 1 after shuffle(rng, ...), with memory for about sqrt(n) numbers. A
 /// first pass makes all draws and saves the generator every sqrt(n) draws. A second one goes through the swaps from the
-/// last to the first, block by block, and follows the wanted positions back to the elements that end there.
+/// last to the first. It follows the wanted positions back to the elements that end there.
 std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t count) {
   const std::size_t block = 1 + static_cast<std::size_t>(std::sqrt(static_cast<double>(n)));
   std::vector<std::pair<std::size_t, Rng>> states;  // the generator before the draw for position `first`

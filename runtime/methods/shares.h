@@ -1,5 +1,5 @@
 // Partitions the items of a stage, or the iterations of a parallel region, into chunks of about equal work. The result
-// depends on the model and the data alone, never on threads or processes, so the sums of a chunk always have the same
+// depends on the model and the data alone, never on threads or processes. So the sums of a chunk always have the same
 // bits. ("Share" is the name of a chunk in this file.)
 #pragma once
 #include <cstddef>

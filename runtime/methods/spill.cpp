@@ -1,5 +1,5 @@
-// Files for factors of out-of-core items. A directory is marked and locked while its process lives, so a later process
-// can tell left-over directories from those in use, and removes only its own user's.
+// Files for factors of out-of-core items. A directory is marked and locked while its process lives. A later process of
+// the same user removes marked directories without a lock.
 #include "runtime/methods/spill.h"
 
 #include <fcntl.h>

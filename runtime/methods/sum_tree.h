@@ -48,7 +48,8 @@ class Sums {
 
 /// A subtree of the sum tree: the chunks `begin`, ..., `end` - 1.
 struct Branch {
-  std::size_t begin = 0, end = 0;  // the first chunk, and one past the last
+  std::size_t begin = 0,  // the first chunk
+      end = 0;            // one past the last chunk
 
   /// Returns the number of chunks.
   std::size_t size() const { return end - begin; }

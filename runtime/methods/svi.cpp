@@ -1,6 +1,5 @@
-// Stochastic variational inference. A step replaces the sums of the data by those of the minibatch, infers its items,
-// and updates the global blocks with the natural-gradient step of the weights. Latent temperatures are updated between
-// steps.
+// Stochastic variational inference. A step replaces the sums of the data by those of the minibatch and infers its
+// items. Then it updates the global blocks by a natural-gradient step. Latent temperatures are updated between steps.
 #include "runtime/methods/svi.h"
 
 #include <algorithm>
@@ -27,6 +26,7 @@ std::int32_t step(const Engine& e, const SviOptions& o, std::span<const std::int
                   const std::function<std::int32_t(const StepRow&)>& update) {
   SweepPlan plan{.batch = batch, .update = update};
   if (const std::int32_t status = sum_data(e, batch)) return status;
+  // Blocks that come before the items read their statistics, so the items of the minibatch are inferred first.
   if (machine::one_stage(e.model()) && machine::reads_statistics_first(e.model())) {
     if (const std::int32_t status = sweep(e, o, {.items_only = true, .batch = batch})) return status;
     plan.again = true;
@@ -79,6 +79,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
       r = temperature_factor(elbo.data_energy, o.grid->temperatures, log_c);
       if (report) *report = {r, out.iterations, 1 / mean_inverse(r, o.grid->temperatures)};
     }
+    // An exact ELBO needs plain weights, the sums of all data and all items at their optimum.
     if (out.iterations == steps || (o.exact_every > 0 && out.iterations % o.exact_every == 0)) {
       e.set({});
       if (const std::int32_t status = temperatures ? temperatures->pause() : e.prepare())

@@ -1,6 +1,6 @@
-// Local variational tempering: every item has a latent temperature of its own, on a grid, so that items which the model
-// does not explain stay warm and weigh less. Source: Mandt, McInerney, Abrol, Ranganath & Blei (2016), section 2.4.
-// Equation 10 there tempers twice; here the factor of the temperature of item i is r_im proportional to
+// Local variational tempering: every item has a latent temperature of its own, on a grid. Items that the model does not
+// explain stay warm and weigh less. Source: Mandt, McInerney, Abrol, Ranganath & Blei (2016), section 2.4. Equation 10
+// there tempers twice; here the factor of the temperature of item i is r_im proportional to
 //
 //     exp(e_i / T_m - log C_i(T_m))
 //

@@ -2,8 +2,9 @@
 // chunks depend on the model and the data alone, and their sums are added in one fixed order (SumTree). So any number
 // of threads and processes gives the same bits.
 //
-// Example, four chunks on two threads: each thread takes the next chunk that is free, updates its items with private
-// scratch, adds their statistics up in zeroed sums, and puts these into the tree, which computes (s0 + s1) + (s2 + s3).
+// Example, four chunks on two threads: each thread takes the next free chunk and updates its items with private
+// scratch. It adds their statistics up in zeroed sums and puts these into the tree, which computes (s0 + s1) + (s2 +
+// s3).
 #pragma once
 #include <map>
 #include <memory>
