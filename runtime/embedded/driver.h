@@ -32,8 +32,8 @@ std::int32_t lehr_step(const Model* m, void* state, const DataSet* data, double 
 std::int32_t lehr_entropy_step(const Model* m, void* state, const DataSet* data, double inverse_temperature);
 /// Begins a sweep whose items the caller updates, range by range, on threads of its own: lehr_step_next comes next.
 std::int32_t lehr_step_begin(const Model* m, void* state, const DataSet* data, double inverse_temperature);
-/// Goes on to the next stage of such a sweep and writes the number of its items; 0 items mean that the sweep is done.
-/// The items of the stage before must all be added.
+/// Continues the sweep of lehr_step_begin up to the next stage and writes the number of its items; 0: the sweep is
+/// done. The items of the stage before must all be added.
 std::int32_t lehr_step_next(const Model* m, void* state, std::int64_t* items);
 /// Returns the bytes of memory that a range of items needs; 0 if `state` is not a state.
 std::size_t lehr_range_bytes(const Model* m, void* state);

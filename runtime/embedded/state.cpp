@@ -150,7 +150,7 @@ Status adopt(const Model& m, State& s, const DataSet* data) {
     s.next_sizes[k] = field<std::int64_t>(data, at++);
     if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.room[k]) return kSize;
   }
-  // From here on the table may have arrays that turn out to be wrong, so there is no data set until all are checked.
+  // From here on the table may have wrong arrays, so there is no data set until all are checked.
   s.has_data = s.prepared = s.swept = s.sweeping = 0;
   bool same = true;
   for (std::int64_t k = 0; k < m.array_count; ++k) {

@@ -45,8 +45,8 @@ struct State {
       sums_fresh,             // 1: statistics are those of the present factors
       expectations_stale;     // 1: a parameter was set, and expectations must be recomputed
   std::int64_t other_items;   // 1: the items of the data are not those whose factors are stored
-  std::int64_t sweeping;      // 1: between lehr_step_begin and the end of that sweep
-  std::int64_t next_step,     // of that sweep: the step at which it goes on
+  std::int64_t sweeping;      // 1: a sweep whose items the caller updates is in progress (lehr_step_begin)
+  std::int64_t next_step,     // in such a sweep: the step at which it continues
       items,                  // number of items of the sweep's present stage
       items_left,             // items of the present stage whose sums were not added yet
       turn;                   // number of stages begun so far, by which ranges of other stages are refused

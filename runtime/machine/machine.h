@@ -45,8 +45,8 @@ inline constexpr double kImpossible = -1e200;
 
 /// When to stop the iteration over the local blocks of one item, which depend on each other.
 struct Accuracy {
-  std::int64_t iterations = 100;  // at most this many
-  double tolerance = 1e-4;        // or when the mean relative change of the item's parameters is below this
+  std::int64_t iterations = 100;  // most iterations over the local blocks of an item
+  double tolerance = 1e-4;        // mean relative change of the item's parameters at which the iteration stops
 };
 
 /// A half-open range of consecutive items, or of iterations of a parallel region.
@@ -198,7 +198,7 @@ enum class Which {
 struct Plan {
   Which which = Which::all;               // which steps it runs
   std::span<const ItemRange> batch = {};  // items that batched stages visit, ascending; empty: all
-  double scale = 1;                       // factor on their statistics: items that they stand for / items visited
+  double scale = 1;                       // factor on statistics of batched stages: all items / items visited
   bool form = false;                      // true: items begin at their priors, if one stage has all local blocks
   const Update* update = nullptr;         // updates blocks outside the items; null: their generated functions do
   const Division* division = nullptr;     // visits items part by part; not together with a batch or a window

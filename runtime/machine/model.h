@@ -27,7 +27,7 @@ enum class SizeRule : std::int64_t {
 };
 /// One run-time size; its index in Model::sizes is its slot.
 struct SizeRow {
-  SizeRule rule;         // where the value comes from
+  SizeRule rule;         // where the value of the size comes from
   Extent base;           // one_more: the other extent; nested: the largest length of one row, 0: unlimited
   std::int64_t offsets;  // nested: index in Model::arrays of its row offsets
   std::int64_t least;  // smallest value that the constant indices of the model allow; nested: smallest length of a row
@@ -77,7 +77,7 @@ struct ArrayRow {
   Extent width;                 // length of the event axis, 1 for scalars
   Extent rows;                  // offsets, and categories that are numbers within rows: elements of the parent plate
   std::int64_t offsets = -1;    // categories that count within a row of a nested plate: buffer of its row offsets
-  std::int64_t row = -1;        // buffer with the parent element of each such value; -1: it follows from the first axis
+  std::int64_t row = -1;        // buffer with the parent element of each category in a row; -1: the first axis gives it
 };
 
 /// The value of StepRow::refresh for a step that only the ELBO needs, because the next sweep recomputes it.
@@ -87,10 +87,10 @@ inline constexpr std::int64_t kForBound = 2;
 struct StepRow {
   std::int64_t stage;    // 1: an item stage; 0: a block outside the items, updated by `update`
   std::int64_t refresh;  // 1: repeats a stage, for its auxiliary variables alone; kForBound: needed for the ELBO alone
-  std::int64_t local;    // 1: its blocks are local to the items, whether a stage updates them or not
+  std::int64_t local;    // 1: updates blocks that are local to the items, in a stage or outside
   std::int64_t seeded;   // 1: a chain of categories; a start assigns its values and updates the other blocks from them
-  std::int64_t chains;   // 1: a stage with such a chain
-  std::int64_t batched;  // 1: minibatches consist of its items
+  std::int64_t chains;   // 1: a stage that updates a chain of categories
+  std::int64_t batched;  // 1: a stage whose items form minibatches
   std::int64_t bound;    // 1: a stage whose only blocks are tangent points of local bounds (x.bound)
   std::int64_t forms;    // 1: `seed` updates blocks from data and needs the stage's tables
   std::int64_t steps;    // 1: a point that moves gradually because a local bound holds it, or the point of that bound
@@ -100,13 +100,13 @@ struct StepRow {
       close,             // function (): completes the statistics after all items
       seed,              // function (begin, end): sets categories to the values in the pick buffers, adds statistics
       sum,               // function (begin, end): adds up statistics of the stored factors without an update
-      fresh,             // function (begin, end): sets the local factors of these items to their priors
-      expectations,      // function (begin, end): recomputes their expected statistics from parameters
-      data;              // function (begin, end): adds up the sums over the data alone of these items
+      fresh,             // function (begin, end): sets the local factors of items to their priors
+      expectations,      // function (begin, end): recomputes expected statistics of items from parameters
+      data;              // function (begin, end): adds up the sums over the data alone of items
   std::int64_t first_statistic,  // index in Model::statistics of the first buffer that the stage adds statistics to
-      statistics;                // number of these buffers; all must be zero before `update`, `seed` or `sum`
+      statistics;                // number of buffers that the stage adds to; the caller clears them
   std::int64_t first_data_sum,   // index in Model::statistics of the first buffer that `data` adds to
-      data_sums;                 // number of these buffers; all must be zero before `data`
+      data_sums;                 // number of buffers that `data` adds to; the caller clears them
   std::int64_t first_scratch,    // index in Model::statistics of the first scratch buffer of the stage
       scratch;                   // number of scratch buffers, of which each thread needs its own
   std::int64_t operations;       // estimated operations of one item; 0: items cannot be distributed over threads
@@ -126,7 +126,7 @@ struct PhaseRow {
   std::int64_t fresh;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
   Extent turns;             // number of iterations of the parallel region
   std::int64_t first_sum,   // index in Model::statistics of the first buffer that the iterations add to
-      sums,                 // number of buffers that the iterations add to; all must be zero before
+      sums,                 // number of buffers that the iterations add to; the caller clears them
       first_scratch,        // index in Model::statistics of the first scratch buffer of the region
       scratch;              // number of scratch buffers, of which each thread needs its own
   std::int64_t operations;  // estimated operations of one iteration of the parallel region
@@ -174,7 +174,7 @@ struct ParameterRow {
   Support support;          // set in which the values of the variable lie
   std::int64_t of_items,    // 1: an item stage updates the parameter
       local,                // 1: its variable lives on the items, whether a stage updates it or not
-      streamed,             // 1: never read back, because the probabilities are fused into their uses
+      streamed,             // 1: probabilities that are fused into their uses: written on request, never read back
       chain,                // 1: the factor is a chain over the elements
       auxiliary;            // 1: the compiler added the variable
   Extent event;             // length of the variable's event axis, 1 for scalars
@@ -230,7 +230,7 @@ struct ComponentArrayRow {
 /// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component.
 struct HeadRow {
   std::int64_t most,  // buffer of sums over all components but the last
-      all;            // buffer of the same sums over all components
+      all;            // buffer of the sums over all components, the last included
 };
 /// A latent category whose values are components; the fields are those of Allocation in runtime/methods/components.h.
 struct AllocationRow {
@@ -270,7 +270,7 @@ struct Model {
   std::int64_t layout;         // kLayout of the compiler that wrote the tables
   std::int64_t prepare,        // function (): sums and inverses of the data alone
       initialise,              // function (): sets every stored factor to its prior
-      initialise_local,        // function (): sets the local blocks to their priors; -1: one stage has them all
+      initialise_local,        // function (): sets all local blocks to their priors; -1: not generated
       expectations,            // function (): expected statistics of all factors from their parameters
       global_expectations,     // function (): expected statistics of the factors outside the items
       elbo;                    // function (): fills `elbo_buffer`
@@ -337,7 +337,7 @@ struct Model {
 
 /// A model with its memory and sizes; does not own any of them.
 struct View {
-  const Model& model;         // the tables
+  const Model& model;         // the tables of the compiled model
   lehr_buffer const* table;   // pointer to each buffer
   const std::int64_t* sizes;  // run-time sizes, by slot
 

@@ -15,8 +15,8 @@ class AdaptiveSteps {
   /// The number of first steps that only measure gradients and leave the parameters as they are.
   static constexpr int kWarmUp = 10;
 
-  /// The engine's blocks must have gradient buffers (StepRow::gradient). A block without one (a point, a chain) takes
-  /// the step of the weights instead.
+  /// Makes rates for the blocks of an engine, which must have gradient buffers (StepRow::gradient). A block without one
+  /// (a point, a chain) takes the step of the weights instead.
   explicit AdaptiveSteps(const Engine& engine);
 
   /// Measures the natural gradient of a block, updates its rate, and updates the block with that step. `weights` are

@@ -24,8 +24,8 @@ struct Annealing {
   };
   /// How the temperature falls.
   enum class Shape {
-    linear,       // linearly
-    exponential,  // by a constant factor
+    linear,       // linearly with the number of the sweep
+    exponential,  // by a constant factor from sweep to sweep
     listed        // one temperature a sweep, from a list
   };
   Kind kind = Kind::data;       // what the temperature acts on

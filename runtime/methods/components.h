@@ -19,7 +19,7 @@ struct Features {
 
 /// An array of q with axes over the components.
 struct ComponentArray {
-  using Kind = machine::ComponentKind;  // what such an array contains
+  using Kind = machine::ComponentKind;  // what an array of components contains
   Kind kind;                            // what it contains
   std::int64_t buffer;                  // position of the array in the table of buffers
   std::vector<std::size_t> axes;        // which of its axes run over the components
@@ -41,7 +41,7 @@ struct Components {
   bool ordered = false;     // true: weights are stick-breaking, so that the ELBO depends on the order of components
   bool told_apart = false;  // true: data distinguish them; they are not renumbered, and only neighbours merge
   std::vector<ComponentArray> arrays;                        // arrays of q with a slice for each component
-  std::vector<ComponentArray> counts;                        // those that count elements: statistics, responsibilities
+  std::vector<ComponentArray> counts;                        // arrays that count elements: statistics, responsibilities
   std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // buffers of a sum without the last component, and with it
   std::vector<Allocation> allocations;                       // the categories whose values they are
 };

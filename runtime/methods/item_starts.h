@@ -30,7 +30,7 @@ struct ItemSearch {
       given = 0;            // items that kept the solution of their present factors
   std::int64_t starts = 1;  // most starts that an item had
   std::int64_t apart = 0;   // items whose solutions differ by more than kApart in their local ELBO
-  double largest = 0;       // the largest of these differences, in nats
+  double largest = 0;       // largest difference of the local ELBOs of an item's solutions, in nats
   bool together = false;    // true: all items had to take the same start
   /// Returns true if any item had more than one start.
   bool searched() const { return starts > 1 && given < items; }

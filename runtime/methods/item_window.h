@@ -32,7 +32,7 @@ class ItemWindow {
   machine::Window hook_;                                         // what hook() returns
   std::vector<std::optional<std::vector<std::size_t>>> begins_;  // by buffer, by run: position of the first number
   Memory store_;                                                 // the rows, by buffer
-  std::vector<std::size_t> capacity_;                            // length of each of these buffers
+  std::vector<std::size_t> capacity_;                            // by buffer: how many numbers fit without reallocation
 };
 
 }  // namespace lehr

@@ -33,7 +33,7 @@ struct OtherRun : std::runtime_error {
   OtherRun() : std::runtime_error("the run took another way") {}
 };
 
-/// The record of one run.
+/// Records what a run learns from its engine, and replays it when the run resumes from a checkpoint.
 class Journal {
  public:
   /// The contents of a checkpoint.

@@ -1,5 +1,5 @@
-// Extrapolation for slow convergence: SQUAREM (Varadhan & Roland 2008). From the parameter vectors a, b, c after three
-// successive sweeps, with r = b - a and v = (c - b) - r, it moves to
+// Extrapolation for slow convergence: SQUAREM (Varadhan & Roland 2008). Let a, b, c be the parameters after three
+// successive sweeps, r = b - a and v = (c - b) - r. The parameters move to
 //
 //     a + 2 l r + l^2 v,     l = |r| / |v|,   at most a trust length
 //
@@ -62,9 +62,9 @@ class Leap {
   const Engine& e_;            // the engine of the run
   std::int64_t after_;         // sweeps before the first extrapolation; 0: never
   std::vector<Held> last_;     // global parameters after the last sweeps, newest last
-  std::vector<double> moved_;  // length of each of these sweeps' movements
+  std::vector<double> moved_;  // length of the movement of each of the last sweeps
   Held before_;                // state before the last extrapolation
-  Elbo elbo_;                  // ELBO of that state, before the last extrapolation
+  Elbo elbo_;                  // ELBO of the state before the last extrapolation
   double longest_ = 32;        // trust length: the longest step allowed
   bool at_longest_ = false;    // true: the last step had that length
   std::int64_t sweeps_ = 0,    // sweeps in all

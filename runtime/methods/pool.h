@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// The threads. One caller at a time may use them.
+/// Threads that wait for parallel loops. One caller at a time may use them.
 class Pool {
  public:
   /// Starts `threads` - 1 threads; the caller is the first of the pool. There are fewer if the system allows no more.

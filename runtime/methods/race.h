@@ -13,8 +13,8 @@ namespace lehr {
 struct Arm {
   std::size_t start;                  // index in SearchReport::starts of the start
   Held state;                         // snapshot of the state after the last sweep
-  double elbo = 0;                    // the ELBO of that state
-  std::unique_ptr<CaviRun> run = {};  // the suspended run, which goes on from that state
+  double elbo = 0;                    // ELBO of the candidate's state
+  std::unique_ptr<CaviRun> run = {};  // the suspended run of the candidate, which goes on from its state
 };
 
 /// Races starts and returns the candidates that remain, in the order in which they should converge: the best; the one

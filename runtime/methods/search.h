@@ -38,7 +38,7 @@ struct SearchReport : AutoReport {
     StartKind kind;           // how it was made
     std::uint64_t seed;       // seed of the start
     std::int64_t sweeps = 0;  // sweeps of its candidate
-    double elbo = 0;          // the ELBO after these; NaN: the candidate failed
+    double elbo = 0;          // last ELBO of the candidate; NaN: it failed
     bool same = false;        // true: another candidate had reached the same ELBO
     bool leader = false;      // true: it went on after the race
     bool converged = false;   // true: it was not stopped before its end

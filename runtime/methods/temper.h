@@ -33,7 +33,7 @@ double mean_inverse(const std::vector<double>& r, const std::vector<double>& tem
 struct TemperReport {
   std::vector<double> posterior;  // probabilities of the temperatures, as last updated
   std::int64_t sweeps = 0;        // sweeps (or steps) of the tempered phase
-  double temperature = 1;         // 1 / E[1/T] at the end of that phase
+  double temperature = 1;         // 1 / E[1/T] at the end of the tempered phase
 };
 
 /// Runs sweeps at the inverse temperature E[1/T], with updates of the temperature's factor between them, until the

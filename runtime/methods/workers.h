@@ -105,7 +105,7 @@ class Workers {
   machine::Workers hook_;                         // what hook() returns
   std::size_t threads_;                           // number of threads, the caller's included
   ShareSize least_;                               // what is worth a chunk
-  Group* group_;                                  // of several processes; null: this one alone
+  Group* group_;                                  // the processes of the fit; null: this one alone
   Spill* spill_;                                  // files for factors of out-of-core items; may be null
   std::set<std::size_t> spilled_;                 // chunks whose factors are in the spill
   std::map<const std::int64_t*, Cut> cuts_;       // partitions of out-of-core items, by the list of sums of the stage
