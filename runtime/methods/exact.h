@@ -27,7 +27,8 @@ struct Couplings {
   /// Returns true if the model is attractive: a sweep preserves the order of states.
   bool attractive() const { return least >= 0 && of_pairs; }
 };
-/// Computes the couplings of the engine's model with its data.
+/// Computes the couplings of the engine's model with its data. Call it before a run whose results are recorded: it
+/// reads a buffer outside the journal.
 Couplings couplings(const Engine& engine);
 
 /// Runs the intervals from `back` sweeps before time 0 up to time 0, with the random numbers of sample `draw`. Writes

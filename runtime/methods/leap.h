@@ -3,7 +3,7 @@
 //
 //     a + 2 l r + l^2 v,     l = |r| / |v|,   at most a trust length
 //
-// and lets a sweep follow. If the ELBO is then lower than before, the state is restored, so the run stays monotone.
+// and a sweep follows. If the ELBO is then lower than before, the state is restored, so the run stays monotone.
 #pragma once
 #include "runtime/methods/engine.h"
 
