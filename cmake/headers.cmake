@@ -21,13 +21,13 @@ target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 # These are compiled alone, as names of theirs occur in their neighbours too.
 set(LEHR_UNITY_BATCH 6 CACHE STRING "Sources that LEHR_UNITY compiles as one")
 set(lehr_targets_apart lehr_headers lehr_math lehr_ast lehr_driver_bitcode lehr_embedding lehr_options lehr_report)
-set(lehr_sources_apart auto_svi.cpp averaged_element.cpp bind_totals.cpp c_predict.cpp chains.cpp coupling.cpp
-    drop_missing.cpp embed.cpp gibbs.cpp hdf5.cpp item_solution.cpp jam.cpp joint_covariance.cpp joint_sums.cpp
-    json.cpp laws.cpp laws_together.cpp link.cpp lower_prefetches.cpp mathml_words.cpp moments.cpp moves.cpp
+set(lehr_sources_apart auto_svi.cpp element_prediction.cpp bind_totals.cpp c_predict.cpp chains.cpp coupling.cpp
+    drop_missing.cpp embed.cpp gibbs.cpp hdf5.cpp item_solution.cpp jam_data_loops.cpp joint_covariance.cpp reduction_trees.cpp
+    json.cpp posterior_moments.cpp posterior_variances.cpp link.cpp lower_prefetches.cpp mathml_words.cpp moments.cpp moves.cpp
     netcdf.cpp padded_arrays.cpp predicted_draws.cpp predicted_numbers.cpp prediction.cpp predictive.cpp
-    quantities.cpp race.cpp reach.cpp resolve_expressions.cpp resolve_indices.cpp rounding.cpp saved_draws.cpp
-    short_loops.cpp solution.cpp split.cpp state_chains.cpp state_paths.cpp step_covariance.cpp streamed_data.cpp
-    sum_tree.cpp symbolic.cpp zero_lanes.cpp)
+    quantities.cpp race.cpp pilot_run.cpp resolve_expressions.cpp resolve_indices.cpp rounding.cpp saved_draws.cpp
+    vectorise_short_items.cpp restored_fit.cpp split.cpp state_chains.cpp state_paths.cpp step_covariance.cpp out_of_core_data.cpp
+    sum_tree.cpp symbolic.cpp unmasked_fma.cpp)
 if(LEHR_UNITY)
   target_compile_options(lehr_flags INTERFACE -Wno-shadow -Wno-subobject-linkage)
 endif()

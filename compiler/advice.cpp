@@ -17,7 +17,7 @@ namespace lehr {
 namespace {
 
 /// The most changed models that are analysed for one set of diagnostics; it bounds the time of a failing command.
-constexpr std::size_t kMostTried = 50;
+constexpr std::size_t kMaxProposals = 50;
 
 /// Returns the name that a declaration defines, or null if it defines none.
 const std::string* name_of(const ast::Decl& d) {
@@ -67,7 +67,7 @@ std::string edited(const Source& source, std::vector<Edit> edits) {
 }
 
 /// Returns all errors and warnings of a model text.
-Diagnostics messages_of(const Source& source) {
+Diagnostics diagnostics_of(const Source& source) {
   Diagnostics out;
   if (const std::optional<model::Model> m = read(source, out)) analyse(*m, {}, out);
   return out;
@@ -81,29 +81,29 @@ bool has(const Diagnostics& diagnostics, const Diagnostic& like) {
 }
 
 /// Returns true for diagnostics that a proposal must not introduce: errors, and warnings of names without use.
-bool is_harm(const Diagnostic& d) {
+bool is_regression(const Diagnostic& d) {
   return severity_of(d.kind) == Severity::error || d.kind == DiagnosticKind::unused_name ||
          d.kind == DiagnosticKind::unreached_latent;
 }
 
 /// Tests proposals against one source, with a cache of the diagnostics of each changed text.
-class Trials {
+class ProposalTester {
  public:
-  explicit Trials(const Source& source) : source_(source) {}
+  explicit ProposalTester(const Source& source) : source_(source) {}
 
   /// Returns true if applying `note` removes `d` and introduces no new harm.
-  bool holds(const Diagnostic& d, const std::string& note) {
-    if (!before_) before_ = messages_of(source_);
-    const std::optional<Source> changed = with_proposal(source_, note);
+  bool succeeds(const Diagnostic& d, const std::string& note) {
+    if (!before_) before_ = diagnostics_of(source_);
+    const std::optional<Source> changed = apply_proposals(source_, note);
     if (!changed || !has(*before_, d)) return false;
     auto it = after_.find(changed->text);
     if (it == after_.end()) {
-      if (after_.size() >= kMostTried) return false;
-      it = after_.emplace(changed->text, messages_of(*changed)).first;
+      if (after_.size() >= kMaxProposals) return false;
+      it = after_.emplace(changed->text, diagnostics_of(*changed)).first;
     }
     const std::vector<Diagnostic>& all = it->second.all();
     return !has(it->second, d) &&
-           std::ranges::none_of(all, [&](const Diagnostic& x) { return is_harm(x) && !has(*before_, x); });
+           std::ranges::none_of(all, [&](const Diagnostic& x) { return is_regression(x) && !has(*before_, x); });
   }
 
  private:
@@ -126,7 +126,7 @@ std::vector<std::string> proposed_lines(std::string_view note) {
   return out;
 }
 
-std::optional<Source> with_proposal(const Source& source, std::string_view note) {
+std::optional<Source> apply_proposals(const Source& source, std::string_view note) {
   Diagnostics ignored;
   const std::optional<ast::Ast> ast = parse(source, ignored);
   if (!ast || ast->decls.empty()) return std::nullopt;
@@ -149,17 +149,18 @@ std::optional<Source> with_proposal(const Source& source, std::string_view note)
   return Source{source.name, edited(source, std::move(edits))};
 }
 
-std::vector<Diagnostic> advised(const Diagnostics& diagnostics, const Source& source) {
+std::vector<Diagnostic> with_tested_proposals(const Diagnostics& diagnostics, const Source& source) {
   std::vector<Diagnostic> out = diagnostics.all();
-  Trials trials(source);
+  ProposalTester trials(source);
   for (Diagnostic& d : out) {
-    std::erase_if(d.notes, [&](const Note& n) { return !proposed_lines(n.text).empty() && !trials.holds(d, n.text); });
+    std::erase_if(d.notes,
+                  [&](const Note& n) { return !proposed_lines(n.text).empty() && !trials.succeeds(d, n.text); });
   }
   return out;
 }
 
-std::string render_advised(const Diagnostics& diagnostics, const Source& source) {
-  return render(advised(diagnostics, source), source);
+std::string render_tested(const Diagnostics& diagnostics, const Source& source) {
+  return render(with_tested_proposals(diagnostics, source), source);
 }
 
 }  // namespace lehr

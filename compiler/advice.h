@@ -20,16 +20,16 @@ std::vector<std::string> proposed_lines(std::string_view note);
 
 /// Returns the model text after all proposals of `note` are applied to `source`. Returns nothing if `source` or a
 /// proposed line does not parse.
-std::optional<Source> with_proposal(const Source& source, std::string_view note);
+std::optional<Source> apply_proposals(const Source& source, std::string_view note);
 
 /// Returns the diagnostics without the notes whose proposals fail when they are tried on `source`. A proposal succeeds
 /// if the changed model no longer gives the diagnostic. It must also give no error, and no warning of an unused name,
 /// that it did not give before. Each distinct proposal costs one analysis of the model; notes with proposals beyond the
 /// first fifty are dropped untested.
-std::vector<Diagnostic> advised(const Diagnostics& diagnostics, const Source& source);
+std::vector<Diagnostic> with_tested_proposals(const Diagnostics& diagnostics, const Source& source);
 
 /// Returns the text of the diagnostics for a terminal, with places in `source`, after `advised` has dropped the notes
 /// whose proposals fail.
-std::string render_advised(const Diagnostics& diagnostics, const Source& source);
+std::string render_tested(const Diagnostics& diagnostics, const Source& source);
 
 }  // namespace lehr

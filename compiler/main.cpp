@@ -71,7 +71,7 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (app.exit(e) == 0) return lehr::ExitCode::done;
-    lehr::tell(notes_on_unknown_words(app));
+    lehr::tell(suggest_corrections(app));
     return lehr::ExitCode::usage;
   }
   if (group && !app.got_subcommand("fit"))
@@ -82,7 +82,7 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
 /// Opens /dev/null for standard streams that the caller closed. Otherwise the next file that is opened would get their
 /// descriptor, and messages would be written into the results of a fit. The mode is chosen so that using such a stream
 /// fails.
-void occupy_standard_streams() {
+void open_missing_streams() {
   for (const int stream : {0, 1, 2}) {
     if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   }
@@ -98,25 +98,25 @@ int finish(lehr::ExitCode code) {
 }
 
 /// Reports that memory is exhausted, without allocating any, and returns the exit code.
-int without_memory() {
+int report_out_of_memory() {
   constexpr std::string_view kText = "lehr: error: there is not enough memory\n";
   [[maybe_unused]] const ssize_t heard = ::write(STDERR_FILENO, kText.data(), kText.size());
   return static_cast<int>(lehr::ExitCode::data);
 }
 
 /// Ends the program where no exception can pass (std::terminate), with the usual message if memory was exhausted.
-[[noreturn]] void end_without_memory() {
+[[noreturn]] void terminate_handler() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
-    ::_exit(without_memory());
+    ::_exit(report_out_of_memory());
   } catch (...) {
   }
   std::abort();
 }
 
 /// Runs a command and turns every exception but std::bad_alloc into a message and an exit code.
-int without_exceptions(int argc, char** argv, lehr::Group* group) {
+int run_catching(int argc, char** argv, lehr::Group* group) {
   try {
     return finish(run(argc, argv, group));
   } catch (const std::bad_alloc&) {
@@ -124,26 +124,26 @@ int without_exceptions(int argc, char** argv, lehr::Group* group) {
   } catch (const std::exception& e) {
     if (std::ferror(stdout) != 0) return finish(lehr::ExitCode::internal);
     // Failures of the system or a missing plug-in are not defects of the program, so they are not called internal.
-    const bool refused = dynamic_cast<const std::system_error*>(&e) || dynamic_cast<const lehr::NoPlugin*>(&e);
+    const bool refused = dynamic_cast<const std::system_error*>(&e) || dynamic_cast<const lehr::PluginError*>(&e);
     lehr::tell("lehr: {}error: {}\n", refused ? "" : "internal ", e.what());
     return static_cast<int>(lehr::ExitCode::internal);
   }
 }
 
 /// Runs a command and turns every exception into a message and an exit code.
-int guarded(int argc, char** argv, lehr::Group* group) {
+int run_catching_all(int argc, char** argv, lehr::Group* group) {
   try {
-    return without_exceptions(argc, argv, group);
+    return run_catching(argc, argv, group);
   } catch (const std::bad_alloc&) {
-    return without_memory();
+    return report_out_of_memory();
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::set_terminate(&end_without_memory);
-  occupy_standard_streams();
+  std::set_terminate(&terminate_handler);
+  open_missing_streams();
   std::unique_ptr<lehr::Group> group;
   try {
     group = group_of(argv[0]);
@@ -151,9 +151,9 @@ int main(int argc, char** argv) {
     lehr::tell("lehr-mpi: {}\n", e.what());
     return static_cast<int>(lehr::ExitCode::usage);
   }
-  if (!group) return guarded(argc, argv, nullptr);
-  const lehr::Quiet quiet(*group);
-  const int code = guarded(argc, argv, group.get());
+  if (!group) return run_catching_all(argc, argv, nullptr);
+  const lehr::OutputSilencer quiet(*group);
+  const int code = run_catching_all(argc, argv, group.get());
   if (code == 0) return code;
   // Process 0 prints the message and ends all others; they wait so that its message comes first.
   constexpr std::chrono::seconds kPatience(2);

@@ -17,7 +17,7 @@
 #include "compiler/conditionals/print_conditionals.h"
 #include "compiler/density/for_draws.h"
 #include "compiler/density/print_density.h"
-#include "compiler/drawn.h"
+#include "compiler/gibbs_analysis.h"
 #include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
@@ -32,35 +32,35 @@ namespace {
 
 /// The stop condition of `emit`: remembers the text of the IR that is to be printed once that IR exists, and then ends
 /// the pipeline. With an empty name it never stops.
-struct Watch {
-  std::string_view rung;  // name of the IR to print
+struct StopCondition {
+  std::string_view ir_name;  // name of the IR to print
   const Source* source = nullptr;
   std::optional<std::string> text = {};  // its text, once it has been reached
 
   template <class Print>
   /// Returns true if the IR called `name` is the one to print, after storing its text.
-  bool ends_at(std::string_view name, const Print& print) {
-    if (name == rung) text = print();
-    return name == rung;
+  bool stops_at(std::string_view name, const Print& print) {
+    if (name == ir_name) text = print();
+    return name == ir_name;
   }
 };
 
 /// The stages from text to Model. Returns nothing after an error, or if `watch` ends the pipeline.
-std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics, Watch& watch) {
+std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics, StopCondition& watch) {
   const std::optional<ast::Ast> ast = parse(source, diagnostics);
-  if (!ast || watch.ends_at("ast", [&] { return print(*ast, source); })) return std::nullopt;
+  if (!ast || watch.stops_at("ast", [&] { return print(*ast, source); })) return std::nullopt;
   // From here on the text is one model of the grammar.
 
   std::optional<model::Model> model = resolve(*ast, diagnostics);
-  if (!model || watch.ends_at("model", [&] { return print(*model); })) return std::nullopt;
+  if (!model || watch.stops_at("model", [&] { return print(*model); })) return std::nullopt;
   // From here on every name is resolved and every index has a plate.
   return model;
 }
 
 /// The stages from Density to Schedule. Returns nothing after an error, or if `watch` ends the pipeline.
-std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& diagnostics, Watch& watch) {
+std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& diagnostics, StopCondition& watch) {
   if (!expanded) return std::nullopt;
-  if (watch.ends_at("density", [&] { return print(expanded->model, expanded->density, *watch.source); }))
+  if (watch.stops_at("density", [&] { return print(expanded->model, expanded->density, *watch.source); }))
     return std::nullopt;
   // From here on the log joint is a sum of terms, affine in the statistics of every element.
 
@@ -71,11 +71,11 @@ std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& d
 
   std::optional<conditionals::Conditionals> conditionals = derive(model, std::move(expanded->density), diagnostics);
   if (!conditionals) return std::nullopt;
-  if (watch.ends_at("conditionals", [&] { return print(model, *conditionals, *watch.source); })) return std::nullopt;
+  if (watch.stops_at("conditionals", [&] { return print(model, *conditionals, *watch.source); })) return std::nullopt;
   // From here on every block has a family and natural parameters.
 
   schedule::Schedule schedule = plan(model, std::move(*conditionals));
-  if (watch.ends_at("schedule", [&] { return print(model, schedule); })) return std::nullopt;
+  if (watch.stops_at("schedule", [&] { return print(model, schedule); })) return std::nullopt;
   // From here on the order of updates is fixed: what is updated item by item, and what is summed over items once.
   return Analysed{std::move(model), std::move(schedule)};
 }
@@ -83,7 +83,7 @@ std::optional<Analysed> analyse(std::optional<Expanded> expanded, Diagnostics& d
 }  // namespace
 
 std::optional<model::Model> read(const Source& source, Diagnostics& diagnostics) {
-  Watch none;
+  StopCondition none;
   return read(source, diagnostics, none);
 }
 
@@ -99,7 +99,7 @@ density::ExpandOptions expand_options(const BoundData& data) {
 
 std::optional<Analysed> analyse(const model::Model& model, const density::ExpandOptions& options,
                                 Diagnostics& diagnostics) {
-  Watch none;
+  StopCondition none;
   return analyse(expand(model, options, diagnostics), diagnostics, none);
 }
 
@@ -121,8 +121,8 @@ Result<Analysed> with_item_temperatures(const Analysed& a) {
   return Analysed{std::move(tempered.model), std::move(schedule), tempered.inverse};
 }
 
-Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
-  auto drawn = conditionals::with_draws(a.model, a.schedule.conditionals);
+Result<Analysed> with_sample_factors(const Analysed& a, schedule::Tempering tempering) {
+  auto drawn = conditionals::with_sample_factors(a.model, a.schedule.conditionals);
   if (const auto* why = std::get_if<std::string>(&drawn))
     return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", *why), {}};
   // Elements that no data depend on are drawn from their priors given their parents, so their masks are not needed.
@@ -130,14 +130,15 @@ Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering) {
   return Analysed{model, plan(model, std::move(std::get<conditionals::Conditionals>(drawn)), tempering)};
 }
 
-Result<Analysed> analyse_for_draws(const model::Model& resolved, const density::ExpandOptions& options,
+Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
                                    const Analysed& complete, schedule::Tempering tempering) {
-  if (std::ranges::none_of(complete.model.variables, model::is_bound)) return with_draws(complete, tempering);
+  if (std::ranges::none_of(complete.model.variables, model::is_tangent_point))
+    return with_sample_factors(complete, tempering);
   Diagnostics diagnostics;
-  Watch none;
+  StopCondition none;
   // Points of local bounds have no density to be drawn from, so the density is expanded with auxiliary variables.
   const std::optional<Analysed> anew = analyse(expand_for_draws(resolved, options, diagnostics), diagnostics, none);
-  if (anew) return with_draws(*anew, tempering);
+  if (anew) return with_sample_factors(*anew, tempering);
   const auto why =
       std::ranges::find(diagnostics.all(), Severity::error, [](const auto& d) { return severity_of(d.kind); });
   return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", why->text), {}};
@@ -155,14 +156,14 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
   return lowered;
 }
 
-std::vector<std::string_view> rungs() {
+std::vector<std::string_view> ir_names() {
   return {"ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm"};
 }
 
-Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
+Result<std::optional<std::string>> emit(const Source& source, std::string_view ir_name, const Settings& settings,
                                         Diagnostics& diagnostics) {
   using Text = std::optional<std::string>;
-  Watch watch{rung, &source};
+  StopCondition watch{ir_name, &source};
   const std::optional<model::Model> model = read(source, diagnostics, watch);
   const std::optional<Analysed> analysed =
       model ? analyse(expand(*model, {}, diagnostics), diagnostics, watch) : std::nullopt;
@@ -171,9 +172,9 @@ Result<std::optional<std::string>> emit(const Source& source, std::string_view r
   const Result<BoundData> sizes = bind_sizes(analysed->model, settings);
   if (!sizes) return sizes.error();
   const loops::Lowered lowered = generate(*analysed, *sizes, {});
-  if (rung == "loops") return Text(print(lowered.program));
+  if (ir_name == "loops") return Text(print(lowered.program));
 
-  return Text(rung == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));
+  return Text(ir_name == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));
 }
 
 }  // namespace lehr

@@ -50,7 +50,7 @@ Result<Analysed> with_item_temperatures(const Analysed& a);
 /// Returns the analysis in which every block is drawn from its complete conditional instead of updated by its
 /// expectation: a Gibbs sampler. `tempering` says which terms a temperature multiplies. Fails with ExitCode::model if a
 /// block cannot be drawn.
-Result<Analysed> with_draws(const Analysed& a, schedule::Tempering tempering = schedule::Tempering::data);
+Result<Analysed> with_sample_factors(const Analysed& a, schedule::Tempering tempering = schedule::Tempering::data);
 
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
 /// The result also has the program before the passes (`before`). Debug builds verify the loops and throw
@@ -59,13 +59,13 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
 
 /// Returns the names of the intermediate representations (IRs) that `lehr emit --as` can print, in pipeline order:
 /// "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".
-std::vector<std::string_view> rungs();
+std::vector<std::string_view> ir_names();
 
 /// Returns the text of one intermediate representation (IR) of a model. `rung` is the name of the IR, one of rungs().
 /// No later stage runs, so the density of a model that is not conjugate can still be printed. Returns nothing if an
 /// earlier stage reported an error to `diagnostics`. "loops", "llvm" and "asm" use the sizes in `settings`, and fail
 /// with an Error if these are malformed; the others ignore `settings`.
-Result<std::optional<std::string>> emit(const Source& source, std::string_view rung, const Settings& settings,
+Result<std::optional<std::string>> emit(const Source& source, std::string_view ir_name, const Settings& settings,
                                         Diagnostics& diagnostics);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The fork, the pipe and the exit codes behind bytes_of_child(). The child leaves by _exit(), so that no destructors or
+// The fork, the pipe and the exit codes behind run_in_child(). The child leaves by _exit(), so that no destructors or
 // buffers of the parent run twice.
 #include "runtime/child_process.h"
 
@@ -63,7 +63,7 @@ std::string read_all(int from) {
 
 }  // namespace
 
-Result<std::string> bytes_of_child(const std::string& where, const std::function<std::string()>& f) {
+Result<std::string> run_in_child(const std::string& where, const std::function<std::string()>& f) {
   std::array<int, 2> ends;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "a pipe");
   const pid_t child = ::fork();

@@ -13,7 +13,7 @@ namespace lehr {
 ///
 /// If the child crashes or throws, the result is an error of ExitCode::data about `where` (usually a path). Throws
 /// std::bad_alloc if the child ran out of memory, and std::system_error if no pipe or process can be made.
-Result<std::string> bytes_of_child(const std::string& where, const std::function<std::string()>& f);
+Result<std::string> run_in_child(const std::string& where, const std::function<std::string()>& f);
 
 /// Serialises an Error (bytes.h), so that a child can send it to its parent.
 template <class Archive>
@@ -22,10 +22,10 @@ void fields(Archive& a, Error& e) {
 }
 
 /// Runs `f` in a forked child process and returns its result, value or error. T must be serialisable by Writer and
-/// Reader (bytes.h). Crashes and exceptions are handled as in bytes_of_child().
+/// Reader (bytes.h). Crashes and exceptions are handled as in run_in_child().
 template <class T>
 Result<T> in_child(const std::string& where, const std::function<Result<T>()>& f) {
-  const Result<std::string> bytes = bytes_of_child(where, [&] {
+  const Result<std::string> bytes = run_in_child(where, [&] {
     std::string out;
     Writer to(out);
     Result<T> result = f();

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-std::string as_bytes(double bytes) {
+std::string format_bytes(double bytes) {
   constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
   std::size_t unit = 0;
   for (; bytes >= 1000 && unit + 1 < std::size(kUnits); ++unit)

@@ -28,7 +28,7 @@ std::uint64_t limit_in(const char* path) {
 
 }  // namespace
 
-std::uint64_t memory_of_machine() {
+std::uint64_t available_memory() {
   std::uint64_t out = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES))) *
                       static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
   rlimit space = {};

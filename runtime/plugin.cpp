@@ -36,7 +36,7 @@ const void* load_plugin(const std::string& name) {
     if (const void* const found = library ? ::dlsym(library, "lehr_plugin") : nullptr) return found;
     why += std::string("\n  ") + ::dlerror();
   }
-  throw NoPlugin("a part of this installation cannot be loaded:" + why);
+  throw PluginError("a part of this installation cannot be loaded:" + why);
 }
 
 }  // namespace lehr

@@ -8,15 +8,15 @@ namespace lehr {
 
 /// The exception for a plugin that is missing or cannot be loaded. Its text has the reason for every path that was
 /// tried.
-struct NoPlugin : std::runtime_error {
+struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// Loads liblehr-NAME-VERSION.so and returns the address of the symbol `lehr_plugin` that it exports.
 ///
 /// The header of the plugin declares the type of that symbol. The library is searched for beside this code, in the
-/// library folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws NoPlugin if it is
-/// not found.
+/// library folder of the installation, and on the path of the dynamic linker. It stays loaded. Throws PluginError if it
+/// is not found.
 const void* load_plugin(const std::string& name);
 
 }  // namespace lehr

@@ -83,7 +83,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             arrays = make()
             with_it, without = (Lehr(os.path.abspath(sys.argv[1]), f"models/{model}.lehr", os.path.join(folder, which), arrays, [*options, *words])
-                                for which, words in (("with", []), ("without", ["--no-opt", "short"])))
+                                for which, words in (("with", []), ("without", ["--no-opt", "vectorise-short-items"])))
             rounds = [(without.without_elbos() / with_it.without_elbos(), without.seconds() / with_it.seconds()) for _ in range(ROUNDS)]
             alone, elbos = (statistics.median(r[k] for r in rounds) for k in (0, 1))
             print(f"| {name} | {alone:.1f} | {elbos:.1f} |", flush=True)

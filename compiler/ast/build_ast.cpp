@@ -93,7 +93,7 @@ class Builder {
     tilde.name = name(rule.name());
     tilde.axes = axes(rule.axes());
     tilde.distribution = distribution(*rule.distribution());
-    take_apart(tilde);
+    split_mixture(tilde);
     for (LehrParser::StatementClauseContext* clause : rule.statementClause()) {
       LehrParser::LimitContext* limit = clause->limit();
       // The clauses are `above` and `below` (limits), `start`, and `over`: `end` is the limit that this one sets.
@@ -116,7 +116,7 @@ class Builder {
   /// Replaces a call of `mixture` or `zero_inflated` in tilde.distribution by the parts of the mixture. A call
   /// mixture(p, D, E, F) becomes the weights p and the distributions D, E, F. A call zero_inflated(p, D) becomes
   /// mixture(p, Zero(), D). Any other call is left as it is. Reports a wrong number of arguments, or named ones.
-  void take_apart(Tilde& tilde) {
+  void split_mixture(Tilde& tilde) {
     const Span where = span(tilde.distribution);
     const auto* typed = std::get_if<Call>(&ast_[tilde.distribution].node);
     if (!typed) return;

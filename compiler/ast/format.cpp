@@ -81,9 +81,9 @@ std::string moved(std::string_view comment, int shift) {
 
 /// Cuts the tokens of a file into units. A unit ends at `;`, `{` or `}`; a comment between units is one itself, or
 /// trails the unit before on the same line.
-class Cutter {
+class UnitSplitter {
  public:
-  Cutter(const Source& source, const std::vector<Token>& tokens) : text_(source.text), tokens_(tokens) {}
+  UnitSplitter(const Source& source, const std::vector<Token>& tokens) : text_(source.text), tokens_(tokens) {}
 
   std::vector<Unit> cut() {
     for (std::size_t i = 0; i < tokens_.size(); ++i)
@@ -241,7 +241,7 @@ std::string write(const std::vector<Unit>& units) {
 std::optional<std::string> format(const Source& source, Diagnostics& diagnostics) {
   if (!parse(source, diagnostics)) return std::nullopt;
   const std::optional<Text> text = decode(source, diagnostics);
-  return write(Cutter(source, tokenise(*text)).cut());
+  return write(UnitSplitter(source, tokenise(*text)).cut());
 }
 
 }  // namespace lehr

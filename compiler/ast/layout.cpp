@@ -20,22 +20,22 @@ bool is_reserved(const Piece& p) { return std::find(kReserved.begin(), kReserved
 bool is_operator(std::string_view text) { return text == "+" || text == "-" || text == "*" || text == "/"; }
 
 /// How a piece joins the one before.
-struct Joint {
+struct Spacing {
   bool space = false;   // a blank stands between them
   int level = 0;        // 0: no break here; 1 to 3: the line may break here, 1 is the best place
   bool forced = false;  // the line must break here
 };
 
 /// Goes through the pieces of a unit once and decides how each joins the one before.
-class Joiner {
+class SpacingRules {
  public:
-  explicit Joiner(const std::vector<Piece>& pieces) : pieces_(pieces) {}
+  explicit SpacingRules(const std::vector<Piece>& pieces) : pieces_(pieces) {}
 
   /// Returns one joint for each piece, in order.
-  std::vector<Joint> join() {
-    std::vector<Joint> joints;
+  std::vector<Spacing> join() {
+    std::vector<Spacing> joints;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      Joint joint;
+      Spacing joint;
       if (!is_comment(pieces_[i])) joint = code(pieces_[i]);
       if (i > 0) {
         const Piece& before = pieces_[i - 1];
@@ -50,7 +50,7 @@ class Joiner {
 
  private:
   /// Returns the joint of a piece that is not a comment, and updates the state to stand behind it.
-  Joint code(const Piece& piece) {
+  Spacing code(const Piece& piece) {
     const std::string& text = piece.text;
     const bool operand_before = ends_operand_;
     const bool sign = is_operator(text);
@@ -58,7 +58,7 @@ class Joiner {
     const bool in_index = !open_.empty() && open_.back() == '[';
     const bool tight = in_index && sign && !prefix;
 
-    Joint joint{space_before(piece), 0, false};
+    Spacing joint{space_before(piece), 0, false};
     // In an index no blank surrounds an operator. Everywhere, none follows a prefix.
     if (tight || tight_) joint.space = false;
     if (before_ == ",") joint.level = 2;
@@ -104,7 +104,7 @@ class Joiner {
 };
 
 /// Returns the columns from piece `i` up to the next break that is at least as good as `level`, blanks included.
-int width_to_break(const std::vector<Piece>& pieces, const std::vector<Joint>& joints, std::size_t i, int level) {
+int width_to_break(const std::vector<Piece>& pieces, const std::vector<Spacing>& joints, std::size_t i, int level) {
   int width = columns(pieces[i].text);
   for (std::size_t j = i + 1; j < pieces.size(); ++j) {
     if (joints[j].forced || (joints[j].level > 0 && joints[j].level <= level)) break;
@@ -133,13 +133,13 @@ int separator(const std::vector<Piece>& pieces) {
 }
 
 std::string lay_out(const std::vector<Piece>& pieces, int indent, int pad) {
-  const std::vector<Joint> joints = Joiner(pieces).join();
+  const std::vector<Spacing> joints = SpacingRules(pieces).join();
   const int aligned = pad > 0 ? separator(pieces) : -1;
   const std::string blanks(static_cast<std::size_t>(indent) + 4, ' ');
   std::string out;
   int column = indent;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Joint& joint = joints[i];
+    const Spacing& joint = joints[i];
     if (static_cast<int>(i) == aligned) {
       const int fill = std::max(0, pad - (column - indent));
       out.append(static_cast<std::size_t>(fill), ' ');

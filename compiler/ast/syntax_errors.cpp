@@ -80,7 +80,7 @@ void ErrorStrategy::recover(Parser* parser, std::exception_ptr error) {
       skip_declaration(*parser);
       break;
     case LehrParser::RuleHeader:
-      headless_ = true;
+      header_failed_ = true;
       skip_header(*parser);
       break;
     case LehrParser::RuleFile:
@@ -107,7 +107,7 @@ void ErrorStrategy::report(Parser& parser) {
   if (reported_) return;
   reported_ = true;
   if (parser.getCurrentToken()->getTokenIndex() >= end_) return;
-  if (headless_ && rule(parser) == LehrParser::RuleFile) return;
+  if (header_failed_ && rule(parser) == LehrParser::RuleFile) return;
   SyntaxMessage message = syntax_message(parser, text_);
   diagnostics_.add(DiagnosticKind::syntax, message.span, message.text).notes = std::move(message.notes);
 }

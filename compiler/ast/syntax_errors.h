@@ -40,11 +40,11 @@ class ErrorStrategy final : public antlr4::ANTLRErrorStrategy {
   /// Reports a syntax error at the current token, unless one is being recovered from or the token is behind `end_`.
   void report(antlr4::Parser& parser);
 
-  const Text& text_;          // the decoded model file
-  Diagnostics& diagnostics_;  // receives the errors
-  std::size_t end_;           // index of the first token whose errors are not reported
-  bool reported_ = false;     // an error has been reported, and recover() has not finished yet
-  bool headless_ = false;     // the header was wrong: errors about the braces of the file are not reported
+  const Text& text_;            // the decoded model file
+  Diagnostics& diagnostics_;    // receives the errors
+  std::size_t end_;             // index of the first token whose errors are not reported
+  bool reported_ = false;       // an error has been reported, and recover() has not finished yet
+  bool header_failed_ = false;  // the header was wrong: errors about the braces of the file are not reported
 };
 
 }  // namespace lehr

@@ -101,7 +101,7 @@ class Writer {
         break;
     }
     if (const std::size_t rule = enclosing(); rule == LehrParser::RuleHeader) return in_header();
-    if (const std::string slip = familiar_slip(); !slip.empty()) return here(slip);
+    if (const std::string slip = common_mistake(); !slip.empty()) return here(slip);
     if (expects(LehrParser::LeftParen) && enclosing() == LehrParser::RuleDistribution) return no_distribution();
     if (context_->getRuleIndex() == LehrParser::RuleStatement && expects(LehrParser::Tilde)) return no_tilde();
     if (expects(LehrParser::Semicolon)) return no_semicolon();
@@ -208,7 +208,7 @@ class Writer {
 
   /// Returns the message for a slip that is usual in other languages (`**`, `==`, `x[]`), or an empty string if it is
   /// none.
-  std::string familiar_slip() const {
+  std::string common_mistake() const {
     if (type_ == LehrParser::Star && previous_type() == LehrParser::Star && adjacent()) {
       return "there is no power operator: write x * x";
     }
@@ -229,7 +229,7 @@ class Writer {
       return fmt::format("expected a distribution after {}, found {}{}", quoted(previous_), quoted(found_),
                          factor ? "; p*A + (1-p)*B is written `mixture(p, A, B)`" : "");
     }
-    const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || within(LehrParser::RuleAxes);
+    const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || inside_rule(LehrParser::RuleAxes);
     if (in_axes && type_ != Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
         type_ != LehrParser::Semicolon) {
       return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(found_));
@@ -238,7 +238,7 @@ class Writer {
   }
 
   /// Returns true if the current rule, or one around it up to the nearest expression, is `rule`.
-  bool within(std::size_t rule) const {
+  bool inside_rule(std::size_t rule) const {
     for (auto* c = context_; c; c = dynamic_cast<antlr4::ParserRuleContext*>(c->parent)) {
       if (c->getRuleIndex() == rule) return true;
       if (c->getRuleIndex() == LehrParser::RuleExpression) return false;
@@ -353,7 +353,7 @@ class Writer {
       return previous_ ? "an expression after " + quoted(previous_) : "an expression";
     }
     if (has(LehrParser::Identifier)) {
-      const bool axis = within(LehrParser::RuleAxes);
+      const bool axis = inside_rule(LehrParser::RuleAxes);
       return (axis ? "the name of a plate after " : "a name after ") + quoted(previous_);
     }
     std::vector<std::string> words;

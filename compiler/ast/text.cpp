@@ -30,7 +30,7 @@ std::optional<Text> decode(const Source& source, Diagnostics& diagnostics) {
   text.utf8 = bytes.substr(i);
   text.byte_offset.reserve(text.utf8.size() + 1);
   while (i < bytes.size()) {
-    const std::size_t length = bytes[i] == '\0' ? 0 : utf8_character(bytes.substr(i));
+    const std::size_t length = bytes[i] == '\0' ? 0 : utf8_length(bytes.substr(i));
     const auto offset = static_cast<std::uint32_t>(i);
     if (length == 0) {
       const unsigned byte = static_cast<unsigned char>(bytes[i]);

@@ -14,10 +14,10 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/settings.h"
-#include "compiler/drawn.h"
 #include "compiler/embedding/embedding.h"
-#include "compiler/fitting/carried_model.h"
+#include "compiler/fitting/posterior_prior_model.h"
 #include "compiler/fitting/tempering.h"
+#include "compiler/gibbs_analysis.h"
 #include "compiler/model/roles.h"
 #include "compiler/pipeline.h"
 #include "compiler/schedule/schedule.h"
@@ -84,7 +84,7 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
       if (m[v].name != name) continue;
       found = true;
       const bool left_out = m[v].observed && !has_children(m, v);
-      std::string why = left_out ? "" : model::not_clamped(m, v);
+      std::string why = left_out ? "" : model::why_not_clamped(m, v);
       if (why.empty() && shares_a_factor(m, v))
         why = fmt::format(
             "'{}' shares a factor with another variable (`guide joint`): `lehr fit` takes known values of it", name);
@@ -197,7 +197,7 @@ ExitCode build(const BuildOptions& o) {
 
   const Result<BoundData> sizes = bind_sizes(analysed->model, *settings);
   if (!sizes) return complain(sizes.error());
-  if (const std::optional<Error> unknown = unknown_values(analysed->model, *sizes)) return complain(*unknown);
+  if (const std::optional<Error> unknown = missing_build_values(analysed->model, *sizes)) return complain(*unknown);
   if (o.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(*analysed);
     if (!tempered) return complain(usage_error("--item-temperatures", tempered.error().text));
@@ -208,7 +208,7 @@ ExitCode build(const BuildOptions& o) {
     if (o.updates)
       return complain(
           usage_error("--updates", "a chain has draws, and no factors that could be a prior: not with gibbs"));
-    Result<Analysed> drawn = analyse_for_draws(*resolved, *missing, *analysed);
+    Result<Analysed> drawn = analyse_for_gibbs(*resolved, *missing, *analysed);
     if (!drawn) return complain(usage_error("--method", drawn.error().text));
     analysed = std::move(*drawn);
   }

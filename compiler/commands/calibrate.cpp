@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/calibration.h"
 #include "compiler/fitting/uniformity.h"
@@ -24,7 +24,7 @@ namespace {
 
 /// The probability that a correct method has any number marked in one calibration. It is divided by the number of tests
 /// (Bonferroni).
-constexpr double kSuspect = 0.001;
+constexpr double kFamilywiseError = 0.001;
 
 /// Values of the command's options.
 struct CalibrateOptions {
@@ -96,7 +96,7 @@ std::string csv(const Table& t) {
 
 /// Prints the table. Scalars with a suspicious p have a star.
 void print(const Table& t) {
-  const double bar = kSuspect / static_cast<double>(std::max<std::size_t>(1, t.rows.size()));
+  const double bar = kFamilywiseError / static_cast<double>(std::max<std::size_t>(1, t.rows.size()));
   const auto suspect = std::ranges::count_if(t.rows, [&](const Row& r) { return !(r.p >= bar); });
   fmt::print("\n{:24} {:>12} {:>12} {:>12}\n", "", t.first, t.second, "p");
   for (const Row& r : t.rows)
@@ -105,7 +105,7 @@ void print(const Table& t) {
   if (!t.skipped.empty()) fmt::print("\nnot asked about:\n");
   for (const std::string& s : t.skipped)
     fmt::print("  {}\n", printable(s));
-  fmt::print("\n{} of {} numbers are off: p below {:.3g} ({} in all)\n", suspect, t.rows.size(), bar, kSuspect);
+  fmt::print("\n{} of {} numbers are off: p below {:.3g} ({} in all)\n", suspect, t.rows.size(), bar, kFamilywiseError);
 }
 
 /// Runs the simulations and tests. Writes ranks.csv if there is an output directory.
@@ -118,7 +118,7 @@ Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, 
   const Result<Ranks> ranks = rank_calibration(problem, fit, o.calibration);
   if (!ranks) return ranks.error();
   if (!o.out.empty()) {
-    if (Result<bool> r = write_member(o.out + "/ranks.csv", ranks_csv(*ranks)); !r) return r.error();
+    if (Result<bool> r = write_file_no_follow(o.out + "/ranks.csv", ranks_csv(*ranks)); !r) return r.error();
   }
   return Table{"chi-square p", "KS p", rows_of(*ranks), ranks->skipped};
 }
@@ -127,7 +127,7 @@ Result<Table> run(const CalibrateOptions& o, const CalibrationProblem& problem, 
 ExitCode calibrate(const CalibrateOptions& o) {
   const std::optional<Source> source = read_model(o.model);
   if (!source) return ExitCode::usage;
-  const Result<FitSettings> fit = settings_of(o.fit);
+  const Result<FitSettings> fit = to_fit_settings(o.fit);
   if (!fit) return complain(fit.error());
   Diagnostics diagnostics;
   const std::optional<model::Model> resolved = read(*source, diagnostics);
@@ -143,7 +143,7 @@ ExitCode calibrate(const CalibrateOptions& o) {
   const Result<Table> table = run(o, {*resolved, *complete, std::move(*dataset), std::move(*settings)}, *fit);
   if (!table) return complain_of(table.error(), o.model);
   if (!o.out.empty()) {
-    if (Result<bool> r = write_member(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());
+    if (Result<bool> r = write_file_no_follow(o.out + "/calibration.csv", csv(*table)); !r) return complain(r.error());
   }
   fmt::print("{}: {} simulations, {}\n", resolved->name, o.calibration.simulations,
              o.joint ? fmt::format("{} rounds of new data each", o.calibration.draws)
@@ -175,8 +175,8 @@ void add_calibrate(CLI::App& app, Action& action) {
       add_number(*c, "--" + std::string(n.option), o->fit.*member, n.range, std::string(n.help));
     };
     // Only these options of a fit apply to the posteriors of a calibration.
-    constexpr std::string_view kTaken[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
-    if (std::ranges::find(kTaken, n.option) != std::end(kTaken)) std::visit(add, n.to);
+    constexpr std::string_view kCalibrationOptions[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
+    if (std::ranges::find(kCalibrationOptions, n.option) != std::end(kCalibrationOptions)) std::visit(add, n.to);
   }
   c->footer(
       "Examples:\n"

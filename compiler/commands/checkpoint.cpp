@@ -38,7 +38,7 @@ void fields(Archive& a, PredictiveDraws& x) {
 
 /// Encodes or decodes a pair of coupled variables.
 template <class Archive>
-void fields(Archive& a, Coupled& x) {
+void fields(Archive& a, CorrelatedPair& x) {
   a(x.first, x.second, x.correlation, x.guide);
 }
 
@@ -213,7 +213,7 @@ std::string format_checkpoint(const Identity& identity, const std::string& comma
   return bytes;
 }
 
-Result<SavedRuns> parse_checkpoint(std::string_view bytes, const std::string& path) {
+Result<CheckpointContent> parse_checkpoint(std::string_view bytes, const std::string& path) {
   const auto wrong = [&](std::string text) { return Error{ExitCode::data, path, std::move(text), {}}; };
   std::uint32_t crc = 0;
   const bool whole = bytes.starts_with(kCheckpointMagic) && bytes.size() >= kCheckpointMagic.size() + sizeof crc;
@@ -222,7 +222,7 @@ Result<SavedRuns> parse_checkpoint(std::string_view bytes, const std::string& pa
     bytes.remove_suffix(sizeof crc);
   }
   if (!whole || checksum(bytes) != crc) return wrong("not a checkpoint, or a damaged one");
-  SavedRuns out;
+  CheckpointContent out;
   try {
     Reader(bytes.substr(kCheckpointMagic.size()))(out.identity, out.command, out.past, out.runs);
     std::ranges::for_each(out.runs, check_run);
@@ -267,7 +267,7 @@ const Identity& Checkpoints::identity() const {
 Result<bool> Checkpoints::resume() {
   const Result<std::string> bytes = read_file(path());
   if (!bytes) return bytes.error();
-  Result<SavedRuns> saved = parse_checkpoint(*bytes, path());
+  Result<CheckpointContent> saved = parse_checkpoint(*bytes, path());
   if (!saved) return saved.error();
   if (const std::string other = differences(saved->identity, identity()); !other.empty())
     return Error{ExitCode::data,
@@ -279,7 +279,7 @@ Result<bool> Checkpoints::resume() {
   return true;
 }
 
-void Checkpoints::put_draws(TracedRun& run) {
+void Checkpoints::restore_draws(TracedRun& run) {
   if (run.restart >= runs_.size()) return;
   auto* had = std::get_if<GibbsReport>(&runs_[run.restart].report);
   auto* has = std::get_if<GibbsReport>(&run.report);
@@ -289,10 +289,11 @@ void Checkpoints::put_draws(TracedRun& run) {
   has->predictive = std::move(had->predictive);
 }
 
-void Checkpoints::put_results(TracedRun& run) {
-  if (run.restart >= runs_.size()) throw OtherRun();
+void Checkpoints::restore_results(TracedRun& run) {
+  if (run.restart >= runs_.size()) throw ReplayMismatch();
   TracedRun& had = runs_[run.restart];
-  if (!had.posterior.empty() && !run.posterior.empty() && !same_shapes(had.posterior, run.posterior)) throw OtherRun();
+  if (!had.posterior.empty() && !run.posterior.empty() && !same_shapes(had.posterior, run.posterior))
+    throw ReplayMismatch();
   run.outcome.status = had.outcome.status;
   run.outcome.failure = had.outcome.failure;
   run.posterior = std::move(had.posterior);
@@ -318,7 +319,7 @@ Result<bool> Checkpoints::write(const Engine& engine, const std::vector<TracedRu
   for (const TracedRun& run : finished)
     runs.push_back(&run);
   runs.push_back(&now);
-  return write_member(path(), format_checkpoint(identity(), command(), journal_.past(std::move(memory)), runs));
+  return write_file_no_follow(path(), format_checkpoint(identity(), command(), journal_.past(std::move(memory)), runs));
 }
 
 void Checkpoints::remove() const {

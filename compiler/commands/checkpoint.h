@@ -34,7 +34,7 @@ std::string differences(const Identity& was, const Identity& is);
 inline constexpr std::string_view kCheckpointMagic = "lehr checkpoint\n";
 
 /// The content of a checkpoint file.
-struct SavedRuns {
+struct CheckpointContent {
   Identity identity;            // identity (digest of all inputs) of the interrupted fit
   std::string command;          // the command line that resumes the fit
   Journal::Past past;           // the record to replay, and the engine's memory at the end of it
@@ -47,7 +47,7 @@ std::string format_checkpoint(const Identity& identity, const std::string& comma
                               const std::vector<const TracedRun*>& runs);
 /// Parses the bytes of a checkpoint file. Fails with ExitCode::data if they are not a checkpoint, are damaged, or come
 /// from another version of the program. `path` is only for messages.
-Result<SavedRuns> parse_checkpoint(std::string_view bytes, const std::string& path);
+Result<CheckpointContent> parse_checkpoint(std::string_view bytes, const std::string& path);
 
 /// Tests for a checkpoint before the fit writes anything. Fails with ExitCode::data if --resume names a directory
 /// without one. Prints a warning if a new fit would overwrite an interrupted one.
@@ -68,10 +68,10 @@ class Checkpoints {
 
   /// Gives a Gibbs run the draws that the checkpoint has of it. Call it before the run is replayed or resumed; for runs
   /// that the checkpoint does not have it does nothing.
-  void put_draws(TracedRun& run);
+  void restore_draws(TracedRun& run);
   /// Gives a replayed run that was finished in the checkpoint its saved results: status, posterior, warnings and
   /// held-out score. Throws OtherRun if the checkpoint has no such run, or its arrays have other shapes.
-  void put_results(TracedRun& run);
+  void restore_results(TracedRun& run);
 
   /// Counts a sweep, and returns true if --checkpoint-every asks for a checkpoint after it.
   bool is_due();

@@ -11,7 +11,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/compare_table.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/element_names.h"
 #include "compiler/fitting/moments.h"
@@ -135,7 +135,7 @@ void add_compare(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CompareOptions>();
   CLI::App* c = app.add_subcommand("compare", "Two fits of one model number by number; more of them in a table");
   c->add_option("DIR", o->directories, "Directories written by `lehr fit`, two or more")->required()->expected(2, -1);
-  add_number(*c, "--top", o->rows, kShownRange, "Parameters shown for two fits, largest difference first");
+  add_number(*c, "--top", o->rows, kPrintedRange, "Parameters shown for two fits, largest difference first");
   c->footer(
       "Examples:\n"
       "  lehr compare out/vi out/gibbs\n"

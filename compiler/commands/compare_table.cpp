@@ -26,7 +26,7 @@ std::string number(const char* format, double x) { return std::isnan(x) ? "" : f
 
 }  // namespace
 
-FitBound bound_of(const SavedFit& f) {
+FitObjective objective_of(const SavedFit& f) {
   if (!std::isnan(f.log_evidence)) return {"log evidence", f.log_evidence};
   const bool drawn = f.method == "gibbs" || f.method == "exact";
   return {drawn ? "log joint" : "ELBO", f.elbo};
@@ -36,7 +36,7 @@ std::string compare_table(const std::vector<SavedFit>& fits) {
   std::vector<Row> columns{{""},         {"method"},     {"status"},  {"bound"}, {""},
                            {"held out"}, {"iterations"}, {"seconds"}, {"sizes"}};
   for (const SavedFit& f : fits) {
-    const FitBound bound = bound_of(f);
+    const FitObjective bound = objective_of(f);
     const Row cells{printable(f.directory),
                     printable(f.method),
                     printable(f.status),

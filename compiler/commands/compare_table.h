@@ -10,12 +10,12 @@ namespace lehr {
 
 /// The final value of a fit's objective, with its name. It is the ELBO of a variational fit, the log evidence if the
 /// fit estimated it, or the log joint density of a sampler's last draw.
-struct FitBound {
+struct FitObjective {
   std::string name;  // name of the objective: "ELBO", "log evidence" or "log joint"
   double value = 0;  // value of the objective in nats
 };
 /// Returns the objective of a saved fit and its final value: the log evidence if the fit has one, else SavedFit::elbo.
-FitBound bound_of(const SavedFit& fit);
+FitObjective objective_of(const SavedFit& fit);
 
 /// Returns a text table with one line for each fit: directory, method, status, objective, held-out score, iterations,
 /// seconds and sizes. Columns that are empty for all fits are left out.

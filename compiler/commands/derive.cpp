@@ -31,7 +31,7 @@ void add_derive(CLI::App& app, Action& action) {
       const ExitCode code = report(diagnostics, *source);
       if (!analysed) return code;
       const conditionals::Derivation derivation =
-          conditionals::write_out(analysed->model, analysed->schedule.conditionals, *source);
+          conditionals::derivation_of(analysed->model, analysed->schedule.conditionals, *source);
       if (o->format == "latex") fmt::print("{}", conditionals::print_latex(derivation));
       else if (o->format == "html") fmt::print("{}", report::derivation_page(derivation, source->text));
       else if (o->format == "json") fmt::print("{}", conditionals::print_json(derivation));

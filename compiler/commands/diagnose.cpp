@@ -10,11 +10,11 @@
 #include "compiler/commands/data_arguments.h"
 #include "compiler/commands/diagnosis_report.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/long_work.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
+#include "compiler/commands/progress_reporter.h"
 #include "compiler/commands/settings.h"
-#include "compiler/fitting/carried.h"
-#include "compiler/fitting/solution.h"
+#include "compiler/fitting/posterior_prior.h"
+#include "compiler/fitting/restored_fit.h"
 #include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"
 
@@ -61,7 +61,7 @@ Result<bool> put_prior(const SavedFit& fit, model::Model& resolved, Analysed& co
     e.notes = {fmt::format("{} was made by `lehr update` from the fit that was there", printable(fit.directory))};
     return e;
   }
-  Result<Carried> carried = carry(resolved, complete, *prior, fit.forget);
+  Result<PosteriorAsPrior> carried = carry(resolved, complete, *prior, fit.forget);
   if (!carried) return carried.error();
   Diagnostics diagnostics;
   std::optional<Analysed> analysed = analyse(carried->model, {}, diagnostics);
@@ -81,35 +81,35 @@ ExitCode diagnose(DiagnoseOptions o) {
   if (!dataset) return complain(dataset.error());
   add_constants(resolved, fit, *dataset);
   if (Result<bool> r = put_prior(fit, resolved, complete, *dataset); !r) return complain_of(r.error(), source.name);
-  Result<Solution> solution = solution_of(source, resolved, complete, std::move(*dataset), fit, o.local);
+  Result<RestoredFit> solution = restore_fit(source, resolved, complete, std::move(*dataset), fit, o.local);
   if (!solution) return complain_of(solution.error(), source.name);
   if (!has_global_chain(solution->analysed().schedule)) compare_elbo(fit, solution->elbo);
   Diagnosed d;
   d.model = fit.model;
   d.draws = o.draws;
   d.items = solution->items;
-  Result<ImportanceRatios> ratios = importance_ratios(*solution, o.draws, o.seed, LongWork("draws"));
+  Result<ImportanceRatios> ratios = importance_ratios(*solution, o.draws, o.seed, ProgressReporter("draws"));
   if (ratios) {
     d.pareto = pareto_diagnosis(ratios->log_ratios, ratios->noise);
     d.ratios = std::move(*ratios);
   } else {
-    d.no_ratios = ratios.error().text;
+    d.ratios_missing_reason = ratios.error().text;
   }
   // Responses are small differences between two fits, so these must converge almost to rounding.
   o.response.ascent.tolerance = 1e-13;
   o.response.ascent.local_iterations = o.local.local_iterations;
   o.response.ascent.local_tolerance = o.local.local_tolerance;
   if (o.response.most == 0) {
-    d.no_response = "not asked for";
+    d.response_missing_reason = "not asked for";
   } else if (Result<LinearResponse> response = linear_response(*solution, o.response)) {
     d.response = std::move(*response);
   } else {
-    d.no_response = response.error().text;
+    d.response_missing_reason = response.error().text;
   }
   d.predictive = predictive_checks(*solution, o.replicates, o.seed);
   const std::string json = to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   const std::string named = (std::filesystem::path(o.directory) / "diagnosis.json").string();
-  if (Result<bool> r = o.out.empty() ? write_member(named, json) : write_output(o.out, json); !r)
+  if (Result<bool> r = o.out.empty() ? write_file_no_follow(named, json) : write_output(o.out, json); !r)
     return complain(r.error());
   fmt::print("{}", to_text(d));
   return ExitCode::done;
@@ -122,7 +122,7 @@ void add_diagnose(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("diagnose", "Can a variational fit be trusted?");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
   add_data(*c, o->data, "the data of the fit, as for `lehr fit`")->required();
-  add_number(*c, "--draws", o->draws, kRatiosRange, "Draws from the variational posterior, for k-hat");
+  add_number(*c, "--draws", o->draws, kKhatDrawsRange, "Draws from the variational posterior, for k-hat");
   add_number(*c, "--replicates", o->replicates, kDrawsRange, "Data sets drawn for posterior predictive checks");
   add_number(*c, "--most", o->response.most, kIterationsRange,
              "Maximum number of scalars with a standard deviation by linear response, two fits each; 0: none");

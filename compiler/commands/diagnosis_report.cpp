@@ -8,7 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "compiler/fitting/lost_digits.h"
+#include "compiler/fitting/cancellation.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -37,8 +37,8 @@ std::string verdict(const ParetoDiagnosis& p) {
 /// Appends the result of the importance ratios.
 void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {
   auto to = std::back_inserter(out);
-  if (!d.no_ratios.empty()) {
-    fmt::format_to(to, "Pareto k-hat: none ({})\n", printable(d.no_ratios));
+  if (!d.ratios_missing_reason.empty()) {
+    fmt::format_to(to, "Pareto k-hat: none ({})\n", printable(d.ratios_missing_reason));
     return;
   }
   const std::string k = d.pareto.equal ? "" : fmt::format(" {:.2f}", d.pareto.k_hat);
@@ -51,8 +51,8 @@ void add_ratios(const Diagnosed& d, fmt::memory_buffer& out) {
 /// Appends the table of standard deviations by linear response.
 void add_response(const Diagnosed& d, fmt::memory_buffer& out) {
   auto to = std::back_inserter(out);
-  if (!d.no_response.empty()) {
-    fmt::format_to(to, "\nLinear response: none ({})\n", printable(d.no_response));
+  if (!d.response_missing_reason.empty()) {
+    fmt::format_to(to, "\nLinear response: none ({})\n", printable(d.response_missing_reason));
     return;
   }
   const bool some = !d.response.variables.empty();
@@ -116,7 +116,7 @@ nlohmann::json to_json(const Diagnosed& d) {
   using nlohmann::json;
   const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(); };
   json pareto = {{"draws", d.draws}};
-  if (d.no_ratios.empty()) {
+  if (d.ratios_missing_reason.empty()) {
     pareto["k_hat"] = number(d.pareto.k_hat);
     pareto["equal_ratios"] = d.pareto.equal;
     pareto["threshold"] = d.pareto.threshold;
@@ -125,7 +125,7 @@ nlohmann::json to_json(const Diagnosed& d) {
     pareto["summed_out"] = d.ratios.summed;
     pareto["log_ratios"] = d.ratios.log_ratios;
   } else {
-    pareto["why_not"] = d.no_ratios;
+    pareto["why_not"] = d.ratios_missing_reason;
   }
   json response = json::object(), checks = json::array();
   for (const Response& r : d.response.variables) {
@@ -152,7 +152,7 @@ nlohmann::json to_json(const Diagnosed& d) {
               {"not_pulled", d.response.left_out},
               {"unsettled", d.response.unsettled},
               {"predictive_checks", checks}};
-  if (!d.no_response.empty()) out["why_no_response"] = d.no_response;
+  if (!d.response_missing_reason.empty()) out["why_no_response"] = d.response_missing_reason;
   if (!d.predictive.why.empty()) out["why_no_checks"] = d.predictive.why;
   return out;
 }

@@ -13,15 +13,15 @@ namespace lehr::commands {
 
 /// All results of the diagnosis of one variational fit.
 struct Diagnosed {
-  std::string model;            // name of the model
-  std::int64_t draws = 0;       // number of draws from q for the importance ratios
-  ItemSolution items;           // how the factors of the items were found
-  ParetoDiagnosis pareto;       // Pareto k-hat of the importance ratios
-  ImportanceRatios ratios;      // the log ratios, and which variables were drawn or summed out
-  std::string no_ratios;        // reason why there are no importance ratios; empty if there are
-  LinearResponse response;      // standard deviations by linear response
-  std::string no_response;      // reason why there are no results by linear response; empty if there are
-  PredictiveChecks predictive;  // posterior predictive checks
+  std::string model;                    // name of the model
+  std::int64_t draws = 0;               // number of draws from q for the importance ratios
+  ItemSolution items;                   // how the factors of the items were found
+  ParetoDiagnosis pareto;               // Pareto k-hat of the importance ratios
+  ImportanceRatios ratios;              // the log ratios, and which variables were drawn or summed out
+  std::string ratios_missing_reason;    // reason why there are no importance ratios; empty if there are
+  LinearResponse response;              // standard deviations by linear response
+  std::string response_missing_reason;  // reason why there are no results by linear response; empty if there are
+  PredictiveChecks predictive;          // posterior predictive checks
 };
 
 /// Returns the diagnosis as text. It has k-hat with a verdict, a table of standard deviations by linear response, and a

@@ -8,7 +8,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/saved_draws.h"
 #include "compiler/fitting/thinned.h"
@@ -68,7 +68,7 @@ ExitCode draws(DrawsOptions o) {
     return complain(Error{ExitCode::data, o.directory, "there is nothing to draw", {}});
   const Result<std::string> bytes = written->format(*arrays);
   if (!bytes) return complain(bytes.error());
-  if (Result<bool> r = named_here ? write_member(o.out, *bytes) : write_output(o.out, *bytes); !r)
+  if (Result<bool> r = named_here ? write_file_no_follow(o.out, *bytes) : write_output(o.out, *bytes); !r)
     return complain(r.error());
   fmt::print("{}: {} draws {} in {}\n", printable(fit->model), count_draws(*arrays),
              sampled ? "of the sampler" : "from the factors", printable(o.out));

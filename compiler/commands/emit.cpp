@@ -9,16 +9,16 @@ namespace lehr::commands {
 
 void add_emit(CLI::App& app, Action& action) {
   struct Options {
-    std::string path, rung;
+    std::string path, ir_name;
     SettingTexts settings;
   };
   CLI::App* command = app.add_subcommand("emit", "Print one of the compiler's intermediate forms");
   auto o = std::make_shared<Options>();
   std::vector<std::string> names;
-  for (std::string_view rung : rungs())
-    names.emplace_back(rung);
+  for (std::string_view ir_name : ir_names())
+    names.emplace_back(ir_name);
   command->add_option("MODEL", o->path, "Model file (*.lehr)")->required();
-  command->add_option("--as", o->rung, "Intermediate form to print")->required()->check(CLI::IsMember(names));
+  command->add_option("--as", o->ir_name, "Intermediate form to print")->required()->check(CLI::IsMember(names));
   add_settings(*command, o->settings);
   add_no_opt(*command);
   command->footer(
@@ -31,7 +31,7 @@ void add_emit(CLI::App& app, Action& action) {
       Diagnostics diagnostics;
       const Result<Settings> settings = read_settings(o->settings);
       if (!settings) return complain(settings.error());
-      const Result<std::optional<std::string>> text = emit(*source, o->rung, *settings, diagnostics);
+      const Result<std::optional<std::string>> text = emit(*source, o->ir_name, *settings, diagnostics);
       const ExitCode code = report(diagnostics, *source);
       if (!text) return complain(text.error());
       if (*text) fmt::print("{}", **text);

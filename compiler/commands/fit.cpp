@@ -21,7 +21,7 @@
 #include "compiler/commands/fitted_model.h"
 #include "compiler/commands/profile.h"
 #include "compiler/fitting/fit_files.h"
-#include "compiler/fitting/narrow_links.h"
+#include "compiler/fitting/link_narrowing.h"
 #include "compiler/fitting/peak_memory.h"
 #include "compiler/options/fit_settings.h"
 #include "compiler/pipeline.h"
@@ -44,7 +44,7 @@ FitRequest request_of(const FitArguments& o, const Source& source) {
 }
 
 /// Removes factors of local variables from the start of an update: new data have different items.
-void drop_items(std::vector<NamedArray>& start, const Analysed& a) {
+void drop_local_factors(std::vector<NamedArray>& start, const Analysed& a) {
   std::erase_if(start, [&](const NamedArray& array) {
     const std::string name = array.name.substr(0, array.name.find('.'));
     for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
@@ -121,11 +121,11 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
   if (const TracedRun& best = runs.all[runs.best]; !best.started)
     return numerical_error(recording.options, best.outcome.failure);
   return runs;
-} catch (const Unreadable& e) {
+} catch (const DataChanged& e) {
   return e.error;
 } catch (const SpillFailure& e) {
   return e.error;
-} catch (const OtherRun&) {
+} catch (const ReplayMismatch&) {
   return Error{ExitCode::internal,
                recording.options.resume,
                "the fit cannot go on: from the same numbers it took another way than before",
@@ -133,22 +133,22 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
 }
 
 /// Reports on stderr how many items are read from files, and the most memory that the fit needs.
-void tell_of_stream(const FitArguments& o, const Fitting& fitting) {
+void report_streaming(const FitArguments& o, const Fitting& fitting) {
   const Engine& engine = fitting.instance().engine();
   const std::size_t threads = o.fit.threads > 0 ? static_cast<std::size_t>(o.fit.threads) : processors();
   tell("{}: {} items are read from their files, {} at a time; memory: at most {}\n", o.model, engine.items(),
-       o.fit.batch_size, as_bytes(peak_memory(engine, o.fit.batch_size, threads)));
+       o.fit.batch_size, format_bytes(peak_memory(engine, o.fit.batch_size, threads)));
 }
 
 /// Returns true if the user ended the fit before it was done.
-bool cut_short(const Recording& recording, const Runs& runs) {
+bool was_interrupted(const Recording& recording, const Runs& runs) {
   return recording.stopped && (runs.all.back().outcome.status == Status::interrupted ||
                                runs.all.size() < static_cast<std::size_t>(recording.options.fit.restarts));
 }
 
 /// Returns notes on the result: how its ELBO differs from the exact one, and which standard deviations are too small
 /// because of local bounds.
-std::vector<std::string> remarks_on(const Fitting& fitting) {
+std::vector<std::string> result_notes(const Fitting& fitting) {
   std::vector<std::string> out = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   if (const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed()); !narrow.empty())
     out.push_back(fmt::format("the standard deviations of {} are too small, `lehr diagnose` says by how much",
@@ -156,21 +156,21 @@ std::vector<std::string> remarks_on(const Fitting& fitting) {
   return out;
 }
 
-/// Prints the warnings and the final message, and deletes the checkpoint of a fit that is done. `goes_on`: a fit that
+/// Prints the warnings and the final message, and deletes the checkpoint of a fit that is done. `resumable`: a fit that
 /// was interrupted can be resumed.
-ExitCode conclude(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
-                  const std::vector<Caution>& cautions, const Runs& runs, bool goes_on) {
+ExitCode print_summary(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
+                       const std::vector<Warning>& cautions, const Runs& runs, bool resumable) {
   const FitArguments& o = recording.options;
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
-  const bool unfinished = cut_short(recording, runs);
+  const bool unfinished = was_interrupted(recording, runs);
   if (!unfinished) recording.checkpoints.remove();
   show(o, cautions);
   if (outcome.status == Status::numerical_failure) return complain(failure_of(o, best));
   if (unfinished) {
     tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
-    if (recording.unwritten) return complain(*recording.unwritten);
-    if (goes_on) tell("    note: it goes on with `{}`\n", recording.checkpoints.command());
+    if (recording.checkpoint_error) return complain(*recording.checkpoint_error);
+    if (resumable) tell("    note: it goes on with `{}`\n", recording.checkpoints.command());
     else tell("    note: factors of items in files are not kept; --init {} begins with the others\n", o.out);
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
     fmt::print(
@@ -213,18 +213,18 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
 }
 
 /// Returns all warnings of the fit for fit.json. Those about the data and the start were printed earlier.
-std::vector<Caution> all_cautions(const Fitting& fitting, const TracedRun& best, const std::vector<Caution>& at_end) {
-  std::vector<Caution> out;
-  for (const std::string& remark : fitting.data().remarks)
+std::vector<Warning> all_cautions(const Fitting& fitting, const TracedRun& best, const std::vector<Warning>& at_end) {
+  std::vector<Warning> out;
+  for (const std::string& remark : fitting.data().warnings)
     out.push_back({remark, {}});
-  out.insert(out.end(), best.at_start.begin(), best.at_start.end());
+  out.insert(out.end(), best.initial_warnings.begin(), best.initial_warnings.end());
   out.insert(out.end(), at_end.begin(), at_end.end());
   return out;
 }
 
 /// Returns an error if an MPI launcher has started this program several times. Without the group of `lehr-mpi`, each
 /// process would do all of the work and write the same files.
-std::optional<Error> would_be_copies() {
+std::optional<Error> launched_without_group() {
   const std::optional<Launch> started = launch();
   if (!started) return std::nullopt;
   return Error{ExitCode::usage,
@@ -237,7 +237,7 @@ std::optional<Error> would_be_copies() {
 
 /// Returns an error if the options ask for something that processes cannot share. Only coordinate ascent is
 /// distributed.
-std::optional<Error> not_for_group(const FitArguments& o) {
+std::optional<Error> unsupported_by_group(const FitArguments& o) {
   const auto refused = [](const std::string& text) { return Error{ExitCode::usage, "lehr-mpi", text, {}}; };
   if (o.method != "cavi")
     return refused(fmt::format("{} {} is not shared out among processes", option("method"), o.method));
@@ -248,7 +248,7 @@ std::optional<Error> not_for_group(const FitArguments& o) {
 
 /// Returns an error if processes of the group have different data, options or programs. All must make the same
 /// decisions from the same bits.
-std::optional<Error> unequal(Group& group, const Identity& identity) {
+std::optional<Error> group_mismatch(Group& group, const Identity& identity) {
   std::string own;
   Writer{own}(identity);
   const std::vector<std::string> all = texts_of(group, own);
@@ -266,7 +266,7 @@ std::optional<Error> unequal(Group& group, const Identity& identity) {
 
 /// Returns an error if held-out scores are due in sweeps without an ELBO. Both are columns of the same row of the
 /// trace.
-std::optional<Error> between_elbos(const FitArguments& o) {
+std::optional<Error> misaligned_test_every(const FitArguments& o) {
   if (o.method != "cavi" || o.fit.elbo_every <= 1 || o.test_every % o.fit.elbo_every == 0) return std::nullopt;
   return Error{ExitCode::usage,
                option("test-every"),
@@ -286,7 +286,7 @@ void settle(FitSettings& settings, const FitArguments& o, Group* group) {
 
 /// Returns an error if checkpoints are asked for and factors of items are in spill files, which checkpoints do not
 /// include.
-std::optional<Error> without_checkpoints(const FitArguments& o, const Fitting& fitting) {
+std::optional<Error> spill_excludes_checkpoints(const FitArguments& o, const Fitting& fitting) {
   if (!fitting.instance().engine().spills() || (o.checkpoint_every == 0 && o.resume.empty())) return std::nullopt;
   return Error{ExitCode::usage,
                option("spill"),
@@ -309,7 +309,7 @@ nlohmann::json to_json(const std::vector<Traffic>& traffic) {
 }  // namespace
 
 ExitCode fit(FitArguments o, Group* group) {
-  if (std::optional<Error> e = group ? not_for_group(o) : would_be_copies()) return complain(*e);
+  if (std::optional<Error> e = group ? unsupported_by_group(o) : launched_without_group()) return complain(*e);
   // Only the first process writes files.
   if (group && group->rank() > 0) o.out.clear();
   if (group && o.fit.threads == 0)
@@ -328,16 +328,16 @@ ExitCode fit(FitArguments o, Group* group) {
   const bool is_kind = start_kind(o.init).has_value();
   if (is_kind) options.start = o.init;
   if (options.search.empty() && (!o.init.empty() || o.interpret || o.stream)) options.search = "none";
-  Result<FitSettings> settings = settings_of(options);
+  Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return complain(settings.error());
-  if (std::optional<Error> e = between_elbos(o)) return complain(*e);
+  if (std::optional<Error> e = misaligned_test_every(o)) return complain(*e);
   Clock::time_point begin = Clock::now();
   std::variant<Inputs, ExitCode> read = read_inputs(o, *source, prior ? &*prior : nullptr, group);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
   Inputs& inputs = std::get<Inputs>(read);
   if (!o.init.empty() && !is_kind) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
-    if (prior) drop_items(settings->init, inputs.bound.analysed);
+    if (prior) drop_local_factors(settings->init, inputs.bound.analysed);
   }
   settle(*settings, o, group);
 
@@ -348,10 +348,10 @@ ExitCode fit(FitArguments o, Group* group) {
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(inputs.bound), std::move(*settings));
   if (!made) return complain_of(made.error(), o.model);
   Fitting& fitting = **made;
-  if (o.stream && !o.quiet) tell_of_stream(o, fitting);
-  if (std::optional<Error> e = without_checkpoints(o, fitting)) return complain(*e);
+  if (o.stream && !o.quiet) report_streaming(o, fitting);
+  if (std::optional<Error> e = spill_excludes_checkpoints(o, fitting)) return complain(*e);
   if (group) {
-    if (std::optional<Error> e = unequal(*group, with_data(identity, fitting.data()))) return complain(*e);
+    if (std::optional<Error> e = group_mismatch(*group, with_data(identity, fitting.data()))) return complain(*e);
   }
   Checkpoints checkpoints(o, std::move(identity), fitting.data());
   if (Result<bool> r = o.resume.empty() ? true : checkpoints.resume(); !r) return complain(r.error());
@@ -362,12 +362,12 @@ ExitCode fit(FitArguments o, Group* group) {
   Result<Runs> runs = run_all(fitting, recording);
   if (!runs) return complain(runs.error());
   TracedRun& best = runs->all[runs->best];
-  const std::optional<Caution> early = stopped_early(o, best);
+  const std::optional<Warning> early = stopped_early(o, best);
   times.total = seconds_since(begin);
   const model::Model& m = fitting.model();
   const conditionals::Conditionals& c = fitting.schedule().conditionals;
-  nlohmann::json summary =
-      fit_summary(request_of(o, *source), m, c, fitting.data(), best, runs->all, cut_short(recording, *runs), times);
+  nlohmann::json summary = fit_summary(request_of(o, *source), m, c, fitting.data(), best, runs->all,
+                                       was_interrupted(recording, *runs), times);
   if (runs->best + 1 != runs->all.size()) {
     if (Result<bool> r = rewrite_trace(o, best); !r) return complain(r.error());
   }
@@ -378,7 +378,7 @@ ExitCode fit(FitArguments o, Group* group) {
     if (!o.quiet) fmt::print("{}", profile_table(steps, of));
   }
   FitFiles files(o.out);
-  Result<std::vector<Caution>> mixed = write_chains(o, fitting, *runs, files, summary);
+  Result<std::vector<Warning>> mixed = write_chains(o, fitting, *runs, files, summary);
   if (!mixed) return complain(mixed.error());
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
@@ -386,7 +386,7 @@ ExitCode fit(FitArguments o, Group* group) {
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
   if (Result<bool> r = o.out.empty() ? true : files.finish(best.posterior, best.items, summary); !r)
     return complain(r.error());
-  return conclude(recording, m, remarks_on(fitting), *mixed, *runs, !fitting.instance().engine().spills());
+  return print_summary(recording, m, result_notes(fitting), *mixed, *runs, !fitting.instance().engine().spills());
 }
 
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group) {

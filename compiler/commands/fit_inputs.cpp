@@ -15,9 +15,9 @@
 
 #include "compiler/commands/checkpoint.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
-#include "compiler/fitting/streamed_data.h"
+#include "compiler/fitting/out_of_core_data.h"
+#include "compiler/fitting/posterior_prior.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
@@ -52,14 +52,14 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   if (!complete) return report(first, source);
   const auto fail = [&](const Error& e) {
     report(first, source);
-    return complain(prior ? told_by(*prior, e) : e);
+    return complain(prior ? with_settings_source(*prior, e) : e);
   };
   if (Result<bool> r = look_for_checkpoint(o); !r) return fail(r.error());
   if (Result<bool> r = o.out.empty() ? true : prepare_directory(o.out); !r) return fail(r.error());
   Result<Settings> settings = prior ? fitted_settings(*complete, *prior) : read_settings(o.settings);
   if (!settings) return fail(settings.error());
   if (o.stream) {
-    auto streamed = StreamedData::open(*complete, o.data.bindings, *settings, group);
+    auto streamed = OutOfCoreData::open(*complete, o.data.bindings, *settings, group);
     if (!streamed) return fail(streamed.error());
     Result<std::optional<BoundModel>> bound = bind_and_analyse(*resolved, *complete, std::move(*streamed), second);
     if (!bound) return fail(bound.error());
@@ -71,7 +71,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   if (!dataset) return fail(dataset.error());
   if (prior) {
     add_constants(*resolved, *prior, *dataset);
-    Result<Carried> carried = carry(*resolved, *complete, *prior, o.keep);
+    Result<PosteriorAsPrior> carried = carry(*resolved, *complete, *prior, o.keep);
     if (!carried) return complain_of(carried.error(), o.model);
     resolved = std::move(carried->model);
     dataset->merge(carried->parameters);
@@ -105,7 +105,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
-  for (const std::string& remark : (*bound)->data.remarks)
+  for (const std::string& remark : (*bound)->data.warnings)
     tell("{}: warning: {}\n", o.model, spelled(remark, "--"));
   return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }

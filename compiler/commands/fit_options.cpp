@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "compiler/commands/help_page.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/options/fit_settings.h"
 #include "runtime/files/readers.h"
 
@@ -72,7 +72,7 @@ void group_fit_options(CLI::App& c) {
   put_in_group(c, kDeveloperOptions, {"--no-opt", "--profile", "--interpret"});
 }
 
-void settle_results(const CLI::App& c, FitArguments& o) {
+void resolve_output_directory(const CLI::App& c, FitArguments& o) {
   const auto said = [&c](const char* name) { return c.count(name) > 0; };
   if (!said("--out") && !said("--resume")) throw CLI::RequiredError("--out");
   if (!said("--out")) o.out = o.resume;
@@ -132,8 +132,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   add_short_help(c, {"--data", "--set", "--labels", "--method", "--search", "--restarts", "--max-iter", "--out",
                      "--resume", "--test"});
   c.parse_complete_callback([&c, &o] {
-    count_what_is_said(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
-    settle_results(c, o);
+    apply_explicit_options(o.fit, [&c](std::string_view name) { return c.count(fmt::format("--{}", name)) > 0; });
+    resolve_output_directory(c, o);
   });
   c.footer(
       "Examples:\n"

@@ -42,7 +42,7 @@ void group_fit_options(CLI::App& command);
 void add_results(CLI::App& command, FitArguments& o);
 /// Resolves --out and --resume into `o.out` after the command line is parsed: with --resume alone, that directory is
 /// also the output. Throws CLI::Error if neither is given, or they name different directories.
-void settle_results(const CLI::App& command, FitArguments& o);
+void resolve_output_directory(const CLI::App& command, FitArguments& o);
 
 /// Runs a fit from reading its inputs to writing its files, and prints the summary. If `group` is not null, its
 /// processes share the items. Returns the exit code after all errors have been printed.

@@ -18,7 +18,7 @@ struct Runs {
 /// summary.csv means, sds, effective sample sizes and R-hat. The statistics are also added to `summary` (fit.json), and
 /// the moments over all chains become the posterior of the best run. Returns warnings about convergence. For methods
 /// without draws it writes nothing and returns an empty list.
-Result<std::vector<Caution>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
+Result<std::vector<Warning>> write_chains(const FitArguments& o, const Fitting& fitting, Runs& runs, FitFiles& files,
                                           nlohmann::json& summary);
 
 }  // namespace lehr::commands

@@ -2,8 +2,8 @@
 //
 // Record and replay: each callback passes the row of the trace (which has times and held-out scores, that a second run
 // would not repeat) through the journal. While a resumed fit replays, the journal returns the recorded row, and the
-// ELBO must have the recorded bits; otherwise OtherRun ends the fit. Interrupts set a flag that the callback reads, so
-// a run always stops between sweeps.
+// ELBO must have the recorded bits; otherwise ReplayMismatch ends the fit. Interrupts set a flag that the callback
+// reads, so a run always stops between sweeps.
 #include "compiler/commands/fit_run.h"
 
 #include <fmt/format.h>
@@ -98,12 +98,12 @@ class Sweeps {
   }
 
  private:
-  /// Adds the row of a sweep to the trace, recorded or replayed. Throws OtherRun if a replayed sweep does not have the
-  /// recorded bits. `again`: the row is replayed.
+  /// Adds the row of a sweep to the trace, recorded or replayed. Throws ReplayMismatch if a replayed sweep does not
+  /// have the recorded bits. `again`: the row is replayed.
   void note(const SweepReport& r, bool again) {
     const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
     if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
-      throw OtherRun();
+      throw ReplayMismatch();
     run_.trace.push_back(row);
     if (well_) well_ = append(trace_, x_.options, row);
     progress_.update({row.iteration, row.seconds, row.elbo, row.temperature});
@@ -114,9 +114,9 @@ class Sweeps {
 
   /// Writes a checkpoint. A failure is remembered and does not end the fit.
   void write_checkpoint() {
-    x_.unwritten.reset();
+    x_.checkpoint_error.reset();
     if (Result<bool> r = x_.checkpoints.write(fitting_.instance().engine(), finished_, run_); !r)
-      x_.unwritten = r.error();
+      x_.checkpoint_error = r.error();
   }
 
   /// Returns the row of a sweep, with a held-out score if one is due.
@@ -159,15 +159,15 @@ Error numerical_error(const FitArguments& o, std::string text) {
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
 
-void show(const FitArguments& o, const std::vector<Caution>& cautions) {
-  for (const Caution& c : cautions) {
+void show(const FitArguments& o, const std::vector<Warning>& cautions) {
+  for (const Warning& c : cautions) {
     tell("{}: warning: {}\n", o.model, spelled(c.text, "--"));
     for (const std::string& note : c.notes)
       tell("    note: {}\n", spelled(note, "--"));
   }
 }
 
-std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
+std::optional<Warning> stopped_early(const FitArguments& o, TracedRun& best) {
   if (o.method != "cavi" || best.outcome.status != Status::max_iter || best.outcome.iterations == 0)
     return std::nullopt;
   // Only sweeps at temperature 1 from the same start belong to the sequence that is extrapolated.
@@ -182,7 +182,7 @@ std::optional<Caution> stopped_early(const FitArguments& o, TracedRun& best) {
   std::ranges::reverse(elbos);
   if (!elbos.empty() && elbos.back() == best.outcome.elbo) best.left = left_to_gain(elbos, o.fit.tolerance);
   if (best.left) best.left->sweeps *= every;
-  Caution out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
+  Warning out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
   if (!best.left) out.text += "; what is left to gain cannot be told from the last sweeps";
   else if (best.left->nats == 0) out.text += ": the ELBO has settled, parameters have not";
   else if (best.left->sweeps == 0)
@@ -210,23 +210,23 @@ Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<Tra
   if (!started && started.error().code == ExitCode::numerical) return failed_start(o, restart, started.error().text);
   if (!started) return started.error();
   TracedRun run{std::move(*started), {}, {}, {}};
-  if (restart == 0) show(o, run.at_start);
+  if (restart == 0) show(o, run.initial_warnings);
 
   Result<Trace> trace = Trace::open(o.out, extra_columns(o));
   if (!trace) return trace.error();
   const bool several = o.fit.restarts > 1;
   ProgressOptions progress_options = progress_for(stderr, o.quiet);
   if (several && !progress_options.bar) progress_options.quiet = true;
-  Progress progress(stderr, progress_options, fitting.most_iterations());
+  Progress progress(stderr, progress_options, fitting.iteration_limit());
 
   Sweeps sweeps(fitting, x, finished, run, std::move(*trace), progress);
-  x.checkpoints.put_draws(run);
+  x.checkpoints.restore_draws(run);
   fitting.run(
       run, [&](const SweepReport& r) { return sweeps.add(r); }, &x.checkpoints.journal());
   if (const Result<bool> noted = sweeps.finish(); !noted) return noted.error();
   progress.finish();
   const bool before = x.checkpoints.journal().replays();
-  if (before) x.checkpoints.put_results(run);
+  if (before) x.checkpoints.restore_results(run);
   if (x.test && !before && run.outcome.status != Status::numerical_failure) {
     const Result<double> score = held_out(*x.test, fitting.instance());
     if (score) run.held_out = *score;

@@ -33,7 +33,7 @@ void warn_of_failure(const SavedFit& fit) {
       fit.directory, fit.status);
 }
 
-Error told_by(const SavedFit& fit, Error e, const std::vector<std::string>& given) {
+Error with_settings_source(const SavedFit& fit, Error e, const std::vector<std::string>& given) {
   const std::string source = fit.directory.empty() ? "the fit" : "the fit in " + fit.directory;
   // The option must be named as where a size came from, not as a proposal ("--sizes doc=3") and not as part of a longer
   // name.

@@ -28,7 +28,7 @@ void warn_of_failure(const SavedFit& fit);
 
 /// Returns `error` with names of --sizes and --labels options replaced by "the fit in DIR", for plates whose sizes and
 /// labels came from the saved fit. Plates in `given`, whose sizes the user typed, keep their option names.
-Error told_by(const SavedFit& fit, Error error, const std::vector<std::string>& given = {});
+Error with_settings_source(const SavedFit& fit, Error error, const std::vector<std::string>& given = {});
 
 /// Reads the fit in `directory` and analyses its model (see model_of), with the warning of warn_of_failure. After an
 /// error, prints it and returns its exit code.

@@ -63,7 +63,7 @@ CLI::Validator one_of(std::vector<std::string> values) {
   return CLI::Validator(check, text);
 }
 
-std::string notes_on_unknown_words(const CLI::App& app) {
+std::string suggest_corrections(const CLI::App& app) {
   if (app.get_subcommands().empty()) {
     for (const std::string& word : app.remaining())
       if (!word.starts_with('-'))

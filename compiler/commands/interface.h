@@ -34,7 +34,7 @@ CLI::Validator one_of(std::vector<std::string> values);
 
 /// Returns notes about the words of a failed command line that name no command or option, one line each, with the most
 /// similar name as a suggestion. Call it after parsing failed; the result is empty if there is nothing to suggest.
-std::string notes_on_unknown_words(const CLI::App& app);
+std::string suggest_corrections(const CLI::App& app);
 
 /// Returns the manual page of the program in the macros of man(7), with all commands and options.
 std::string manual_page(const CLI::App& app, const std::string& version);

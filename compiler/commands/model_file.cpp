@@ -18,7 +18,7 @@ constexpr const char* kExtension = ".lehr";
 
 /// Returns suggestions for a model file that does not exist: its name with the extension added, a similar name, or an
 /// example model of `lehr new`.
-std::vector<std::string> cures(const std::string& path) {
+std::vector<std::string> suggestions(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const fs::path wanted(path), folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
@@ -44,7 +44,7 @@ std::optional<Source> read_model(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (text) return Source{path, std::move(*text)};
   tell("lehr: {}: {}\n", path, text.error().text);
-  for (const std::string& note : cures(path))
+  for (const std::string& note : suggestions(path))
     tell("  note: {}\n", note);
   return std::nullopt;
 }
@@ -62,7 +62,7 @@ ExitCode complain_of(Error error, const std::string& where) {
 }
 
 ExitCode report(const Diagnostics& diagnostics, const Source& source) {
-  tell(render_advised(diagnostics, source));
+  tell(render_tested(diagnostics, source));
   return diagnostics.has_errors() ? ExitCode::model : ExitCode::done;
 }
 

@@ -55,7 +55,7 @@ class Plan {
     for (std::size_t k = 0; k < tables_.buffers.size(); ++k) {
       const auto is_here = [&](const machine::PickRow& p) { return p.buffer == static_cast<std::int64_t>(k); };
       if (std::ranges::none_of(tables_.picks, is_here))
-        out[what_is(tables_.buffers[k])] += bytes_of(tables_.buffers[k]);
+        out[purpose_of(tables_.buffers[k])] += bytes_of(tables_.buffers[k]);
     }
     out["data as read"] = out["data"];
     if (const double found = of_items_found(); found > 0) out["items.npz"] = found;
@@ -76,7 +76,7 @@ class Plan {
     return static_cast<double>(std::max<std::int64_t>(0, lowered_.size_values[slot]));
   }
   /// Returns the bytes of the statistics of all item stages, which processes exchange in a sweep.
-  double sums() const {
+  double exchanged_bytes() const {
     double out = 0;
     for (const machine::StepRow& s : tables_.steps) {
       for (std::int64_t k = 0; s.stage && k < s.statistics; ++k)
@@ -86,7 +86,7 @@ class Plan {
     return out;
   }
   /// Returns the operations of a sweep inside the item stages.
-  double with_items() const {
+  double item_operations() const {
     double out = 0;
     for (const machine::StepRow& s : tables_.steps)
       out += s.stage ? extent(s.items) * static_cast<double>(s.operations) : 0;
@@ -102,7 +102,7 @@ class Plan {
 
  private:
   /// Returns the bytes for saving factors of items: the parameters as an array, in a table, and as bytes of a file. It
-  /// is 0 if they are too many to be saved (kMostSavedNumbers).
+  /// is 0 if they are too many to be saved (kMaxSavedNumbers).
   double of_items_found() const {
     constexpr double kCopies = 3;
     double out = 0;
@@ -110,7 +110,7 @@ class Plan {
       const machine::BufferRow& b = tables_.buffers[static_cast<std::size_t>(p.buffer)];
       if (b.on_items) out += bytes_of(b);
     }
-    return out > 8 * static_cast<double>(kMostSavedNumbers) ? 0 : kCopies * out;
+    return out > 8 * static_cast<double>(kMaxSavedNumbers) ? 0 : kCopies * out;
   }
   /// Returns the bytes of a buffer of doubles.
   double bytes_of(const machine::BufferRow& b) const {
@@ -120,7 +120,7 @@ class Plan {
     return out;
   }
   /// Returns the purpose of a buffer, by its role.
-  static std::string what_is(const machine::BufferRow& b) {
+  static std::string purpose_of(const machine::BufferRow& b) {
     switch (b.role) {
       case machine::Role::data:
         return "data";
@@ -151,9 +151,9 @@ void print(const model::Model& m, const Plan& plan) {
     all += bytes;
   }
   fmt::print("  {:<18}{:>10.3g}\n", "all", all);
-  fmt::print("a sweep\n  {:<18}{:>10.3g} operations, two passes over an item\n", "with items", plan.with_items());
+  fmt::print("a sweep\n  {:<18}{:>10.3g} operations, two passes over an item\n", "with items", plan.item_operations());
   fmt::print("  {:<18}{:>10.3g} operations\n", "outside", plan.outside());
-  fmt::print("  {:<18}{:>10.3g} bytes a process, up the tree and back\n", "statistics", plan.sums());
+  fmt::print("  {:<18}{:>10.3g} bytes a process, up the tree and back\n", "statistics", plan.exchanged_bytes());
 }
 
 /// Runs the command: analyses the model, lowers it for the sizes, and prints the plan.

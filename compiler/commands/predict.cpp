@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/long_work.h"
-#include "compiler/commands/numbers.h"
-#include "compiler/commands/predict_parts.h"
+#include "compiler/commands/number_option.h"
+#include "compiler/commands/predict_batches.h"
 #include "compiler/commands/prediction_table.h"
+#include "compiler/commands/progress_reporter.h"
 #include "compiler/commands/settings.h"
-#include "compiler/fitting/carried.h"
+#include "compiler/fitting/posterior_prior.h"
 #include "compiler/fitting/prediction_arrays.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/writers.h"
@@ -46,8 +46,8 @@ Result<PlateSizes> read_sizes(const std::vector<std::string>& texts) {
 }
 
 /// Predicts with all data in memory and writes the result to `path`, as arrays in `format`, or as a table without one.
-Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, const std::string& path,
-                                const std::optional<ArrayFormat>& format) {
+Result<PredictionOutcome> predict_whole(const PredictOptions& o, const FittedModel& f, const std::string& path,
+                                        const std::optional<ArrayFormat>& format) {
   Result<Dataset> dataset = read_bindings(o.data);
   if (!dataset) return dataset.error();
   add_constants(f.resolved, f.fit, *dataset);
@@ -57,8 +57,9 @@ Result<Predicted> predict_whole(const PredictOptions& o, const FittedModel& f, c
   if (!p) return p.error();
   const Result<std::string> bytes = format ? format->format(prediction_arrays(*p)) : prediction_csv(*p);
   if (!bytes) return bytes.error();
-  if (Result<bool> r = o.out.empty() ? write_member(path, *bytes) : write_output(path, *bytes); !r) return r.error();
-  Predicted out{{}, p->draws > 0, p->notes, p->items_found};
+  if (Result<bool> r = o.out.empty() ? write_file_no_follow(path, *bytes) : write_output(path, *bytes); !r)
+    return r.error();
+  PredictionOutcome out{{}, p->draws > 0, p->notes, p->items_found};
   for (const PredictedVariable& v : p->variables)
     out.variables.emplace_back(p->model[v.variable].name, v.elements.size());
   return out;
@@ -92,7 +93,7 @@ Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool strea
 
 /// Returns how the predictions were found, for the message: number of draws, and how local variables were inferred.
 /// Results of coordinate ascent from several starts are never called exact.
-std::string how_found(const Predicted& p, const PredictionOptions& o) {
+std::string how_found(const PredictionOutcome& p, const PredictionOptions& o) {
   const std::string items = description(p.items);
   const std::string drawn = p.drawn ? fmt::format(", {} draws with seed {}", o.draws, o.seed) : "";
   if (!items.empty()) return drawn + "; " + items;
@@ -107,10 +108,11 @@ ExitCode predict(const PredictOptions& o) {
   const std::variant<FittedModel, ExitCode> opened = read_fitted(o.directory, o.model);
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& fitted = std::get<FittedModel>(opened);
-  const Result<Predicted> done = o.stream ? predict_in_parts(fitted, o.data, o.prediction, path,
-                                                             o.out.empty() ? Existing::replaced : Existing::followed)
-                                          : predict_whole(o, fitted, path, *format);
-  if (!done) return complain_of(told_by(fitted.fit, done.error(), plates_of(o.sizes)), fitted.source.name);
+  const Result<PredictionOutcome> done =
+      o.stream ? predict_in_batches(fitted, o.data, o.prediction, path,
+                                    o.out.empty() ? ExistingTarget::replaced : ExistingTarget::followed)
+               : predict_whole(o, fitted, path, *format);
+  if (!done) return complain_of(with_settings_source(fitted.fit, done.error(), plates_of(o.sizes)), fitted.source.name);
   for (const std::string& note : done->notes)
     tell("note: {}\n", printable(note, note.size()));
   std::vector<std::string> names;
@@ -156,7 +158,7 @@ void add_predict(CLI::App& app, Action& action) {
       "Observed variables are predicted where their values are missing (empty fields, or not given at all), the\n"
       "local variables of all items, chains of states as paths too, and each `let` of latent variables.\n"
       "docs/predicting.md says which numbers are exact and how the others are drawn.");
-  o->prediction.on_start = LongWork("starts of the items");
+  o->prediction.on_start = ProgressReporter("starts of the items");
   c->callback([o, &action] { action = [o] { return predict(*o); }; });
 }
 

@@ -41,7 +41,7 @@ std::vector<Axis> axes_of(const Model& m, VariableId id) {
       name = fmt::format("{}_{}", plate, k);
     out.push_back({name, set});
   };
-  for (const BoundId b : m[v.statement].bounds)
+  for (const IndexVarId b : m[v.statement].bounds)
     add(m[b].name, m[m[b].plate].set);
   for (const PlateId p : v.event)
     add(m[p].name, m[p].set);
@@ -97,13 +97,13 @@ class Table {
   /// Returns the index columns of scalar `j` of an element, each after a comma. `at` has the positions of the element
   /// along its plates. Elements of nested plates count from the start of their row, items of a batch among all items.
   std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const At& at, std::size_t j) const {
-    const std::vector<BoundId>& bounds = model()[model()[v.variable].statement].bounds;
+    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].bounds;
     std::vector<std::string> fields(columns_.size());
     auto rest = static_cast<std::int64_t>(j);
     for (std::size_t a = axes.size(); a-- > 0;) {
       std::int64_t position = 0, first = 0;
       if (a < bounds.size()) {
-        const Bound& b = model()[bounds[a]];
+        const IndexVar& b = model()[bounds[a]];
         position = at[bounds[a].index()];
         if (model()[b.plate].set == p_.items) first = -p_.first;
         if (b.parent) first = p_.data.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])];
@@ -152,7 +152,7 @@ class Table {
   }
 
   const Prediction& p_;
-  Forward forward_;
+  ModelEvaluator forward_;
   std::vector<std::string> columns_;
   std::string out_;
 };

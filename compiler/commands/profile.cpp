@@ -16,16 +16,16 @@ double amount(const StepTime& s, Profile of) {
 }
 
 /// Returns of / by, or 0 if `by` is 0.
-double part(double of, double by) { return by > 0 ? of / by : 0; }
+double ratio_or_zero(double of, double by) { return by > 0 ? of / by : 0; }
 
 /// Returns the fraction of the total that each step took, in their order.
-std::vector<double> shares(const std::vector<StepTime>& steps, Profile of) {
+std::vector<double> fractions(const std::vector<StepTime>& steps, Profile of) {
   double total = 0;
   for (const StepTime& s : steps)
     total += amount(s, of);
   std::vector<double> out;
   for (const StepTime& s : steps)
-    out.push_back(part(amount(s, of), total));
+    out.push_back(ratio_or_zero(amount(s, of), total));
   return out;
 }
 
@@ -38,7 +38,7 @@ std::string heading(Profile of) {
 /// Returns the measured columns of a step.
 std::string columns(const StepTime& s, Profile of) {
   if (of == Profile::time)
-    return fmt::format("{:>10.4f}  {:>12.1f}", s.seconds, 1e6 * part(s.seconds, static_cast<double>(s.turns)));
+    return fmt::format("{:>10.4f}  {:>12.1f}", s.seconds, 1e6 * ratio_or_zero(s.seconds, static_cast<double>(s.turns)));
   return fmt::format("{:>14}  {:>12}  {:>14}", s.work.operations, s.work.functions, s.work.bytes);
 }
 
@@ -46,7 +46,7 @@ std::string columns(const StepTime& s, Profile of) {
 
 nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of) {
   nlohmann::json out = nlohmann::json::array();
-  const std::vector<double> share = shares(steps, of);
+  const std::vector<double> share = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const StepTime& s = steps[k];
     nlohmann::json row{{"step", s.step}, {"turns", s.turns}, {"share", share[k]}};
@@ -62,7 +62,7 @@ std::string profile_table(const std::vector<StepTime>& steps, Profile of) {
   for (const StepTime& s : steps)
     width = std::max(width, printable(s.step).size());
   std::string out = fmt::format("{:<{}}  {:>8}  {}  {:>6}\n", "step", width, "turns", heading(of), "share");
-  const std::vector<double> share = shares(steps, of);
+  const std::vector<double> share = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k)
     out += fmt::format("{:<{}}  {:>8}  {}  {:>5.1f}%\n", printable(steps[k].step), width, steps[k].turns,
                        columns(steps[k], of), 100 * share[k]);

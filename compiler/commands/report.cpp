@@ -9,9 +9,9 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/data_arguments.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
-#include "compiler/fitting/solution.h"
+#include "compiler/fitting/restored_fit.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
 #include "runtime/files/atomic_file.h"
@@ -85,26 +85,27 @@ std::string said(const Error& error) {
   return e.where + ": " + e.text;
 }
 
-/// Reads the data again and binds them to the model, into `to.data`. If that fails, `to.no_data` says why.
+/// Reads the data again and binds them to the model, into `to.data`. If that fails, `to.data_missing_reason` says why.
 void show_data(const model::Model& resolved, const Analysed& complete, const DataArguments& from,
                report::Contents& to) {
   if (from.bindings.empty()) {
-    to.no_data = "The fit did not record where its data are; with --data the report shows them.";
+    to.data_missing_reason = "The fit did not record where its data are; with --data the report shows them.";
     return;
   }
   if (std::ranges::any_of(from.bindings, reads_standard_input)) {
-    to.no_data = "The data are not shown: they came from the standard input; with --data the report shows them.";
+    to.data_missing_reason =
+        "The data are not shown: they came from the standard input; with --data the report shows them.";
     return;
   }
   Result<Dataset> dataset = read_data(from, resolved);
   if (dataset) {
-    Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), settings_of(to.fit, resolved, complete));
+    Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), to_fit_settings(to.fit, resolved, complete));
     if (bound) to.data = std::move(*bound);
-    else to.no_data = said(bound.error());
+    else to.data_missing_reason = said(bound.error());
   } else {
-    to.no_data = said(dataset.error());
+    to.data_missing_reason = said(dataset.error());
   }
-  if (!to.data) to.no_data = "The data are not shown: " + to.no_data;
+  if (!to.data) to.data_missing_reason = "The data are not shown: " + to.data_missing_reason;
 }
 
 /// Returns true if the model has the name and the latent variables of the fit. Otherwise the model file has changed
@@ -121,8 +122,8 @@ void add_model(const ReportOptions& o, report::Contents& to) {
   const std::string path = o.model.empty() ? to.fit.model_file : o.model;
   const Result<std::string> text = kept ? Result<std::string>(to.fit.model_text) : read_file(path);
   if (!text) {
-    to.no_model = fmt::format("The model is not shown: {}: {}", path, text.error().text);
-    to.no_data = "The data are not shown, as the model is not there to say what they are.";
+    to.model_missing_reason = fmt::format("The model is not shown: {}: {}", path, text.error().text);
+    to.data_missing_reason = "The data are not shown, as the model is not there to say what they are.";
     return;
   }
   const Source source{path, *text};
@@ -130,12 +131,12 @@ void add_model(const ReportOptions& o, report::Contents& to) {
   std::optional<model::Model> resolved = read(source, diagnostics);
   const std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   if (!complete || !is_of(complete->model, to.fit)) {
-    to.no_model = fmt::format("The model is not shown: {} is no longer that of the fit.", path);
-    to.no_data = "The data are not shown, as the model is not there to say what they are.";
+    to.model_missing_reason = fmt::format("The model is not shown: {} is no longer that of the fit.", path);
+    to.data_missing_reason = "The data are not shown, as the model is not there to say what they are.";
     return;
   }
   to.model_text = *text;
-  to.derivation = conditionals::write_out(complete->model, complete->schedule.conditionals, source);
+  to.derivation = conditionals::derivation_of(complete->model, complete->schedule.conditionals, source);
   show_data(*resolved, *complete, o.data.bindings.empty() ? data_of(to.summary) : o.data, to);
   to.model = std::move(resolved);
 }
@@ -145,7 +146,7 @@ ExitCode report_on(const ReportOptions& o) {
   Result<SavedFit> fit = read_fit(o.directory);
   if (!fit) return complain(fit.error());
   warn_of_failure(*fit);
-  report::PictureOptions options;
+  report::PlotOptions options;
   options.top = o.top;
   for (const std::string& given : o.images) {
     const auto image = read_image(given, *fit);
@@ -156,14 +157,14 @@ ExitCode report_on(const ReportOptions& o) {
   report::Contents contents;
   contents.fit = std::move(*fit);
   contents.summary = nlohmann::json::parse(contents.fit.summary);
-  contents.locals_cure = "A fit with --save-locals writes the factors of items too.";
+  contents.locals_note = "A fit with --save-locals writes the factors of items too.";
   contents.diagnosis = read_diagnosis(directory);
   add_model(o, contents);
-  for (const std::string& missing : {contents.no_model, contents.no_data})
+  for (const std::string& missing : {contents.model_missing_reason, contents.data_missing_reason})
     if (!missing.empty()) tell("{}: warning: {}\n", o.directory, missing);
   const std::string out = o.out.empty() ? (directory / "report.html").string() : o.out;
   const std::string page = report::write(contents, options);
-  if (Result<bool> r = o.out.empty() ? write_member(out, page) : write_output(out, page); !r)
+  if (Result<bool> r = o.out.empty() ? write_file_no_follow(out, page) : write_output(out, page); !r)
     return complain(r.error());
   fmt::print("{}: the report is in {}\n", contents.fit.model, out);
   return ExitCode::done;
@@ -179,7 +180,7 @@ void add_report(CLI::App& app, Action& action) {
   c->add_option("--image", o->images, "Plate whose elements are the pixels of an image, row by row, as pixel=28x28")
       ->take_all()
       ->type_name("PLATE=ROWSxCOLUMNS");
-  add_number(*c, "--top", o->top, kShownRange, "Elements shown of a large or labelled simplex");
+  add_number(*c, "--top", o->top, kPrintedRange, "Elements shown of a large or labelled simplex");
   add_data(*c, o->data, "Data of the fit, given as for `lehr fit`, if their files have moved since");
   c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   c->footer(

@@ -11,12 +11,12 @@
 
 #include "compiler/commands/data_arguments.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/long_work.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
+#include "compiler/commands/progress_reporter.h"
 #include "compiler/commands/settings.h"
-#include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
-#include "compiler/fitting/streamed_data.h"
+#include "compiler/fitting/out_of_core_data.h"
+#include "compiler/fitting/posterior_prior.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
@@ -35,7 +35,7 @@ struct ScoreOptions {
 };
 
 /// A score, and how it was computed.
-struct Found {
+struct ScoredData {
   Score score;
   bool completes = false;              // true: a part of each item informs its local variables, the rest is scored
   double fraction = 0;                 // fraction of each item's observations that is scored
@@ -43,7 +43,7 @@ struct Found {
 };
 
 /// Returns the content of score.json.
-nlohmann::json summary(const ScoreOptions& o, const Found& found) {
+nlohmann::json summary(const ScoreOptions& o, const ScoredData& found) {
   const Score& score = found.score;
   const auto count = static_cast<std::int64_t>(score.observations);
   const bool whole = static_cast<double>(count) == score.observations;
@@ -63,20 +63,21 @@ nlohmann::json summary(const ScoreOptions& o, const Found& found) {
 }
 
 /// Scores one dataset under the fit.
-Result<Found> score_of(const FittedModel& f, const Dataset& data, const Settings& settings, const HeldOutOptions& o) {
+Result<ScoredData> score_of(const FittedModel& f, const Dataset& data, const Settings& settings,
+                            const HeldOutOptions& o) {
   HeldOutOptions of_fit = o;
-  of_fit.on_start = LongWork("starts of the items");
+  of_fit.on_start = ProgressReporter("starts of the items");
   of_fit.items = f.fit.items;
   std::ranges::copy(f.fit.posterior, std::back_inserter(of_fit.items));
   Result<std::unique_ptr<HeldOut>> held_out = HeldOut::make(f.source, f.resolved, f.complete, data, settings, of_fit);
   if (!held_out) return held_out.error();
   Result<Score> score = (*held_out)->score(f.fit.posterior);
   if (!score) return score.error();
-  return Found{std::move(*score), (*held_out)->completes(), (*held_out)->fraction(), (*held_out)->split()};
+  return ScoredData{std::move(*score), (*held_out)->completes(), (*held_out)->fraction(), (*held_out)->split()};
 }
 
 /// Scores data that are in memory as a whole.
-Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
+Result<ScoredData> score_whole(const ScoreOptions& o, const FittedModel& f) {
   Result<Dataset> data = read_data(o.data, f.resolved);
   if (!data) return data.error();
   add_constants(f.resolved, f.fit, *data);
@@ -87,21 +88,21 @@ Result<Found> score_whole(const ScoreOptions& o, const FittedModel& f) {
 constexpr Threshold<std::int64_t> kItemsAtOnce("score.items_at_once", 2048);
 
 /// Scores out-of-core data batch by batch and adds up the results. Items are independent given the global factors.
-Result<Found> score_in_parts(const ScoreOptions& o, const FittedModel& f) {
+Result<ScoredData> score_in_batches(const ScoreOptions& o, const FittedModel& f) {
   Dataset constants;
   add_constants(f.resolved, f.fit, constants);
-  const Result<std::shared_ptr<const StreamedData>> data =
-      StreamedData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit), nullptr, constants);
+  const Result<std::shared_ptr<const OutOfCoreData>> data =
+      OutOfCoreData::open(f.complete, o.data.bindings, fitted_settings(f.complete, f.fit), nullptr, constants);
   if (!data) return data.error();
   const std::int64_t items = (*data)->items(), at_once = kItemsAtOnce, parts = (items + at_once - 1) / at_once;
-  Found out;
+  ScoredData out;
   for (std::int64_t k = 0; k < parts; ++k) {
     const machine::ItemRange part{items * k / parts, items * (k + 1) / parts};
     const Result<std::pair<Dataset, Settings>> read = (*data)->part(part);
     if (!read) return read.error();
     HeldOutOptions options = o.held_out;
     options.first = part.begin;
-    Result<Found> found = score_of(f, read->first, read->second, options);
+    Result<ScoredData> found = score_of(f, read->first, read->second, options);
     if (!found) return found.error();
     out.completes = found->completes;
     out.fraction = found->fraction;
@@ -121,17 +122,17 @@ ExitCode score(ScoreOptions o) {
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& fitted = std::get<FittedModel>(opened);
   if (o.fraction_given) o.held_out.fraction = o.fraction;
-  const Result<Found> found = o.stream ? score_in_parts(o, fitted) : score_whole(o, fitted);
-  if (!found) return complain_of(told_by(fitted.fit, found.error()), fitted.source.name);
+  const Result<ScoredData> found = o.stream ? score_in_batches(o, fitted) : score_whole(o, fitted);
+  if (!found) return complain_of(with_settings_source(fitted.fit, found.error()), fitted.source.name);
   const std::filesystem::path base(o.directory);
   if (o.save && found->completes) {
     const Result<std::string> split = format_npz(found->split);
     if (!split) return complain(split.error());
-    if (Result<bool> r = write_member((base / "heldout.npz").string(), *split); !r) return complain(r.error());
+    if (Result<bool> r = write_file_no_follow((base / "heldout.npz").string(), *split); !r) return complain(r.error());
   }
   const nlohmann::json json = summary(o, *found);
-  if (Result<bool> r = write_member((base / "score.json").string(),
-                                    json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  if (Result<bool> r = write_file_no_follow((base / "score.json").string(),
+                                            json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       !r)
     return complain(r.error());
   const Score& score = found->score;
@@ -156,7 +157,7 @@ void add_score(CLI::App& app, Action& action) {
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
   add_data(*c, o->data, "Data that the fit has not seen, as for `lehr fit`")->required();
   CLI::Option* fraction = add_number(
-      *c, "--holdout", o->fraction, kPartRange,
+      *c, "--holdout", o->fraction, kProportionRange,
       "Fraction of each item's observations that is scored; the rest informs the local variables of the item");
   add_number(*c, "--seed", o->held_out.seed, kSeedRange,
              "Seed of the random choice of the observations that --holdout scores");

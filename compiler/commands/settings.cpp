@@ -22,7 +22,7 @@ std::optional<std::pair<std::string, std::string>> name_and_value(const std::str
 }
 
 /// Returns the error for a text that is not NAME=VALUE, with an example.
-Error malformed(const char* option, const std::string& text, const char* example) {
+Error malformed_error(const char* option, const std::string& text, const char* example) {
   return {ExitCode::usage,
           option,
           fmt::format("'{}' is not NAME=VALUE", text),
@@ -67,14 +67,14 @@ Result<Settings> read_settings(const SettingTexts& o) {
   Settings out;
   for (const std::string& text : o.set) {
     const auto nv = name_and_value(text);
-    if (!nv) return malformed("--set", text, "K=50");
+    if (!nv) return malformed_error("--set", text, "K=50");
     const std::optional<double> v = parse_number(nv->second);
     if (!v) return Error{ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
     if (!out.constants.emplace(nv->first, *v).second) return twice("--set", nv->first);
   }
   for (const std::string& text : o.sizes) {
     const auto nv = name_and_value(text);
-    if (!nv) return malformed("--sizes", text, "topic=100");
+    if (!nv) return malformed_error("--sizes", text, "topic=100");
     std::int64_t v = 0;
     const auto [end, ec] = std::from_chars(nv->second.data(), nv->second.data() + nv->second.size(), v);
     if (ec != std::errc() || end != nv->second.data() + nv->second.size() || v < 0) {
@@ -84,7 +84,7 @@ Result<Settings> read_settings(const SettingTexts& o) {
   }
   for (const std::string& text : o.labels) {
     const auto nv = name_and_value(text);
-    if (!nv) return malformed("--labels", text, "term=vocab.txt");
+    if (!nv) return malformed_error("--labels", text, "term=vocab.txt");
     Result<std::vector<std::string>> labels = read_labels(nv->second);
     if (!labels) return labels.error();
     if (!out.labels.emplace(nv->first, std::move(*labels)).second) return twice("--labels", nv->first);

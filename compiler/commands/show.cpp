@@ -7,7 +7,7 @@
 #include "compiler/commands/commands.h"
 #include "compiler/commands/describe.h"
 #include "compiler/commands/fitted_model.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
 #include "compiler/commands/show_table.h"
 #include "compiler/fitting/saved_draws.h"
@@ -79,7 +79,7 @@ void add_show(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("show", "Show the posterior of a fit");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
   c->add_option("VARIABLE", o->variable, "Show only this variable, with more of its elements");
-  add_number(*c, "--top", o->top, kShownRange, "Elements shown of a large or labelled simplex");
+  add_number(*c, "--top", o->top, kPrintedRange, "Elements shown of a large or labelled simplex");
   c->add_option("--format", o->format,
                 "Output format; csv and json have all numbers, with their 5 %, 50 % and 95 % quantiles")
       ->check(CLI::IsMember({"text", "csv", "json"}))

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
 #include "compiler/evaluate/simulate.h"
 #include "compiler/pipeline.h"

@@ -11,14 +11,14 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/shard.h"
+#include "compiler/commands/shard_state.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::commands {
 namespace {
 
-using machine::Shareable;
+using machine::ParallelWork;
 
 /// Values of the command's options.
 struct StatsArguments : ShardArguments {
@@ -37,11 +37,12 @@ bool parse_shard(StatsArguments& o) {
 
 /// Calls `body` with the name and the memory of each buffer of the shard's items, as a list of contiguous rows.
 template <class Body>
-void each_row(const Standing& now, const Shareable& items, const Cut& cut, ShareRange mine, const Body& body) {
+void for_each_item_buffer(const ShardState& now, const ParallelWork& items, const Partition& cut, ChunkRange own_chunks,
+                          const Body& body) {
   for (std::int64_t b = 0; b < now.engine().model().buffer_count; ++b) {
     std::vector<std::span<double>> rows;
-    for (std::size_t share = mine.begin; share < mine.end; ++share) {
-      for (const ItemRange& run : cut.of(share))
+    for (std::size_t chunk = own_chunks.begin; chunk < own_chunks.end; ++chunk) {
+      for (const ItemRange& run : cut.of(chunk))
         rows.push_back(rows_of(now.engine().machine(), items.items, run, b));
     }
     if (!rows.empty() && !rows[0].empty()) body("items." + now.fitting->instance().name_of(b), rows);
@@ -49,38 +50,40 @@ void each_row(const Standing& now, const Shareable& items, const Cut& cut, Share
 }
 
 /// Returns the numbers that identify a shard in a file: part, number of parts, and number of the update.
-std::vector<double> place_of(const StatsArguments& o, std::int64_t turn) {
+std::vector<double> shard_identity(const StatsArguments& o, std::int64_t turn) {
   return {static_cast<double>(o.part), static_cast<double>(o.parts), static_cast<double>(turn)};
 }
 
 /// Restores the local factors of the shard from the file of the previous sweep (--after). Without it they start at
 /// their priors. Fails with ExitCode::data if the file is of another shard or sweep.
-Result<bool> put_items(const StatsArguments& o, const Standing& now, const Shareable& items, const Cut& cut,
-                       ShareRange mine) {
+Result<bool> restore_items(const StatsArguments& o, const ShardState& now, const ParallelWork& items,
+                           const Partition& cut, ChunkRange own_chunks) {
   if (o.after.empty()) return true;
   const Result<std::vector<NamedArray>> arrays = read_npz(o.after);
   if (!arrays) return arrays.error();
   const NamedArray* const place = find(*arrays, "lehr.place");
-  if (!place || place->values != place_of(o, now.turn - 1))
+  if (!place || place->values != shard_identity(o, now.turn - 1))
     return Error{ExitCode::data, o.after, "not what `lehr stats` made of this shard the last time", {}};
   bool fits = true;
-  each_row(now, items, cut, mine, [&](const std::string& name, const std::vector<std::span<double>>& rows) {
-    const NamedArray* const from = find(*arrays, name);
-    std::size_t at = 0;
-    for (const std::span<double> to : rows) {
-      fits = fits && from && from->values.size() - at >= to.size();
-      if (fits) std::copy_n(from->values.begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin());
-      at += to.size();
-    }
-    fits = fits && at == from->values.size();
-  });
+  for_each_item_buffer(now, items, cut, own_chunks,
+                       [&](const std::string& name, const std::vector<std::span<double>>& rows) {
+                         const NamedArray* const from = find(*arrays, name);
+                         std::size_t at = 0;
+                         for (const std::span<double> to : rows) {
+                           fits = fits && from && from->values.size() - at >= to.size();
+                           if (fits)
+                             std::copy_n(from->values.begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin());
+                           at += to.size();
+                         }
+                         fits = fits && at == from->values.size();
+                       });
   if (!fits) return Error{ExitCode::data, o.after, "it has other items than this shard", {}};
   return true;
 }
 
 /// Returns the sums of the shard as arrays: for each branch of the tree its range of chunks, and for each statistic its
 /// values by branch.
-std::vector<NamedArray> sums_of(const Standing& now, const Shareable& items, const SumTree& tree) {
+std::vector<NamedArray> sums_of(const ShardState& now, const ParallelWork& items, const SumTree& tree) {
   const auto parts = std::ssize(tree.parts());
   std::vector<NamedArray> out{{"lehr.shares", {}, {static_cast<double>(tree.root().end)}, true},
                               {"lehr.branches", {parts, 2}, {}, true}};
@@ -101,7 +104,7 @@ std::vector<NamedArray> sums_of(const Standing& now, const Shareable& items, con
 }
 
 /// Sweeps over the shard and writes its file. Returns the number of chunks in the shard, which can be 0.
-Result<std::size_t> make(const StatsArguments& o, Standing& now) {
+Result<std::size_t> make(const StatsArguments& o, ShardState& now) {
   const machine::Machine m = machine_of(now.engine(), o);
   const StepRow* stage = nullptr;
   const auto failed = [&](std::int32_t status) {
@@ -109,35 +112,36 @@ Result<std::size_t> make(const StatsArguments& o, Standing& now) {
   };
   if (const std::int32_t status = machine::sweep_to_stage(m, now.step, stage)) return failed(status);
   Workers& workers = now.engine().workers();
-  const Shareable items = machine::items_of(*m.model, *stage);
-  const Cut cut = workers.cut(m, items);
-  const ShareRange mine = part_of(cut.count(), o.part, o.parts);
-  if (Result<bool> r = put_items(o, now, items, cut, mine); !r) return r.error();
+  const ParallelWork items = machine::items_of(*m.model, *stage);
+  const Partition cut = workers.cut(m, items);
+  const ChunkRange own_chunks = chunks_of_process(cut.count(), o.part, o.parts);
+  if (Result<bool> r = restore_items(o, now, items, cut, own_chunks); !r) return r.error();
   SumTree tree = workers.tree(items, cut.count());
-  workers.work(m, items, cut, mine, {stage->update}, tree);
+  workers.work(m, items, cut, own_chunks, {stage->update}, tree);
   for (const auto& [branch, sums] : tree.parts()) {
     if (sums.status() != 0) return failed(sums.status());
   }
   std::vector<NamedArray> out = sums_of(now, items, tree);
-  out.push_back({"lehr.place", {3}, place_of(o, now.turn), true});
-  each_row(now, items, cut, mine, [&](const std::string& name, const std::vector<std::span<double>>& rows) {
-    NamedArray a{name, {0}, {}};
-    for (const std::span<double> row : rows)
-      a.values.insert(a.values.end(), row.begin(), row.end());
-    a.shape[0] = std::ssize(a.values);
-    out.push_back(std::move(a));
-  });
+  out.push_back({"lehr.place", {3}, shard_identity(o, now.turn), true});
+  for_each_item_buffer(now, items, cut, own_chunks,
+                       [&](const std::string& name, const std::vector<std::span<double>>& rows) {
+                         NamedArray a{name, {0}, {}};
+                         for (const std::span<double> row : rows)
+                           a.values.insert(a.values.end(), row.begin(), row.end());
+                         a.shape[0] = std::ssize(a.values);
+                         out.push_back(std::move(a));
+                       });
   if (Result<bool> r = write_shard(o.out, std::move(out), now.digest); !r) return r.error();
-  return mine.end - mine.begin;
+  return own_chunks.end - own_chunks.begin;
 }
 
 /// Runs the command.
 ExitCode stats(StatsArguments o) {
   if (!parse_shard(o))
     return complain({ExitCode::usage, "--shard", fmt::format("'{}' is not K/N with K from 1 to N", o.shard), {}});
-  std::variant<Standing, ExitCode> read = read_standing(o);
+  std::variant<ShardState, ExitCode> read = read_shard_state(o);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
-  const Result<std::size_t> shares = make(o, std::get<Standing>(read));
+  const Result<std::size_t> shares = make(o, std::get<ShardState>(read));
   if (!shares) return complain(shares.error());
   if (*shares == 0)
     tell("{}: warning: shard {} is empty: the data make fewer shares than there are shards\n", o.fit.model, o.shard);

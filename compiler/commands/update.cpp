@@ -7,7 +7,7 @@
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
-#include "compiler/commands/numbers.h"
+#include "compiler/commands/number_option.h"
 #include "compiler/options/fit_settings.h"
 
 namespace lehr::commands {
@@ -20,7 +20,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   add_data(*c, o->data, kDataHelp)->required();
   add_results(*c, *o);
   c->add_option("--model", o->model, "Model file, if it has moved since the fit");
-  add_number(*c, "--forget", o->keep, kPartOrAllRange,
+  add_number(*c, "--forget", o->keep, kProportionOrOneRange,
              "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
   add_fit_numbers(*c, *o);
   c->add_flag("--save-locals", o->fit.save_locals, "Also write the factors of local variables, those of single items");
@@ -32,7 +32,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
       "  lehr update out/monday --data x=tuesday.csv:a,b --out out/tuesday\n"
       "  lehr update out/tuesday --data x=wednesday.csv:a,b --forget 0.9 --out out/wednesday\n"
       "Constants, sizes and labels of what is not data are those of the fit. docs/scale.md says when it is exact.");
-  c->parse_complete_callback([c, o] { settle_results(*c, *o); });
+  c->parse_complete_callback([c, o] { resolve_output_directory(*c, *o); });
   c->callback([o, &action] {
     std::error_code ignored;
     if (std::filesystem::equivalent(o->out, o->prior, ignored))

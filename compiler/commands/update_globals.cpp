@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
-#include "compiler/commands/shard.h"
+#include "compiler/commands/shard_state.h"
 #include "compiler/fitting/fit_files.h"
 #include "compiler/fitting/fit_summary.h"
 #include "runtime/files/trace.h"
@@ -20,7 +20,7 @@
 namespace lehr::commands {
 namespace {
 
-using machine::Shareable;
+using machine::ParallelWork;
 
 /// Values of the command's options.
 struct UpdateArguments : ShardArguments {
@@ -32,28 +32,28 @@ constexpr const char* kWhat = "what `lehr stats` writes";
 
 /// Which file provided which part of the sums, to find files that overlap or are missing.
 struct Files {
-  std::vector<std::string> by_share;                    // file of each chunk; empty: none yet
-  std::map<std::vector<double>, std::string> by_place;  // file of each shard; a shard can be without items
+  std::vector<std::string> by_chunk;                    // file of each chunk; empty: none yet
+  std::map<std::vector<double>, std::string> by_shard;  // file of each shard; a shard can be without items
 };
 
 /// Reads the sums of one file and puts them into the tree. Fails with ExitCode::data if the file is of another sweep,
 /// or overlaps with a file that was read before.
-Result<bool> add_file(const std::string& path, const Standing& now, const Shareable& items, SumTree& tree,
+Result<bool> add_file(const std::string& path, const ShardState& now, const ParallelWork& items, SumTree& tree,
                       Files& from) {
   const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kWhat);
   if (!arrays) return arrays.error();
   const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
   const NamedArray *const branches = find(*arrays, "lehr.branches"), *const place = find(*arrays, "lehr.place");
   if (!branches || !place) return wrong(fmt::format("not {}", kWhat));
-  if (const auto [other, first] = from.by_place.emplace(place->values, path); !first)
+  if (const auto [other, first] = from.by_shard.emplace(place->values, path); !first)
     return wrong(fmt::format("{} is of the same shard", other->second));
   for (std::size_t k = 0; 2 * k + 1 < branches->values.size(); ++k) {
     const Branch branch{static_cast<std::size_t>(branches->values[2 * k]),
                         static_cast<std::size_t>(branches->values[2 * k + 1])};
     if (!tree.is_branch(branch)) return wrong(fmt::format("not {} for these data", kWhat));
-    for (std::size_t share = branch.begin; share < branch.end; ++share) {
-      if (!from.by_share[share].empty()) return wrong(fmt::format("{} has the same items", from.by_share[share]));
-      from.by_share[share] = path;
+    for (std::size_t chunk = branch.begin; chunk < branch.end; ++chunk) {
+      if (!from.by_chunk[chunk].empty()) return wrong(fmt::format("{} has the same items", from.by_chunk[chunk]));
+      from.by_chunk[chunk] = path;
     }
     Sums sums = tree.fresh(now.engine().machine(), items);
     std::size_t statistic = 0;
@@ -70,7 +70,7 @@ Result<bool> add_file(const std::string& path, const Standing& now, const Sharea
 
 /// Reads the files of all shards and stores the sums of all items in the machine. Fails with ExitCode::data if sums of
 /// some chunks are missing.
-Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareable& items) {
+Result<bool> sum_shards(const UpdateArguments& o, const ShardState& now, const ParallelWork& items) {
   Workers& workers = now.engine().workers();
   const std::size_t shares = workers.cut(now.engine().machine(), items).count();
   SumTree tree = workers.tree(items, shares);
@@ -78,7 +78,7 @@ Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareab
   for (const std::string& path : o.shards) {
     if (Result<bool> r = add_file(path, now, items, tree, from); !r) return r;
   }
-  const auto missing = std::ranges::count(from.by_share, "");
+  const auto missing = std::ranges::count(from.by_chunk, "");
   if (missing > 0) {
     return Error{ExitCode::data,
                  o.globals,
@@ -90,7 +90,7 @@ Result<bool> add_up(const UpdateArguments& o, const Standing& now, const Shareab
 }
 
 /// Writes the directory of the fit after this update. `whole`: the sweep is complete and has an ELBO.
-Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& elbo, bool whole) {
+Result<bool> write(const UpdateArguments& o, const ShardState& now, const Elbo& elbo, bool whole) {
   TracedRun run;
   run.outcome.status = Status::max_iter;
   run.outcome.iterations = now.fit.iterations + (whole ? 1 : 0);
@@ -111,20 +111,20 @@ Result<bool> write(const UpdateArguments& o, const Standing& now, const Elbo& el
   nlohmann::json summary =
       fit_summary({o.fit.model, now.model_text, o.fit.command, "cavi", "", "", now.fit.seed}, m,
                   now.fitting->schedule().conditionals, now.fitting->data(), run, {run}, false, {});
-  if (Result<bool> r = write_shard(o.fit.out + "/state.npz", state_of(now), now.digest); !r) return r;
+  if (Result<bool> r = write_shard(o.fit.out + "/state.npz", global_state_of(now), now.digest); !r) return r;
   return FitFiles(o.fit.out).finish(run.posterior, {}, summary);
 }
 
 /// Runs the command.
 ExitCode update_globals(const UpdateArguments& o) {
-  std::variant<Standing, ExitCode> read = read_standing(o);
+  std::variant<ShardState, ExitCode> read = read_shard_state(o);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
-  Standing& now = std::get<Standing>(read);
+  ShardState& now = std::get<ShardState>(read);
   const machine::Machine m = machine_of(now.engine(), o);
   const StepRow* stage = nullptr;
   std::int32_t status = machine::sweep_to_stage(m, now.step, stage);
   if (status == 0) {
-    if (Result<bool> r = add_up(o, now, machine::items_of(*m.model, *stage)); !r) return complain(r.error());
+    if (Result<bool> r = sum_shards(o, now, machine::items_of(*m.model, *stage)); !r) return complain(r.error());
   }
   // If a later step of the sweep visits items again, its statistics must be computed before the sweep can go on.
   const std::span<const StepRow> steps = now.engine().steps();

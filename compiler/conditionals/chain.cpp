@@ -4,14 +4,14 @@
 // category with z[t] given z[t-1] and z[t-2] has a term with lags {1, 2}.
 #include <algorithm>
 
+#include "compiler/conditionals/chain_lag.h"
 #include "compiler/conditionals/conditionals.h"
-#include "compiler/conditionals/neighbours.h"
 
 namespace lehr::conditionals {
 
-std::optional<std::int64_t> steps_between(const density::Algebra& a, const density::Atom& l, const density::Atom& r) {
-  const auto* x = std::get_if<density::IndexBound>(&a[l.axes.back()]);
-  const auto* y = std::get_if<density::IndexBound>(&a[r.axes.back()]);
+std::optional<std::int64_t> lag_between(const density::Algebra& a, const density::Atom& l, const density::Atom& r) {
+  const auto* x = std::get_if<density::IndexVarRef>(&a[l.axes.back()]);
+  const auto* y = std::get_if<density::IndexVarRef>(&a[r.axes.back()]);
   const bool apart = x && y && x->bound == y->bound && x->offset != y->offset &&
                      std::equal(l.axes.begin(), l.axes.end() - 1, r.axes.begin());
   return apart ? std::optional<std::int64_t>(y->offset - x->offset) : std::nullopt;
@@ -19,8 +19,8 @@ std::optional<std::int64_t> steps_between(const density::Algebra& a, const densi
 
 namespace {
 
-constexpr std::int64_t kMostHistory = 4;  // the largest lag of categories: memory grows exponentially with it
-constexpr std::int64_t kMostBands = 12;   // the largest lag of Normal elements: code and time grow with its square
+constexpr std::int64_t kMaxCategoryLag = 4;   // the largest lag of categories: memory grows exponentially with it
+constexpr std::int64_t kMaxGaussianLag = 12;  // the largest lag of Normal elements: code and time grow with its square
 
 /// Returns true if two atoms of a variable certainly belong to different sequences, which have separate factors.
 bool in_different_sequences(const density::Density& d, const density::Term& t, const density::Atom& l,
@@ -47,10 +47,10 @@ std::optional<std::pair<ChainFactor, math::Stat>> factor_of(const math::FamilyRo
 
 }  // namespace
 
-std::int64_t most_reach(const math::FamilyRow& family) {
+std::int64_t max_lag_of(const math::FamilyRow& family) {
   const auto kind = factor_of(family);
   if (!kind) return 0;
-  return kind->first == ChainFactor::gaussian ? kMostBands : kMostHistory;
+  return kind->first == ChainFactor::gaussian ? kMaxGaussianLag : kMaxCategoryLag;
 }
 
 std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
@@ -68,7 +68,7 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
       std::vector<std::int64_t> steps;  // from this element to the others of its sequence
       for (std::size_t j = 0; j < own.size(); ++j) {
         if (j == i || in_different_sequences(d, t, *own[i], *own[j])) continue;
-        const auto to = steps_between(d.algebra, *own[i], *own[j]);
+        const auto to = lag_between(d.algebra, *own[i], *own[j]);
         if (!to || own[i]->stat != kind->second || own[j]->stat != kind->second) return std::nullopt;
         steps.push_back(*to);
       }
@@ -85,7 +85,7 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
       out.together.insert(std::move(lags));
     }
   }
-  if (out.together.empty() || out.reach > most_reach(family)) return std::nullopt;
+  if (out.together.empty() || out.reach > max_lag_of(family)) return std::nullopt;
   return out;
 }
 

@@ -99,7 +99,7 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
 
 /// Returns the conditionals with the sample factor of its family in every block, so that a sweep is Gibbs sampling. If
 /// some variable cannot be drawn, it returns a text that names it and says why.
-std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c);
+std::variant<Conditionals, std::string> with_sample_factors(const model::Model& m, Conditionals c);
 
 /// Returns why the variables cannot share one MvNormal factor, in words, or nothing if they can. All must be Normal or
 /// MvNormal (also improper), on the same plates. A plate that only some have numbers coordinates of the vector, so its
@@ -120,8 +120,8 @@ void contract_joint(density::Density& d, const model::Model& m, model::VariableI
 
 /// Reports that `v` has no conditional in closed form: the line and the term that prevent it, the statistics that the
 /// families on its support have, and what to write instead. `prior` is the family of its prior.
-void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
-             const std::vector<Use>& uses, Diagnostics& diagnostics);
+void report_not_conjugate(const model::Model& m, const density::Density& d, model::VariableId v,
+                          const math::FamilyRow& prior, const std::vector<Use>& uses, Diagnostics& diagnostics);
 
 }  // namespace lehr::conditionals
 

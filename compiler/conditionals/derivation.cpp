@@ -19,7 +19,7 @@ namespace {
 using density::CoefId;
 
 /// The line numbers of origins.
-struct Places {
+struct LineNumbers {
   const density::Density& density;  // whose origins they are
   const Source& source;             // the model file
 
@@ -76,13 +76,13 @@ class ParameterWriter {
   /// Names the element's index variables first, so that they have the plain names. `naturals` are the natural
   /// parameters at `e`; of a chain those of its elements alone. All references must outlive the writer.
   ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b, const Element& e,
-                  const std::map<math::Stat, Affine>& naturals, Mode mode, const Places& places)
-      : a_(a), b_(b), e_(e), naturals_(naturals), places_(places), m_(m), writer_(m, c, a, mode) {
-    for (density::BoundId x : e.axes)
+                  const std::map<math::Stat, Affine>& naturals, FormulaMode mode, const LineNumbers& places)
+      : a_(a), b_(b), e_(e), naturals_(naturals), line_numbers_(places), m_(m), writer_(m, c, a, mode) {
+    for (density::IndexVarId x : e.axes)
       writer_.bound(x);
     // The second event index gets a name only if something mentions it. Otherwise sums elsewhere can have the name.
     const auto& statistics = b.family->factor->statistics;
-    const bool second = (b.chain && mode == Mode::expected) ||
+    const bool second = (b.chain && mode == FormulaMode::expected) ||
                         std::any_of(statistics.begin(), statistics.end(),
                                     [](const math::StatisticRow& s) { return math::event_rank(s.stat) == 2; });
     for (std::size_t k = 0; k < std::min<std::size_t>(e.event.size(), second ? e.event.size() : 1); ++k)
@@ -92,7 +92,7 @@ class ParameterWriter {
   /// Returns the block's element of a variable: theta[doc].
   FormulaSymbol element(model::VariableId v) {
     FormulaSymbol out{m_[v].name, {}, {}};
-    for (density::BoundId x : e_.axes)
+    for (density::IndexVarId x : e_.axes)
       out.axes.push_back({writer_.bound(x)});
     return out;
   }
@@ -181,7 +181,7 @@ class ParameterWriter {
   std::vector<Equation> gaussian_potentials(const ChainPotentials& chain) {
     const FormulaIndex now = writer_.bound(e_.axes.back());
     Formulas components, turned;
-    for (density::BoundId x : e_.event)
+    for (density::IndexVarId x : e_.event)
       components.push_back({writer_.bound(x)});
     turned.assign(components.rbegin(), components.rend());
     const auto* precision = find_role(*b_.family->factor, math::ParameterRole::precision);
@@ -318,7 +318,7 @@ class ParameterWriter {
       else rest.push_back(formula(part));
     }
     // Constants in the family's own formula (1 + ...) are attributed to the prior.
-    for (std::size_t o : places_.of(m_[b_.variable].statement))
+    for (std::size_t o : line_numbers_.of(m_[b_.variable].statement))
       sum.constant_origins.push_back(o);
     std::vector<DerivedPart> out = parts(sum);
     for (Formula& f : rest)
@@ -330,9 +330,9 @@ class ParameterWriter {
   std::vector<DerivedPart> parts(const Affine& sum) {
     std::vector<DerivedPart> out;
     if (a_.literal(sum.constant) != 0.0)
-      out.push_back({writer_.coef(sum.constant), places_.lines(sum.constant_origins)});
+      out.push_back({writer_.coef(sum.constant), line_numbers_.lines(sum.constant_origins)});
     for (const Summand& s : sum.summands)
-      out.push_back({writer_.summand(s), places_.lines({s.term.origin})});
+      out.push_back({writer_.summand(s), line_numbers_.lines({s.term.origin})});
     return out;
   }
 
@@ -358,7 +358,7 @@ class ParameterWriter {
                                  },
                                  [&](const math::Sum& s) {
                                    if (s.largest) return Formula{FormulaSymbol{math::print(e), {}, {}}};
-                                   const density::BoundId b = a_.fresh_like(e_.event.at(0), std::nullopt);
+                                   const density::IndexVarId b = a_.fresh_like(e_.event.at(0), std::nullopt);
                                    summed_.insert_or_assign(s.index.id, b);
                                    const std::string name = writer_.bound(b).bound;
                                    return Formula{FormulaSum{{name}, {}, {formula(s.body)}}};
@@ -369,21 +369,21 @@ class ParameterWriter {
                       e->form);
   }
 
-  density::Algebra& a_;                           // of the natural parameters
-  const Block& b_;                                // the block
-  const Element& e_;                              // the element that the equations are for
-  const std::map<math::Stat, Affine>& naturals_;  // its natural parameters
-  const Places& places_;                          // line numbers
-  const model::Model& m_;                         // for names
-  FormulaWriter writer_;                          // translates coefficients and terms
-  std::map<int, density::BoundId> summed_ = {};   // index variables of a formula's sums, by Index::id
+  density::Algebra& a_;                             // of the natural parameters
+  const Block& b_;                                  // the block
+  const Element& e_;                                // the element that the equations are for
+  const std::map<math::Stat, Affine>& naturals_;    // its natural parameters
+  const LineNumbers& line_numbers_;                 // line numbers
+  const model::Model& m_;                           // for names
+  FormulaWriter writer_;                            // translates coefficients and terms
+  std::map<int, density::IndexVarId> summed_ = {};  // index variables of a formula's sums, by Index::id
 };
 
 /// Returns the entropy of a block, summed over its elements and counted for each copy.
 DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b,
                     const Source& source) {
-  const Element e = name_element(a, m, b);
-  FormulaWriter writer(m, c, a, Mode::expected);
+  const Element e = generic_element(a, m, b);
+  FormulaWriter writer(m, c, a, FormulaMode::expected);
   FormulaSum sum;
   FormulaSymbol v{m[b.variable].name, {}, {}};
   Formulas factors;
@@ -424,13 +424,13 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
   return {out.begin(), out.end()};
 }
 
-Derivation write_out(const model::Model& m, const Conditionals& c, const Source& source) {
+Derivation derivation_of(const model::Model& m, const Conditionals& c, const Source& source) {
   Derivation out{m.name, source.name, {}, {}, {}, density::caveats(m, c.density)};
   // A copy, which the index variables of the elements extend.
   density::Algebra a = c.density.algebra;
-  const Places places{c.density, source};
+  const LineNumbers places{c.density, source};
   for (const Block& b : c.blocks) {
-    const Element e = name_element(a, m, b);
+    const Element e = generic_element(a, m, b);
     const std::map<math::Stat, Affine> naturals = natural_parameters(a, m, c, b, e);
     DerivedBlock d;
     d.family = b.family->name;
@@ -440,12 +440,12 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
       if (b.sequential[x] && !(b.chain && x + 1 == b.sequential.size()))
         d.sequential.push_back(m[m[b.variable].axes[x]].name);
     }
-    ParameterWriter conditional(m, c, a, b, e, naturals, Mode::conditional, places);
+    ParameterWriter conditional(m, c, a, b, e, naturals, FormulaMode::conditional, places);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
     d.elements.push_back({conditional.element(b.variable)});
-    if (!model::is_bound(m[b.variable])) d.conditional = conditional.equations();
+    if (!model::is_tangent_point(m[b.variable])) d.conditional = conditional.equations();
     const ChainPotentials chain = b.chain ? chain_potentials(a, m, c, b, e) : ChainPotentials{};
-    ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, Mode::expected, places);
+    ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, FormulaMode::expected, places);
     if (b.chain) {
       FormulaSymbol whole = update.element(b.variable);
       whole.axes.pop_back();
@@ -459,8 +459,8 @@ Derivation write_out(const model::Model& m, const Conditionals& c, const Source&
     if (!b.point) out.entropies.push_back(entropy(m, c, a, b, source));
   }
   for (density::Term t : c.density.terms) {
-    count_unused_bounds(a, t);
-    FormulaWriter writer(m, c, a, Mode::expected);
+    count_unused_index_vars(a, t);
+    FormulaWriter writer(m, c, a, FormulaMode::expected);
     out.elbo.push_back({writer.term(t), {places.line(t.origin)}});
   }
   return out;

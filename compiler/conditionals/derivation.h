@@ -71,6 +71,6 @@ struct Derivation {
 };
 
 /// Writes out the derivation of all blocks and of the ELBO. `source` is the model file, for line numbers.
-Derivation write_out(const model::Model& model, const Conditionals& conditionals, const Source& source);
+Derivation derivation_of(const model::Model& model, const Conditionals& conditionals, const Source& source);
 
 }  // namespace lehr::conditionals

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/conditionals/chain_lag.h"
 #include "compiler/conditionals/join.h"
-#include "compiler/conditionals/neighbours.h"
-#include "compiler/conditionals/vanishing_point.h"
+#include "compiler/conditionals/unbounded_point.h"
 #include "compiler/density/poly.h"
 #include "compiler/math/member_families.h"
 #include "compiler/model/roles.h"
@@ -225,8 +225,8 @@ void check_point(const model::Model& m, const density::Density& d, const Block& 
         .note("`guide independent(" + v.name + ");` breaks the chain: each element is then a point of its own");
   } else if (b.family && !b.factor) {
     diagnostics.add(DiagnosticKind::point_guide, v.span, v.name, "the mode of a joint block has no closed form");
-  } else if (const auto host = b.family ? drives_to_zero(m, d, b.variable, b.uses) : std::nullopt) {
-    explain_vanishing(m, b.variable, b.uses, d, *host, diagnostics);
+  } else if (const auto host = b.family ? unbounded_at_zero(m, d, b.variable, b.uses) : std::nullopt) {
+    report_unbounded(m, b.variable, b.uses, d, *host, diagnostics);
   }
 }
 
@@ -259,14 +259,15 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
         return !out.density.terms[u.term].atoms[u.atom].opaque.empty();
       });
       if (!stray.empty() || opaque)
-        explain(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray, diagnostics);
-    } else if (model::is_bound(m[v])) {
+        report_not_conjugate(m, out.density, stray.empty() ? v : *b.mean, prior, stray.empty() ? b.uses : stray,
+                             diagnostics);
+    } else if (model::is_tangent_point(m[v])) {
       b.family = m[v].auxiliary->bound;
       b.point = true;
     } else {
       b.family = model::is_joint(m[v]) ? &math::joint_family(m[v].support)
                                        : factor_family(prior, m[v].support, out.density, b.uses, b.point);
-      if (!b.family) explain(m, out.density, v, prior, b.uses, diagnostics);
+      if (!b.family) report_not_conjugate(m, out.density, v, prior, b.uses, diagnostics);
     }
     b.sequential = sequential_axes(out.density, m[v], v);
     const bool independent = is_listed(m, m.guide.independent, v);
@@ -276,7 +277,7 @@ std::optional<conditionals::Conditionals> derive(const model::Model& m, density:
     if (m[m[v].statement].start && b.coupled() && !b.chain && !independent) {
       const model::VariableId first = model::is_joint(m[v]) ? m[v].auxiliary->members[0].variable : v;
       Diagnostic& d = diagnostics.add(DiagnosticKind::chain_factored, m[m[v].statement].span, m[v].name);
-      const std::int64_t most = b.family ? most_reach(*b.family) : 0;
+      const std::int64_t most = b.family ? max_lag_of(*b.family) : 0;
       if (most > 0 && model::lag_of(m, m[m[v].statement]) > most)
         d.note(fmt::format("one factor of all elements reaches back {} steps at most", most));
       d.note("`guide independent(" + m[first].name + ");` asks for this and silences the warning");

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <set>
 
-#include "compiler/conditionals/integrate.h"
+#include "compiler/conditionals/collapse.h"
 #include "compiler/model/roles.h"
 
 namespace lehr::conditionals {
@@ -41,7 +41,7 @@ std::string random_trials(const model::Model& m, const Conditionals& c) {
     });
     if (!trials || t.atoms.size() == 1) continue;
     const auto other =
-        std::ranges::find_if(t.atoms, [&](const density::Atom& a) { return !model::is_bound(m[a.variable]); });
+        std::ranges::find_if(t.atoms, [&](const density::Atom& a) { return !model::is_tangent_point(m[a.variable]); });
     if (other == t.atoms.end()) continue;
     const model::Variable& host = m[m[*d.origins[t.origin].statement].variable];
     return fmt::format("how many trials of '{}' have a logistic link depends on '{}'", host.name,
@@ -64,7 +64,7 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
   using math::Stat;
   density::Density& d = c.density;
   const auto selects = [&](const density::Atom& x) {
-    return x.stat == Stat::indicator && std::holds_alternative<density::IndexBound>(d.algebra[x.event[0]]);
+    return x.stat == Stat::indicator && std::holds_alternative<density::IndexVarRef>(d.algebra[x.event[0]]);
   };
   std::set<model::VariableId> weighed;
   for (std::size_t k = 0, end = d.terms.size(); k < end; ++k) {
@@ -94,7 +94,7 @@ bool weigh_mixtures(const model::Model& m, Conditionals& c) {
 
 }  // namespace
 
-std::variant<Conditionals, std::string> with_draws(const model::Model& m, Conditionals c) {
+std::variant<Conditionals, std::string> with_sample_factors(const model::Model& m, Conditionals c) {
   // A mask integrates elements out that no data depend on. A sampler draws these too, so their terms count.
   for (density::Term& t : c.density.terms)
     std::erase_if(t.multiplicities, [&](const density::Multiplicity& x) {
@@ -116,7 +116,7 @@ std::variant<Conditionals, std::string> with_draws(const model::Model& m, Condit
     b.drawn = true;
     b.point = false;
   }
-  walk_lookups(m, c);
+  make_lookup_axes_sequential(m, c);
   return c;
 }
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "compiler/conditionals/conditionals.h"
-#include "compiler/conditionals/cures.h"
+#include "compiler/conditionals/conjugacy_advice.h"
 #include "compiler/density/print_density.h"
 
 namespace lehr::conditionals {
@@ -26,8 +26,8 @@ std::string statistics_of(const math::FamilyRow& f) {
 /// Returns true if the density of a point may grow without end where an element goes to 0. Terms in log x with a
 /// negative coefficient drive it there. Terms in 1/x prevent it, but they are multiplied by a sum of squares that may
 /// vanish with other variables if the element has one observation only.
-bool may_leave_for_zero(const model::Model& m, const density::Density& d, model::VariableId v,
-                        const std::vector<Use>& uses) {
+bool may_be_unbounded_at_zero(const model::Model& m, const density::Density& d, model::VariableId v,
+                              const std::vector<Use>& uses) {
   bool pulled = false, alone = false, held = false, shared = false;
   for (const Use& u : uses) {
     const density::Term& t = d.terms[u.term];
@@ -60,13 +60,13 @@ bool may_be_point(const model::Model& m, const density::Density& d, model::Varia
     else if (!a.opaque.product) return false;
   }
   if (gamma_functions) needed.push_back(Stat::log_gamma);
-  return math::point_family(m[v].support, needed) != nullptr && !may_leave_for_zero(m, d, v, uses);
+  return math::point_family(m[v].support, needed) != nullptr && !may_be_unbounded_at_zero(m, d, v, uses);
 }
 
 }  // namespace
 
-void explain(const model::Model& m, const density::Density& d, model::VariableId v, const math::FamilyRow& prior,
-             const std::vector<Use>& uses, Diagnostics& diagnostics) {
+void report_not_conjugate(const model::Model& m, const density::Density& d, model::VariableId v,
+                          const math::FamilyRow& prior, const std::vector<Use>& uses, Diagnostics& diagnostics) {
   const std::string& name = m[v].name;
   std::set<Stat> prior_stats;
   const bool joint =
@@ -113,7 +113,7 @@ void explain(const model::Model& m, const density::Density& d, model::VariableId
       m[v].span);
   if (may_be_point(m, d, v, uses)) {
     diag.note(fmt::format("`guide point({});` takes the value at which the posterior is largest", name));
-  } else if (const std::string how = cure(m, d, t, a); !how.empty()) {
+  } else if (const std::string how = advice_for(m, d, t, a); !how.empty()) {
     diag.note(how);
   }
   if (!any_opaque) propose_conjugate(m, v, likelihood, diag);

@@ -12,9 +12,9 @@
 
 namespace lehr::conditionals {
 
-using density::BoundId;
 using density::CoefId;
 using density::IndexId;
+using density::IndexVarId;
 using math::Stat;
 
 namespace {
@@ -27,7 +27,7 @@ Formula squared(Formula f) {
 }
 
 /// Returns true if `l` comes before `r` among positive summands: names before numbers, in alphabetical order.
-bool stands_before(const Formula& l, const Formula& r) {
+bool sorts_before(const Formula& l, const Formula& r) {
   const std::string a = text(l), b = text(r);
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   if (digit(a[0]) != digit(b[0])) return digit(b[0]);
@@ -46,17 +46,17 @@ Formulas FormulaWriter::indices(const std::vector<IndexId>& list) {
 Formulas FormulaWriter::elements(const std::vector<model::PlateId>& plates, const std::vector<IndexId>& list) {
   Formulas out = indices(list);
   for (std::size_t k = 0; k < std::min(out.size(), plates.size()); ++k)
-    count_from(plates[k], list[k], out[k]);
+    add_first_number(plates[k], list[k], out[k]);
   return out;
 }
 
-void FormulaWriter::count_from(model::PlateId plate, IndexId i, Formula& to) {
+void FormulaWriter::add_first_number(model::PlateId plate, IndexId i, Formula& to) {
   if (std::holds_alternative<density::IndexConstant>(a_[i]))
     std::get<FormulaNumber>(to.form).value += static_cast<double>(m_[m_[plate].set].from);
 }
 
 std::optional<model::PlateId> FormulaWriter::plate_of(IndexId i) const {
-  if (const auto* b = std::get_if<density::IndexBound>(&a_[i])) return a_[b->bound].plate;
+  if (const auto* b = std::get_if<density::IndexVarRef>(&a_[i])) return a_[b->bound].plate;
   const auto* l = std::get_if<density::IndexLookup>(&a_[i]);
   return l ? std::visit([&](auto id) { return m_[id].value_plate; }, l->source) : std::nullopt;
 }
@@ -78,7 +78,7 @@ Formula FormulaWriter::extent(model::PlateId plate, std::optional<IndexId> row) 
 }
 
 Formula FormulaWriter::index(IndexId i) {
-  return std::visit(Overloaded{[&](const density::IndexBound& b) {
+  return std::visit(Overloaded{[&](const density::IndexVarRef& b) {
                                  FormulaIndex out = bound(b.bound);
                                  out.offset = b.offset;
                                  return Formula{std::move(out)};
@@ -128,7 +128,7 @@ Formula FormulaWriter::coef(CoefId c) {
                      ranks[a_.literal(p) ? (minus ? 3 : 2) : minus ? 1 : 0].push_back(std::move(f));
                    }
                    if (ranks[0].empty()) std::swap(ranks[0], ranks[2]);
-                   std::stable_sort(ranks[0].begin(), ranks[0].end(), stands_before);
+                   std::stable_sort(ranks[0].begin(), ranks[0].end(), sorts_before);
                    FormulaAdd out;
                    for (const Formulas& r : ranks)
                      out.parts.insert(out.parts.end(), r.begin(), r.end());
@@ -152,7 +152,7 @@ Formula FormulaWriter::coef(CoefId c) {
                    return Formula{FormulaApply{f.function, {coef(f.argument)}}};
                  },
                  [&](const density::CoefSum& s) {
-                   const density::Bound b = a_[s.bound];
+                   const density::IndexVar b = a_[s.bound];
                    if (!a_.mentions(s.body, s.bound)) return product({extent(b.plate, b.parent), coef(s.body)});
                    const std::string name = bound(s.bound).bound;
                    return Formula{FormulaSum{{name}, {}, {coef(s.body)}}};
@@ -306,7 +306,7 @@ Formula FormulaWriter::atom(const density::Atom& x) {
     }
     return {v};
   };
-  return mode_ == Mode::conditional ? statistic() : Formula{FormulaExpectation{{statistic()}}};
+  return mode_ == FormulaMode::conditional ? statistic() : Formula{FormulaExpectation{{statistic()}}};
 }
 
 Formula FormulaWriter::guard(const density::Guard& g) {
@@ -317,17 +317,17 @@ Formula FormulaWriter::guard(const density::Guard& g) {
   // A constant stands on the right side.
   if (symmetric && std::holds_alternative<density::IndexConstant>(a_[left])) std::swap(left, right);
   Formulas sides{index(left), index(right)};
-  if (const auto plate = plate_of(left)) count_from(*plate, right, sides[1]);
+  if (const auto plate = plate_of(left)) add_first_number(*plate, right, sides[1]);
   return {FormulaRelation{std::move(sides), sign[static_cast<int>(g.relation)]}};
 }
 
-Formula FormulaWriter::term(const density::Term& t) { return term_with(t, {}); }
+Formula FormulaWriter::term(const density::Term& t) { return term_with_factors(t, {}); }
 
-Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
+Formula FormulaWriter::term_with_factors(const density::Term& t, Formulas extra) {
   // The names of the term's own index variables are free again when this copy is gone.
   FormulaWriter inner(*this);
   FormulaSum sum;
-  for (BoundId b : t.bounds)
+  for (IndexVarId b : t.bounds)
     sum.bounds.push_back(inner.bound(b).bound);
   Formulas outer, factors;
   for (const density::Multiplicity& x : t.multiplicities)
@@ -335,7 +335,7 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
   // Numbers and sizes stand before the sum, all other factors inside it.
   CoefId before = a_.number(1), rest = a_.number(1);
   for (CoefId c : a_.factors(t.coef)) {
-    const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(c, b); });
+    const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](IndexVarId b) { return a_.mentions(c, b); });
     const bool size = std::holds_alternative<density::CoefExtent>(a_[c]);
     CoefId& side = a_.literal(c) || (size && !own) ? before : rest;
     side = a_.multiply(side, c);
@@ -368,7 +368,7 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
     // A guard on the sum's own index variables limits the sum. A solved index, [w[doc, token] = term], is an indicator
     // and stands as a factor.
     const auto inside = [&](IndexId i) {
-      return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return a_.mentions(i, b); });
+      return std::any_of(t.bounds.begin(), t.bounds.end(), [&](IndexVarId b) { return a_.mentions(i, b); });
     };
     const bool limits = g.present ? std::any_of(g.element.begin(), g.element.end(), inside)
                         : g.relation == density::Relation::equal ? inside(g.left) && inside(g.right)
@@ -389,13 +389,13 @@ Formula FormulaWriter::term_with(const density::Term& t, Formulas extra) {
 
 Formula FormulaWriter::summand(const Summand& s) {
   if (!s.in_range) return term(s.term);
-  const auto& moved = std::get<density::IndexBound>(a_[*s.in_range]);
-  const density::Bound& b = a_[moved.bound];
+  const auto& moved = std::get<density::IndexVarRef>(a_[*s.in_range]);
+  const density::IndexVar& b = a_[moved.bound];
   // The condition t+1 < size(t), with the first element's number added to the size.
   Formula end = extent(b.plate, b.parent);
   if (const std::int64_t from = m_[m_[b.plate].set].from)
     end = {FormulaAdd{{std::move(end), Formula{FormulaNumber{static_cast<double>(from)}}}}};
-  return term_with(s.term, {{FormulaRelation{{index(*s.in_range), std::move(end)}, "<"}}});
+  return term_with_factors(s.term, {{FormulaRelation{{index(*s.in_range), std::move(end)}, "<"}}});
 }
 
 }  // namespace lehr::conditionals

@@ -8,18 +8,18 @@ namespace lehr::conditionals {
 
 /// How a formula shows the other variables: as their values in a complete conditional, or as expectations under q in a
 /// mean-field update.
-enum class Mode { conditional, expected };
+enum class FormulaMode { conditional, expected };
 
 /// Translates expressions of one algebra. All formulas of one writer share its names of index variables.
 class FormulaWriter {
  public:
   /// Starts with no names given. The arguments must outlive the writer; `a` is the density's algebra or a copy that was
   /// extended.
-  FormulaWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, Mode mode)
+  FormulaWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, FormulaMode mode)
       : m_(m), c_(c), a_(a), mode_(mode), names_(m, a) {}
 
   /// Returns an index variable. The first call for it chooses its name.
-  FormulaIndex bound(density::BoundId b) { return {names_(b), 0}; }
+  FormulaIndex bound(density::IndexVarId b) { return {names_(b), 0}; }
   /// Translates an index expression, such as t-1 or user[e], to a formula.
   Formula index(density::IndexId i);
   /// Translates a coefficient (a number that depends on data and sizes) to a formula.
@@ -42,7 +42,7 @@ class FormulaWriter {
   /// Returns the indices of the statistic itself, such as k of [z = k].
   Formulas event_of(const density::Atom& x);
   /// Adds the number of the plate's first element to `to`, the formula of `i`, if `i` is a constant.
-  void count_from(model::PlateId plate, density::IndexId i, Formula& to);
+  void add_first_number(model::PlateId plate, density::IndexId i, Formula& to);
   /// Returns the plate whose elements the index ranges over, or nothing for a constant or coordinate.
   std::optional<model::PlateId> plate_of(density::IndexId i) const;
   /// Returns the number of a member variable that a coordinate of the joint variable stands for. `axes` is the element
@@ -59,7 +59,7 @@ class FormulaWriter {
   /// Returns the number of elements of a plate, or of one row of a nested plate.
   Formula extent(model::PlateId plate, std::optional<density::IndexId> row);
   /// Translates a whole term to a formula, with further factors inside its sum.
-  Formula term_with(const density::Term& t, Formulas extra);
+  Formula term_with_factors(const density::Term& t, Formulas extra);
 
   /// The model, from which names are read.
   const model::Model& m_;
@@ -68,7 +68,7 @@ class FormulaWriter {
   /// The algebra that stores the expressions.
   density::Algebra& a_;
   /// Whether other variables are shown as values or as expectations.
-  Mode mode_;
+  FormulaMode mode_;
   /// The names of index variables that were chosen so far.
   density::Names names_;
 };

@@ -7,19 +7,19 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/conditionals/neighbours.h"
+#include "compiler/conditionals/chain_lag.h"
 #include "compiler/model/walk.h"
 
 namespace lehr::conditionals {
 namespace {
 
 using density::Algebra;
-using density::BoundId;
 using density::IndexId;
+using density::IndexVarId;
 using density::Term;
 
 /// Returns true if anything in the term mentions the index variable.
-bool mentioned(const Algebra& a, const Term& t, BoundId b) {
+bool mentioned(const Algebra& a, const Term& t, IndexVarId b) {
   const auto in = [&](const auto& list) {
     return std::any_of(list.begin(), list.end(), [&](auto i) { return a.mentions(i, b); });
   };
@@ -34,7 +34,7 @@ bool mentioned(const Algebra& a, const Term& t, BoundId b) {
     if (g.present ? in(g.element) : a.mentions(g.left, b) || a.mentions(g.right, b)) return true;
   }
   return std::any_of(t.bounds.begin(), t.bounds.end(),
-                     [&](BoundId o) { return a[o].parent && a.mentions(*a[o].parent, b); });
+                     [&](IndexVarId o) { return a[o].parent && a.mentions(*a[o].parent, b); });
 }
 
 /// Turns one use into a summand: it solves the indices of the atom for given index variables and removes the atom.
@@ -46,13 +46,13 @@ class Gatherer {
   }
 
   /// Solves axis x of the atom for `target`.
-  void solve_axis(std::size_t x, BoundId target) {
+  void solve_axis(std::size_t x, IndexVarId target) {
     solve([&]() -> IndexId { return term().atoms[atom_].axes[x]; }, target);
   }
   /// Solves event index x of the atom for `target`.
-  void solve_event(std::size_t x, BoundId target) { solve_event_of(atom_, x, target); }
+  void solve_event(std::size_t x, IndexVarId target) { solve_event_of(atom_, x, target); }
   /// Solves event index x of another atom for `target`.
-  void solve_event_of(std::size_t atom, std::size_t x, BoundId target) {
+  void solve_event_of(std::size_t atom, std::size_t x, IndexVarId target) {
     solve([&]() -> IndexId { return term().atoms[atom].event[x]; }, target);
   }
   /// Removes another atom from the summand.
@@ -65,13 +65,13 @@ class Gatherer {
   Summand finish() {
     term().atoms.erase(term().atoms.begin() + static_cast<std::ptrdiff_t>(atom_));
     std::erase_if(term().guards, [&](const density::Guard& g) { return always_true(g); });
-    count_unused_bounds(a_, term());
+    count_unused_index_vars(a_, term());
     // The atoms are sorted, those with fewer summed index variables first, so that mirrored pairs become like terms.
     const auto summed = [&](const density::Atom& x) {
-      std::set<BoundId> bounds;
+      std::set<IndexVarId> bounds;
       for (IndexId i : x.axes)
         a_.collect(i, bounds);
-      return std::count_if(bounds.begin(), bounds.end(), [&](BoundId b) {
+      return std::count_if(bounds.begin(), bounds.end(), [&](IndexVarId b) {
         return std::find(term().bounds.begin(), term().bounds.end(), b) != term().bounds.end();
       });
     };
@@ -89,12 +89,12 @@ class Gatherer {
   /// Solves the index that `entry` returns for `target`: by substitution if it is an index variable of the term over
   /// the same plate, else by a guard. `entry` is called again after each change of the term.
   template <class Entry>
-  void solve(Entry entry, BoundId target) {
+  void solve(Entry entry, IndexVarId target) {
     const IndexId wanted = a_.index(target);
-    const auto* b = std::get_if<density::IndexBound>(&a_[entry()]);
+    const auto* b = std::get_if<density::IndexVarRef>(&a_[entry()]);
     const bool own = b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
     if (own && m_[a_[b->bound].plate].set == m_[a_[target].plate].set) {
-      const density::IndexBound solved = *b;
+      const density::IndexVarRef solved = *b;
       const IndexId by = a_.index(target, -solved.offset);
       term() = density::substitute(a_, std::move(term()), solved.bound, by);
       if (solved.offset < 0) summand_.in_range = by;
@@ -106,7 +106,7 @@ class Gatherer {
   /// Returns true for a guard like t + 1 >= 1.
   bool always_true(const density::Guard& g) const {
     if (g.present || g.relation != density::Relation::greater_equal) return false;
-    const auto* l = std::get_if<density::IndexBound>(&a_[g.left]);
+    const auto* l = std::get_if<density::IndexVarRef>(&a_[g.left]);
     const auto* r = std::get_if<density::IndexConstant>(&a_[g.right]);
     return l && r && l->offset >= r->value;
   }
@@ -170,7 +170,7 @@ std::map<std::int64_t, std::size_t> partners(const Algebra& a, const Term& t, st
   std::map<std::int64_t, std::size_t> out;
   for (std::size_t k = 0; k < t.atoms.size(); ++k) {
     if (k == atom || t.atoms[k].variable != t.atoms[atom].variable) continue;
-    if (const auto lag = steps_between(a, t.atoms[k], t.atoms[atom])) out[*lag] = k;
+    if (const auto lag = lag_between(a, t.atoms[k], t.atoms[atom])) out[*lag] = k;
   }
   return out;
 }
@@ -210,9 +210,9 @@ std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const 
 
 }  // namespace
 
-void count_unused_bounds(Algebra& a, Term& t) {
+void count_unused_index_vars(Algebra& a, Term& t) {
   for (std::size_t k = t.bounds.size(); k-- > 0;) {
-    const BoundId b = t.bounds[k];
+    const IndexVarId b = t.bounds[k];
     if (mentioned(a, t, b)) continue;
     const std::optional<IndexId> row = a[b].parent;
     const model::PlateId plate = a[b].plate;
@@ -225,7 +225,7 @@ std::size_t event_of_lag(const Block& b, std::int64_t lag) {
   return b.chain->factor == ChainFactor::categories ? static_cast<std::size_t>(lag) : 1;
 }
 
-Element name_element(Algebra& a, const model::Model& m, const Block& b) {
+Element generic_element(Algebra& a, const model::Model& m, const Block& b) {
   Element out;
   const model::Variable& v = m[b.variable];
   for (model::PlateId p : v.axes) {

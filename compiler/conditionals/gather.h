@@ -17,10 +17,10 @@ namespace lehr::conditionals {
 /// The element that a block's natural parameters are written for, by index variables.
 struct Element {
   /// The index variables that name the element, one for each axis of the block.
-  std::vector<density::BoundId> axes;
+  std::vector<density::IndexVarId> axes;
   /// The index variables of the statistics: none for scalars; else two, of which a category uses the first. A chain of
   /// categories has one for the element and one for each step that it reaches back.
-  std::vector<density::BoundId> event;
+  std::vector<density::IndexVarId> event;
 };
 
 /// One summand of a natural parameter of a block.
@@ -43,10 +43,10 @@ struct Affine {
 };
 
 /// Replaces each sum of a term over an index variable that nothing mentions by a factor, the size of its plate.
-void count_unused_bounds(density::Algebra& a, density::Term& t);
+void count_unused_index_vars(density::Algebra& a, density::Term& t);
 
 /// Returns a general element of `b`: new index variables over the plates of its axes and statistics.
-Element name_element(density::Algebra& a, const model::Model& m, const Block& b);
+Element generic_element(density::Algebra& a, const model::Model& m, const Block& b);
 
 /// Returns the natural parameter of each statistic of `b` in the log joint, at `element`. Those with two event indices
 /// are symmetric in them. `a` is the density's algebra or a copy that was extended.

@@ -23,7 +23,7 @@ using model::Model;
 using model::PlateId;
 using model::VariableId;
 
-std::vector<Member> laid_out(const Model& m, const std::vector<VariableId>& members) {
+std::vector<Member> member_layouts(const Model& m, const std::vector<VariableId>& members) {
   std::vector<Member> out;
   for (const VariableId v : members)
     out.push_back({v, {}, {}});
@@ -50,7 +50,7 @@ std::vector<Member> laid_out(const Model& m, const std::vector<VariableId>& memb
   return out;
 }
 
-std::string named(const Model& m, const std::vector<VariableId>& members, std::string_view quote) {
+std::string list_of_names(const Model& m, const std::vector<VariableId>& members, std::string_view quote) {
   std::vector<std::string> out;
   for (const VariableId v : members)
     out.push_back(fmt::format("{}{}{}", quote, m[v].name, quote));
@@ -69,7 +69,7 @@ VariableId add_joint(Model& m, math::Support support, std::vector<Member> member
     ids.push_back(member.variable);
   const model::Variable& first = m[ids[0]];
   model::Variable v;
-  v.name = fmt::format("joint({})", named(m, ids));
+  v.name = fmt::format("joint({})", list_of_names(m, ids));
   v.span = first.span;
   for (const std::size_t axis : members[0].shared)
     v.axes.push_back(first.axes[axis]);
@@ -89,10 +89,10 @@ namespace {
 /// Returns the term, in normal form, with atoms of the joint variable in place of those of its members. Returns nothing
 /// if a statistic is none of the joint family.
 std::optional<std::vector<Term>> rewritten(density::Algebra& a, const Model& m, VariableId joint,
-                                           const Counterpart& counterpart, Term t) {
+                                           const AtomTranslation& translation, Term t) {
   for (Atom& x : t.atoms) {
     if (m[x.variable].joint != joint) continue;
-    const std::optional<Atom> other = x.opaque.empty() ? counterpart(t, x) : std::nullopt;
+    const std::optional<Atom> other = x.opaque.empty() ? translation(t, x) : std::nullopt;
     if (!other) return std::nullopt;
     x = *other;
   }
@@ -117,15 +117,15 @@ void report_scale(const Model& m, const density::Density& d, const Term& t, cons
   const auto scale = std::ranges::find_if_not(members, [&](VariableId v) { return is_normal(m, v); });
   const std::string& tau = m[*scale].name;
   Diagnostic& out = diagnostics.add(DiagnosticKind::not_conjugate, d.origins[t.origin].span,
-                                    "one factor of " + named(m, members, "'"),
+                                    "one factor of " + list_of_names(m, members, "'"),
                                     fmt::format("the term {} is not '{}' times what is quadratic in {}",
-                                                density::print(m, d.algebra, t), tau, named(m, normal, "'")));
+                                                density::print(m, d.algebra, t), tau, list_of_names(m, normal, "'")));
   out.note(
       fmt::format("`guide joint({})` is a Normal factor in units of '{}': write every precision of {}, and of what "
                   "they are means of, as a known multiple, `precision = c * {}`",
-                  named(m, members), tau, named(m, normal, "'"), tau));
+                  list_of_names(m, members), tau, list_of_names(m, normal, "'"), tau));
   if (normal.size() > 1)
-    out.note(fmt::format("`guide joint({})` is one factor of them for any precisions", named(m, normal)));
+    out.note(fmt::format("`guide joint({})` is one factor of them for any precisions", list_of_names(m, normal)));
   else out.note("take it out of the guide: the factors are then independent of each other");
 }
 
@@ -135,24 +135,24 @@ void report(const Model& m, const density::Density& d, const Term& t, const std:
   if (are_scaled(m, members)) return report_scale(m, d, t, members, diagnostics);
   const bool normal = are_normal(m, members);
   diagnostics
-      .add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "one factor of " + named(m, members, "'"),
+      .add(DiagnosticKind::not_conjugate, d.origins[t.origin].span, "one factor of " + list_of_names(m, members, "'"),
            fmt::format("the term {} is not quadratic in {}", density::print(m, d.algebra, t),
                        normal ? "them" : "the number"))
-      .note(fmt::format("`guide joint({})` is {}: a term holds at most two of its numbers", named(m, members),
+      .note(fmt::format("`guide joint({})` is {}: a term holds at most two of its numbers", list_of_names(m, members),
                         normal ? "one Normal factor" : "a Normal factor for each value"))
       .note("take out of the guide what multiplies the others");
 }
 
 /// Replaces the members by the joint variable in all terms of the density. Returns false after it has reported a term.
 bool rewrite(density::Density& d, const Model& m, VariableId joint, const std::vector<VariableId>& members,
-             const Counterpart& counterpart, Diagnostics& diagnostics) {
+             const AtomTranslation& translation, Diagnostics& diagnostics) {
   std::vector<Term> terms;
   for (const Term& t : d.terms) {
     if (std::ranges::none_of(t.atoms, [&](const Atom& x) { return m[x.variable].joint == joint; })) {
       terms.push_back(t);
       continue;
     }
-    std::optional<std::vector<Term>> other = rewritten(d.algebra, m, joint, counterpart, t);
+    std::optional<std::vector<Term>> other = rewritten(d.algebra, m, joint, translation, t);
     if (!other) {
       report(m, d, t, members, diagnostics);
       return false;
@@ -183,7 +183,7 @@ std::vector<model::StatementId> statements_of(const Model& m, const Block& b) {
 const math::FamilyRow& family_of(const Model& m, const Conditionals& c, VariableId v) {
   const math::FamilyRow& whole = *c[c.block_of[v.index()]].family;
   if (!m[v].joint || m[v].support == whole.support) return whole;
-  return math::member_family(m[v].support, m[*m[v].joint].support);
+  return math::marginal_family(m[v].support, m[*m[v].joint].support);
 }
 
 }  // namespace lehr::conditionals
@@ -202,7 +202,7 @@ struct JointKind {
   std::optional<std::string> (*why_not)(const model::Model&, const Members&);
   model::VariableId (*add)(model::Model&, Members);  // adds the joint variable to the model
   /// Returns the translation of statistics.
-  Counterpart (*counterpart)(density::Algebra&, const model::Model&, model::VariableId);
+  AtomTranslation (*translation)(density::Algebra&, const model::Model&, model::VariableId);
   const char* note;  // the advice if `why_not` has a reason
 };
 
@@ -212,9 +212,9 @@ constexpr const char* kPlates =
     "each element of the factor";
 
 /// The kinds. The first that fits is taken.
-const JointKind kKinds[] = {{are_normal, why_not_one_normal, add_one_normal, in_vector, kPlates},
-                            {are_scaled, why_not_scaled, add_scaled, in_scaled, kPlates},
-                            {are_switched, why_not_switched, add_switched, in_components,
+const JointKind kKinds[] = {{are_normal, why_not_one_normal, add_one_normal, vector_translation, kPlates},
+                            {are_scaled, why_not_scaled, add_scaled, scaled_translation, kPlates},
+                            {are_switched, why_not_switched, add_switched, switched_translation,
                              "a category or bit and the number that it switches lie on the same plates"}};
 
 }  // namespace
@@ -227,14 +227,15 @@ std::optional<Expanded> join(Expanded expanded, Diagnostics& diagnostics) {
     const auto kind = std::ranges::find_if(kKinds, [&](const JointKind& x) { return x.are(m, members); });
     if (kind == std::end(kKinds)) continue;  // a mean and its precision, or an error that derive() reports
     if (const std::optional<std::string> why = kind->why_not(m, members)) {
-      diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, named(m, members, "'"), *why).note(kind->note);
+      diagnostics.add(DiagnosticKind::joint_members, m[members[0]].span, list_of_names(m, members, "'"), *why)
+          .note(kind->note);
       return std::nullopt;
     }
     const model::VariableId joint = kind->add(m, members);
     for (const model::JointPrior& prior : std::vector(m.joint_priors))
-      if (prior.guide == k) put_joint_prior(m, expanded.density, joint, prior);
-    const Counterpart counterpart = kind->counterpart(expanded.density.algebra, m, joint);
-    if (!rewrite(expanded.density, m, joint, members, counterpart, diagnostics)) return std::nullopt;
+      if (prior.guide == k) replace_prior(m, expanded.density, joint, prior);
+    const AtomTranslation translation = kind->translation(expanded.density.algebra, m, joint);
+    if (!rewrite(expanded.density, m, joint, members, translation, diagnostics)) return std::nullopt;
   }
   return expanded;
 }

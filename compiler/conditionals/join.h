@@ -12,7 +12,7 @@ namespace lehr::conditionals {
 
 /// Returns the members of a joint variable, each with its axes divided in two. Shared axes are over plates that every
 /// member has, in the order of the first member; the others number coordinates of the member.
-std::vector<model::Member> laid_out(const model::Model& m, const std::vector<model::VariableId>& members);
+std::vector<model::Member> member_layouts(const model::Model& m, const std::vector<model::VariableId>& members);
 
 /// Adds the joint variable of the members to the model, on their shared axes, and returns it. The caller sets its event
 /// axis or its values.
@@ -29,11 +29,12 @@ model::ExprId add_expr(model::Model& m, Node node, Span span) {
 }
 
 /// Returns the names of the variables as a list, "a, b", each in the given quotes.
-std::string named(const model::Model& m, const std::vector<model::VariableId>& members, std::string_view quote = "");
+std::string list_of_names(const model::Model& m, const std::vector<model::VariableId>& members,
+                          std::string_view quote = "");
 
 /// Translates an atom of a member to an atom of the joint variable. It may add index variables to the sum of the term.
 /// It returns nothing if the joint variable has no such statistic.
-using Counterpart = std::function<std::optional<density::Atom>(density::Term& t, const density::Atom& x)>;
+using AtomTranslation = std::function<std::optional<density::Atom>(density::Term& t, const density::Atom& x)>;
 
 /// Returns true if the variable is a real number or a vector.
 bool is_normal(const model::Model& m, model::VariableId v);
@@ -42,7 +43,7 @@ bool are_normal(const model::Model& m, const std::vector<model::VariableId>& mem
 /// Adds the vector of all numbers of Normal members to the model and returns it.
 model::VariableId add_one_normal(model::Model& m, std::vector<model::VariableId> members);
 /// Returns the translation of statistics of Normal members to comp and comp2 of their vector.
-Counterpart in_vector(density::Algebra& a, const model::Model& m, model::VariableId joint);
+AtomTranslation vector_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
 /// Adds the plate that numbers the coordinates of the Normal members of `joint`, one member after another, and returns
 /// it. Its size is the sum over the members of the product of their own extents.
@@ -61,7 +62,7 @@ std::optional<std::string> why_not_scaled(const model::Model& m, const std::vect
 model::VariableId add_scaled(model::Model& m, std::vector<model::VariableId> members);
 /// Returns the translation of statistics of Normal members and their precision to those of the joint variable: tau * x
 /// becomes weighted.
-Counterpart in_scaled(density::Algebra& a, const model::Model& m, model::VariableId joint);
+AtomTranslation scaled_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
 /// Returns true if the two variables are a category or bit, and a real number, in either order.
 bool are_switched(const model::Model& m, const std::vector<model::VariableId>& members);
@@ -73,10 +74,10 @@ std::optional<std::string> why_not_switched(const model::Model& m, const std::ve
 model::VariableId add_switched(model::Model& m, std::vector<model::VariableId> members);
 /// Returns the translation of statistics of a category z and a number x to those of the joint variable: x becomes the
 /// sum over k of [z = k] x.
-Counterpart in_components(density::Algebra& a, const model::Model& m, model::VariableId joint);
+AtomTranslation switched_translation(density::Algebra& a, const model::Model& m, model::VariableId joint);
 
 /// Replaces the prior terms of the members by a joint prior that data give in natural parameters (a posterior that is
 /// used as a prior). It is called after the joint variable is added and before its members' terms are translated.
-void put_joint_prior(model::Model& m, density::Density& d, model::VariableId joint, const model::JointPrior& prior);
+void replace_prior(model::Model& m, density::Density& d, model::VariableId joint, const model::JointPrior& prior);
 
 }  // namespace lehr::conditionals

@@ -42,7 +42,7 @@ bool are_normal(const Model& m, const std::vector<VariableId>& members) {
 }
 
 std::optional<std::string> why_not_coordinates(const Model& m, const std::vector<VariableId>& members) {
-  for (const Member& member : laid_out(m, members)) {
+  for (const Member& member : member_layouts(m, members)) {
     const model::Variable& v = m[member.variable];
     for (const std::size_t axis : member.own) {
       const PlateId p = m[v.axes[axis]].set;
@@ -77,16 +77,16 @@ PlateId add_coordinates(Model& m, VariableId joint) {
     }
     size = size ? add_expr(m, model::Binary{model::BinaryOp::add, *size, part}, span) : part;
   }
-  return add_plate(m, fmt::format("coordinate({})", named(m, members)), span, *size);
+  return add_plate(m, fmt::format("coordinate({})", list_of_names(m, members)), span, *size);
 }
 
 VariableId add_one_normal(Model& m, std::vector<VariableId> members) {
-  const VariableId joint = add_joint(m, math::Support::vector, laid_out(m, members));
+  const VariableId joint = add_joint(m, math::Support::vector, member_layouts(m, members));
   m.variables[joint.index()].event = {add_coordinates(m, joint)};
   return joint;
 }
 
-Counterpart in_vector(density::Algebra& a, const Model& m, VariableId joint) {
+AtomTranslation vector_translation(density::Algebra& a, const Model& m, VariableId joint) {
   return [&a, &m, joint](density::Term&, const Atom& x) -> std::optional<Atom> {
     if (!is_linear(x) && !is_quadratic(x)) return std::nullopt;
     const std::vector<Member>& members = m[joint].auxiliary->members;

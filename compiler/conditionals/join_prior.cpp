@@ -9,10 +9,10 @@
 namespace lehr::conditionals {
 namespace {
 
-using density::BoundId;
 using density::CoefData;
-using density::IndexBound;
 using density::IndexId;
+using density::IndexVarId;
+using density::IndexVarRef;
 using density::Term;
 using model::Model;
 using model::PlateId;
@@ -29,9 +29,9 @@ OverElements over_elements(density::Algebra& a, const Model& m, const model::Var
   for (const PlateId p : v.axes) {
     const model::Plate& plate = m[m[p].set];
     const bool nested = plate.parent && !out.axes.empty();
-    const BoundId b = a.bound({plate.name, m[p].set, nested ? std::optional(out.axes.back()) : std::nullopt, false});
+    const IndexVarId b = a.bound({plate.name, m[p].set, nested ? std::optional(out.axes.back()) : std::nullopt, false});
     out.term.bounds.push_back(b);
-    out.axes.push_back(a.index(IndexBound{b}));
+    out.axes.push_back(a.index(IndexVarRef{b}));
   }
   return out;
 }
@@ -44,7 +44,7 @@ void place(Model& m, model::GivenId given, const model::Variable& v, int rank) {
 
 }  // namespace
 
-void put_joint_prior(Model& m, density::Density& d, model::VariableId joint, const model::JointPrior& prior) {
+void replace_prior(Model& m, density::Density& d, model::VariableId joint, const model::JointPrior& prior) {
   std::vector<model::StatementId> own;
   for (const model::Member& member : m[joint].auxiliary->members)
     own.push_back(m[member.variable].statement);
@@ -63,9 +63,9 @@ void put_joint_prior(Model& m, density::Density& d, model::VariableId joint, con
     OverElements over = over_elements(a, m, v);
     std::vector<IndexId> event;
     for (int k = 0; k < rank; ++k) {
-      const BoundId b = a.bound({m[v.event[0]].name, v.event[0], std::nullopt, false});
+      const IndexVarId b = a.bound({m[v.event[0]].name, v.event[0], std::nullopt, false});
       over.term.bounds.push_back(b);
-      event.push_back(a.index(IndexBound{b}));
+      event.push_back(a.index(IndexVarRef{b}));
     }
     std::vector<IndexId> at = over.axes;
     at.insert(at.end(), event.begin(), event.end());

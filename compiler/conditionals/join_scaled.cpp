@@ -24,7 +24,7 @@ bool are_a_pair(const Model& m, const std::vector<VariableId>& members) {
   if (members.size() != 2 ||
       std::ranges::any_of(members, [&](VariableId v) { return m[v].support == Support::vector; }))
     return false;
-  return std::ranges::all_of(laid_out(m, members), [](const Member& x) { return x.own.empty(); });
+  return std::ranges::all_of(member_layouts(m, members), [](const Member& x) { return x.own.empty(); });
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ bool are_scaled(const Model& m, const std::vector<VariableId>& members) {
 }
 
 std::optional<std::string> why_not_scaled(const Model& m, const std::vector<VariableId>& members) {
-  for (const Member& member : laid_out(m, members)) {
+  for (const Member& member : member_layouts(m, members)) {
     const model::Variable& v = m[member.variable];
     if (v.support == Support::positive && !member.own.empty())
       return fmt::format("not all of them lie on plate '{}' of '{}', so that they have several precisions",
@@ -48,20 +48,21 @@ std::optional<std::string> why_not_scaled(const Model& m, const std::vector<Vari
 
 VariableId add_scaled(Model& m, std::vector<VariableId> members) {
   std::ranges::stable_partition(members, [&](VariableId v) { return is_normal(m, v); });
-  const VariableId joint = add_joint(m, Support::scaled, laid_out(m, members));
+  const VariableId joint = add_joint(m, Support::scaled, member_layouts(m, members));
   m.variables[joint.index()].event = {add_coordinates(m, joint)};
   return joint;
 }
 
-Counterpart in_scaled(density::Algebra& a, const Model& m, VariableId joint) {
-  return [&m, joint, of_vector = in_vector(a, m, joint)](density::Term& t, const Atom& x) -> std::optional<Atom> {
-    if (is_normal(m, x.variable)) return of_vector(t, x);
-    if (x.stat != Stat::value && x.stat != Stat::log) return std::nullopt;
-    Atom out{joint, {}, x.stat, {}, {}};
-    for (const std::size_t axis : m[joint].auxiliary->members.back().shared)
-      out.axes.push_back(x.axes[axis]);
-    return out;
-  };
+AtomTranslation scaled_translation(density::Algebra& a, const Model& m, VariableId joint) {
+  return
+      [&m, joint, of_vector = vector_translation(a, m, joint)](density::Term& t, const Atom& x) -> std::optional<Atom> {
+        if (is_normal(m, x.variable)) return of_vector(t, x);
+        if (x.stat != Stat::value && x.stat != Stat::log) return std::nullopt;
+        Atom out{joint, {}, x.stat, {}, {}};
+        for (const std::size_t axis : m[joint].auxiliary->members.back().shared)
+          out.axes.push_back(x.axes[axis]);
+        return out;
+      };
 }
 
 }  // namespace lehr::conditionals

@@ -29,7 +29,7 @@ bool are_switched(const Model& m, const std::vector<VariableId>& members) {
 }
 
 std::optional<std::string> why_not_switched(const Model& m, const std::vector<VariableId>& members) {
-  for (const Member& member : laid_out(m, members))
+  for (const Member& member : member_layouts(m, members))
     if (!member.own.empty()) return fmt::format("'{}' has a plate that the other has not", m[member.variable].name);
   return std::nullopt;
 }
@@ -37,7 +37,7 @@ std::optional<std::string> why_not_switched(const Model& m, const std::vector<Va
 VariableId add_switched(Model& m, std::vector<VariableId> members) {
   if (!is_switch(m, members[0])) std::swap(members[0], members[1]);
   const model::Variable chosen = m[members[0]];  // a copy: the joint variable is added below
-  const VariableId joint = add_joint(m, Support::switched, laid_out(m, members));
+  const VariableId joint = add_joint(m, Support::switched, member_layouts(m, members));
   std::optional<model::PlateId> values = chosen.value_plate;
   if (!values)
     values =
@@ -46,7 +46,7 @@ VariableId add_switched(Model& m, std::vector<VariableId> members) {
   return joint;
 }
 
-Counterpart in_components(density::Algebra& a, const Model& m, VariableId joint) {
+AtomTranslation switched_translation(density::Algebra& a, const Model& m, VariableId joint) {
   return [&a, &m, joint](density::Term& t, const Atom& x) -> std::optional<Atom> {
     const std::vector<Member>& members = m[joint].auxiliary->members;
     const auto member = std::ranges::find(members, x.variable, &Member::variable);

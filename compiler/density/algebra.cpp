@@ -11,13 +11,13 @@
 #include "compiler/support/overloaded.h"
 
 namespace lehr::density {
-BoundId Algebra::bound(Bound b) {
+IndexVarId Algebra::bound(IndexVar b) {
   bounds_.push_back(std::move(b));
-  return BoundId(bounds_.size() - 1);
+  return IndexVarId(bounds_.size() - 1);
 }
 
-BoundId Algebra::fresh_like(BoundId b, std::optional<IndexId> parent) {
-  Bound copy = bounds_[b.index()];
+IndexVarId Algebra::fresh_like(IndexVarId b, std::optional<IndexId> parent) {
+  IndexVar copy = bounds_[b.index()];
   copy.parent = parent;
   return bound(std::move(copy));
 }
@@ -25,7 +25,7 @@ BoundId Algebra::fresh_like(BoundId b, std::optional<IndexId> parent) {
 IndexId Algebra::index(IndexNode node) {
   auto [it, inserted] = index_ids_.try_emplace(node, IndexId(indices_.size()));
   if (inserted) {
-    index_bounds_.push_back(find_bounds(node));
+    index_bounds_.push_back(find_index_vars(node));
     indices_.push_back(std::move(node));
   }
   return it->second;
@@ -36,7 +36,7 @@ CoefId Algebra::coef(CoefNode node) {
   if (auto* x = std::get_if<CoefInverse>(&node); x && x->column < x->row) std::swap(x->row, x->column);
   auto [it, inserted] = coef_ids_.try_emplace(node, CoefId(coefs_.size()));
   if (inserted) {
-    coef_bounds_.push_back(find_bounds(node));
+    coef_bounds_.push_back(find_index_vars(node));
     coefs_.push_back(std::move(node));
   }
   return it->second;
@@ -129,9 +129,9 @@ CoefId Algebra::apply(Function f, CoefId a) {
   return coef(CoefApply{f, a});
 }
 
-std::vector<BoundId> Algebra::find_bounds(const IndexNode& node) const {
-  std::set<BoundId> out;
-  if (const auto* b = std::get_if<IndexBound>(&node)) out.insert(b->bound);
+std::vector<IndexVarId> Algebra::find_index_vars(const IndexNode& node) const {
+  std::set<IndexVarId> out;
+  if (const auto* b = std::get_if<IndexVarRef>(&node)) out.insert(b->bound);
   if (const auto* l = std::get_if<IndexLookup>(&node)) {
     for (IndexId k : l->indices)
       collect(k, out);
@@ -143,8 +143,8 @@ std::vector<BoundId> Algebra::find_bounds(const IndexNode& node) const {
   return {out.begin(), out.end()};
 }
 
-std::vector<BoundId> Algebra::find_bounds(const CoefNode& node) const {
-  std::set<BoundId> out;
+std::vector<IndexVarId> Algebra::find_index_vars(const CoefNode& node) const {
+  std::set<IndexVarId> out;
   const auto all = [&](const auto& expressions) {
     for (auto e : expressions)
       collect(e, out);
@@ -173,15 +173,15 @@ std::vector<BoundId> Algebra::find_bounds(const CoefNode& node) const {
   return {out.begin(), out.end()};
 }
 
-Algebra::Substitution Algebra::replace(BoundId b, IndexId by) {
+Algebra::Substitution Algebra::replace(IndexVarId b, IndexId by) {
   return [this, b, by](IndexId i) -> std::optional<IndexId> {
-    const auto* bound = std::get_if<IndexBound>(&indices_[i.index()]);
+    const auto* bound = std::get_if<IndexVarRef>(&indices_[i.index()]);
     // The occurrence may have an offset of its own: t-1 with t = u+1 is u.
     if (!bound || bound->bound != b) return std::nullopt;
     if (bound->offset == 0) return by;
     // A copy, because index() may add nodes.
     const IndexNode target = indices_[by.index()];
-    if (const auto* t = std::get_if<IndexBound>(&target)) return index(t->bound, t->offset + bound->offset);
+    if (const auto* t = std::get_if<IndexVarRef>(&target)) return index(t->bound, t->offset + bound->offset);
     if (const auto* t = std::get_if<IndexConstant>(&target)) return index(IndexConstant{t->value + bound->offset});
     return std::nullopt;
   };
@@ -233,12 +233,12 @@ CoefId Algebra::substitute(CoefId c, const Substitution& s) {
                  },
                  [&](const CoefApply& a) { return apply(a.function, substitute(a.argument, s)); },
                  [&](const CoefSum& sum) {
-                   const Bound inner = bounds_[sum.bound.index()];
+                   const IndexVar inner = bounds_[sum.bound.index()];
                    if (!inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
                    const IndexId parent = substitute(*inner.parent, s);
                    if (parent == *inner.parent) return coef(CoefSum{sum.bound, substitute(sum.body, s)});
                    // The sum runs over another row now, so it gets an index variable of its own with the new parent.
-                   const BoundId b = fresh_like(sum.bound, parent);
+                   const IndexVarId b = fresh_like(sum.bound, parent);
                    return coef(CoefSum{b, substitute(substitute(sum.body, replace(sum.bound, index(b))), s)});
                  },
                  [&](const CoefInverse& m) {

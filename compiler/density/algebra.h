@@ -24,13 +24,13 @@ using IndexId = Id<struct IndexTag>;
 /// The id of a coefficient: a real number that depends on data and sizes alone, stored in an Algebra.
 using CoefId = Id<struct CoefTag>;
 /// The id of an index variable of a sum, stored in an Algebra.
-using BoundId = Id<struct DensityBoundTag>;
+using IndexVarId = Id<struct DensityIndexVarTag>;
 /// Names an array that the schedule derives: a statistic, a table, or the sums of a residual form. A density that
 /// expand() returns has none.
 using ArrayId = Id<struct ArrayTag>;
 
 /// An index variable of a sum. Two index variables with the same name are different.
-struct Bound {
+struct IndexVar {
   /// The name of the index variable, for printing only.
   std::string name;
   /// The plate that the variable ranges over, with aliases resolved. Nested plates keep their own id.
@@ -45,13 +45,13 @@ struct Bound {
 using DataSource = std::variant<model::GivenId, model::VariableId>;
 
 /// The index expression "index variable plus offset": `n`, `t-1`.
-struct IndexBound {
+struct IndexVarRef {
   /// The index variable that the offset is added to.
-  BoundId bound;
+  IndexVarId bound;
   /// The number that is added to the index variable.
   std::int64_t offset = 0;
-  /// Compares two IndexBound nodes, field by field, for the maps that find equal nodes.
-  auto operator<=>(const IndexBound&) const = default;
+  /// Compares two IndexVarRef nodes, field by field, for the maps that find equal nodes.
+  auto operator<=>(const IndexVarRef&) const = default;
 };
 /// The index expression that is a fixed element, counted from 0.
 struct IndexConstant {
@@ -81,7 +81,7 @@ struct IndexCoordinate {
   auto operator<=>(const IndexCoordinate&) const = default;
 };
 /// An index expression: an index variable with an offset, a constant, a lookup in data, or a coordinate.
-using IndexNode = std::variant<IndexBound, IndexConstant, IndexLookup, IndexCoordinate>;
+using IndexNode = std::variant<IndexVarRef, IndexConstant, IndexLookup, IndexCoordinate>;
 
 /// A function of one real number: log, exp, reciprocal, lgamma and others.
 using math::Function;
@@ -164,7 +164,7 @@ struct CoefApply {
 /// an index variable.
 struct CoefSum {
   /// The index variable that is summed over.
-  BoundId bound;
+  IndexVarId bound;
   /// The coefficient that is added up for each value of the index variable.
   CoefId body;
   /// Compares two CoefSum nodes, field by field, for the maps that find equal nodes.
@@ -200,14 +200,14 @@ using CoefNode = std::variant<CoefNumber, CoefConstant, CoefData, CoefArray, Coe
 class Algebra {
  public:
   /// Adds an index variable and returns its id. Every call adds a new one.
-  BoundId bound(Bound b);
+  IndexVarId bound(IndexVar b);
   /// Adds an index variable with the name, plate and kind of `b` and the given parent, and returns its id.
-  BoundId fresh_like(BoundId b, std::optional<IndexId> parent);
+  IndexVarId fresh_like(IndexVarId b, std::optional<IndexId> parent);
 
   /// Returns the id of an index expression, which is added if there is no equal one.
   IndexId index(IndexNode node);
   /// Returns the index expression "`b` plus `offset`".
-  IndexId index(BoundId b, std::int64_t offset = 0) { return index(IndexBound{b, offset}); }
+  IndexId index(IndexVarId b, std::int64_t offset = 0) { return index(IndexVarRef{b, offset}); }
 
   /// Returns the id of a coefficient, which is added if there is no equal one. It does not simplify: sums and products
   /// are made by add() and multiply().
@@ -227,7 +227,7 @@ class Algebra {
   CoefId apply(Function f, CoefId a);
 
   /// Returns the index variable with the given id.
-  const Bound& operator[](BoundId id) const { return bounds_[id.index()]; }
+  const IndexVar& operator[](IndexVarId id) const { return bounds_[id.index()]; }
   /// Returns the index expression with the given id.
   const IndexNode& operator[](IndexId id) const { return indices_[id.index()]; }
   /// Returns the coefficient with the given id.
@@ -239,18 +239,18 @@ class Algebra {
   std::vector<CoefId> factors(CoefId c) const;
 
   /// Returns the index variables that occur free in an index expression, ascending.
-  const std::vector<BoundId>& bounds_of(IndexId i) const { return index_bounds_[i.index()]; }
+  const std::vector<IndexVarId>& index_vars_of(IndexId i) const { return index_bounds_[i.index()]; }
   /// Returns the index variables that occur free in a coefficient, ascending.
-  const std::vector<BoundId>& bounds_of(CoefId c) const { return coef_bounds_[c.index()]; }
+  const std::vector<IndexVarId>& index_vars_of(CoefId c) const { return coef_bounds_[c.index()]; }
   /// Returns true if `b` occurs free in an index expression or coefficient.
   template <class Expression>
-  bool mentions(Expression e, BoundId b) const {
-    return std::binary_search(bounds_of(e).begin(), bounds_of(e).end(), b);
+  bool mentions(Expression e, IndexVarId b) const {
+    return std::binary_search(index_vars_of(e).begin(), index_vars_of(e).end(), b);
   }
   /// Adds the free index variables of an index expression or coefficient to `out`.
   template <class Expression>
-  void collect(Expression e, std::set<BoundId>& out) const {
-    out.insert(bounds_of(e).begin(), bounds_of(e).end());
+  void collect(Expression e, std::set<IndexVarId>& out) const {
+    out.insert(index_vars_of(e).begin(), index_vars_of(e).end());
   }
 
   /// A function that gives the replacement of an index expression, or nothing to look inside it instead.
@@ -261,22 +261,22 @@ class Algebra {
   CoefId substitute(CoefId c, const Substitution& s);
   /// Returns the substitution of the index variable `b` by `by`. Offsets add up: t+1 with t = u-1 is u. An offset
   /// cannot be added to a lookup or coordinate, so `t-1` stays as it is for these.
-  Substitution replace(BoundId b, IndexId by);
+  Substitution replace(IndexVarId b, IndexId by);
 
  private:
   /// Returns the free index variables of an index expression, from those of its parts.
-  std::vector<BoundId> find_bounds(const IndexNode& node) const;
+  std::vector<IndexVarId> find_index_vars(const IndexNode& node) const;
   /// Returns the free index variables of a coefficient, from those of its parts.
-  std::vector<BoundId> find_bounds(const CoefNode& node) const;
+  std::vector<IndexVarId> find_index_vars(const CoefNode& node) const;
 
-  /// All index variables of the arena, by BoundId.
-  std::vector<Bound> bounds_;
+  /// All index variables of the arena, by IndexVarId.
+  std::vector<IndexVar> bounds_;
   /// All index expressions of the arena, by IndexId.
   std::vector<IndexNode> indices_;
   /// All coefficients of the arena, by CoefId.
   std::vector<CoefNode> coefs_;
   /// The free index variables of each index expression and of each coefficient, by id.
-  std::vector<std::vector<BoundId>> index_bounds_, coef_bounds_;
+  std::vector<std::vector<IndexVarId>> index_bounds_, coef_bounds_;
   /// The id of each index expression by its contents, so that equal ones get one id.
   std::map<IndexNode, IndexId> index_ids_;
   /// The id of each coefficient by its contents, so that equal ones get one id.

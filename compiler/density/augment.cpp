@@ -35,7 +35,7 @@ model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axe
   AuxiliaryKey key{m_[*statement_].variable, kind, axes, values, bound, {}, {}};
   if (kind == Kind::bound && !draws_) {
     // Each value of the bits and each part of a mixture has a tangent point of its own.
-    std::get<std::vector<bool>>(key) = setting_;
+    std::get<std::vector<bool>>(key) = bit_values_;
     std::get<std::optional<std::size_t>>(key) = part_;
   }
   const auto [known, inserted] = auxiliaries_.try_emplace(std::move(key));
@@ -81,7 +81,7 @@ Poly Expander::log_of_summand(const Term& t) {
   Term inner = t;
   std::vector<Atom> selections;
   std::erase_if(inner.atoms, [&](const Atom& x) {
-    const auto* k = x.stat == Stat::indicator ? std::get_if<IndexBound>(&a_[x.event[0]]) : nullptr;
+    const auto* k = x.stat == Stat::indicator ? std::get_if<IndexVarRef>(&a_[x.event[0]]) : nullptr;
     if (!k || !a_[k->bound].selector || k->offset != 0) return false;
     selections.push_back(x);
     return true;
@@ -99,19 +99,20 @@ Poly Expander::family_log(const Poly& p) {
   const model::Variable& host = m_[m_[*statement_].variable];
   const bool counts = host.observed && (host.support == math::Support::count || host.support == math::Support::counts ||
                                         host.support == math::Support::category);
-  const bool sum = p.size() > 1 || std::any_of(p.begin(), p.end(), [&](const Term& t) {
-                     return std::any_of(t.bounds.begin(), t.bounds.end(), [&](BoundId b) { return !a_[b].selector; });
-                   });
+  const bool sum =
+      p.size() > 1 || std::any_of(p.begin(), p.end(), [&](const Term& t) {
+        return std::any_of(t.bounds.begin(), t.bounds.end(), [&](IndexVarId b) { return !a_[b].selector; });
+      });
   return counts && sum && !as_coefficient(a_, m_, p) ? log_of_sum(p) : log(p);
 }
 
 Poly Expander::log_of_sum(const Poly& p) {
   std::vector<const Term*> fixed;  // single summands: the first values of the source
   const Term* spread = nullptr;    // one summand for each element of a plate: the other values
-  BoundId over;                    // the index variable of that plate
+  IndexVarId over;                 // the index variable of that plate
   for (const Term& t : p) {
-    std::vector<BoundId> sums;
-    for (BoundId b : t.bounds) {
+    std::vector<IndexVarId> sums;
+    for (IndexVarId b : t.bounds) {
       if (!a_[b].selector) sums.push_back(b);
     }
     const auto sign = a_.literal(a_.factors(t.coef).front());
@@ -158,7 +159,7 @@ Poly Expander::log_logistic(const Poly& eta, double sign, std::optional<IndexId>
     return constant(
         a_.add({a_.multiply(a_.number(sign), half), a_.multiply(minus, log_cosh), a_.number(-std::log(2))}));
   }
-  const Touching xi = own_point(math::logistic_bound(), eta, at);
+  const TangentPoint xi = statement_tangent_point(math::logistic_bound(), eta, at);
   const Poly square = product(eta, eta);
   Poly out = add(scale(a_, a_.number(0.5 * sign), eta), statistic(xi, Stat::offset));
   return add(std::move(out), scale(a_, a_.number(-1), product(statistic(xi, Stat::curvature), square)));
@@ -172,7 +173,7 @@ Poly Expander::log_ordered(const model::OrderedLogistic& ordered, IndexId catego
   const model::PlateId cuts = m_[ordered.cuts].shape[0];
   // Restricts terms to the category whose number is that of the cut i plus `above`.
   const auto where = [&](IndexId i, std::int64_t above, Poly p) {
-    const IndexId next = a_.index(std::get<IndexBound>(a_[i]).bound, above);
+    const IndexId next = a_.index(std::get<IndexVarRef>(a_[i]).bound, above);
     return with_guard(std::move(p), {Relation::equal, next, category, std::nullopt, {}});
   };
   Poly out = sum_over(cuts, [&](IndexId i) {
@@ -213,7 +214,7 @@ Poly Expander::log_gap(const Poly& p) {
 
 Poly Expander::own_statistic(model::VariableId auxiliary, Stat stat, std::vector<IndexId> event) {
   Poly p = constant(a_, 1);
-  p[0].atoms.push_back({auxiliary, own_, stat, std::move(event), {}});
+  p[0].atoms.push_back({auxiliary, statement_element_, stat, std::move(event), {}});
   return p;
 }
 
@@ -238,7 +239,7 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
         {"write a Bernoulli for each trial; trials that are alike are counted by `plate trial times count`",
          "logistic(...) is for other counts too"});
   largest_ = {argument, eta.size()};
-  if (!draws_ && (part_ || !setting_.empty() || !selectors_of(eta).empty())) return log_probit_at_point(eta, sign);
+  if (!draws_ && (part_ || !bit_values_.empty() || !free_selectors(eta).empty())) return log_probit_at_point(eta, sign);
   // The density of u ~ N(eta, 1) with a limit at 0. Albert & Chib (1993).
   const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
   const Poly value = own_statistic(u, Stat::value), rest = add(value, scale(a_, a_.number(-1), eta));
@@ -249,7 +250,7 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
 Poly Expander::log_probit_at_point(const Poly& eta, double sign) {
   // The factor of u is N(m, 1) above 0 at its optimum, and E[log N(u; eta, 1)] plus its entropy is
   //     offset(m) + tangent(m) eta - eta^2 / 2 with tangent(m) = E[u].
-  const Touching m = own_point(math::probit_bound(), eta);
+  const TangentPoint m = statement_tangent_point(math::probit_bound(), eta);
   Poly out = add(statistic(m, Stat::offset), scale(a_, a_.number(sign), product(statistic(m, Stat::tangent), eta)));
   return add(std::move(out), scale(a_, a_.number(-0.5), product(eta, eta)));
 }
@@ -259,7 +260,7 @@ Poly Expander::log_softmax(model::ExprId scores, IndexId at) {
   // The last sum is sum_j e_j^2 - (sum_j e_j)^2 / size, so that no term has a mean.
   const model::PlateId plate = m_[scores].shape[0];
   const Poly total = sum_over(plate, [&](IndexId j) { return component(scores, {j}); });
-  const Touching psi = own_point(math::softmax_bound(), total, std::nullopt, m_[plate].set);
+  const TangentPoint psi = statement_tangent_point(math::softmax_bound(), total, std::nullopt, m_[plate].set);
   largest_ = {scores, total.size()};
   Poly linear =
       sum_over(plate, [&](IndexId j) { return product(statistic(psi, Stat::slope, {j}), component(scores, {j})); });
@@ -302,18 +303,18 @@ Poly Expander::censored(const model::Distribution& d, const model::Limits& limit
   Poly out;
   if (d.family->gaussian) {
     // A Normal density of the auxiliary number, which censored_value() limits.
-    in_place_of_value_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
+    value_override_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
     out = distribution(d);
   } else {
     out = scale(a_, c.known, distribution(d));
     // The log probability of the tail beyond each limit, read at the limit.
     for (const Censoring::Side& s : c.sides) {
-      in_place_of_value_ = constant(s.limit);
+      value_override_ = constant(s.limit);
       out = add(std::move(out),
                 scale(a_, s.beyond, distribution(d, s.sign > 0 ? *d.family->log_above : *d.family->log_below)));
     }
   }
-  in_place_of_value_.reset();
+  value_override_.reset();
   return out;
 }
 
@@ -330,7 +331,7 @@ Poly Expander::censored_value(const model::Limits& limits) {
   return out;
 }
 
-void Expander::own_copies(Term& t) {
+void Expander::count_to_multiplicity(Term& t) {
   const model::VariableId host = m_[*statement_].variable;
   for (const Atom& x : t.atoms) {
     const auto& auxiliary = m_[x.variable].auxiliary;

@@ -10,11 +10,11 @@ namespace lehr::density {
 
 using math::Stat;
 
-Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& p) {
+Expander::TangentPoint Expander::new_tangent_point(const math::FamilyRow& bound, const Poly& p) {
   // The point has one element for each value of the index variables that p depends on and does not sum over.
-  std::set<BoundId> free;
+  std::set<IndexVarId> free;
   for (const Term& t : p) {
-    std::set<BoundId> mentioned;
+    std::set<IndexVarId> mentioned;
     a_.collect(t.coef, mentioned);
     for (const Atom& x : t.atoms) {
       for (IndexId i : x.axes)
@@ -22,15 +22,15 @@ Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& 
       for (IndexId i : x.event)
         a_.collect(i, mentioned);
     }
-    for (BoundId b : t.bounds)
+    for (IndexVarId b : t.bounds)
       mentioned.erase(b);
     // A sampler draws one point, not one for each value of a switch.
-    if (draws_) std::erase_if(mentioned, [&](BoundId b) { return a_[b].selector; });
+    if (draws_) std::erase_if(mentioned, [&](IndexVarId b) { return a_[b].selector; });
     free.insert(mentioned.begin(), mentioned.end());
   }
   std::vector<model::PlateId> axes;
-  Touching out;
-  for (BoundId b : free) {
+  TangentPoint out;
+  for (IndexVarId b : free) {
     axes.push_back(m_[a_[b].plate].parent ? a_[b].plate : m_[a_[b].plate].set);
     out.element.push_back(a_.index(b));
   }
@@ -38,21 +38,22 @@ Expander::Touching Expander::touching(const math::FamilyRow& bound, const Poly& 
   return out;
 }
 
-Expander::Touching Expander::own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at,
-                                       std::optional<model::PlateId> values) {
+Expander::TangentPoint Expander::statement_tangent_point(const math::FamilyRow& bound, const Poly& p,
+                                                         std::optional<IndexId> at,
+                                                         std::optional<model::PlateId> values) {
   std::vector<model::PlateId> axes = m_[m_[*statement_].variable].axes;
-  std::vector<IndexId> more = selectors_of(p);
+  std::vector<IndexId> more = free_selectors(p);
   if (at) more.insert(more.begin(), *at);
-  Touching out{{}, own_};
+  TangentPoint out{{}, statement_element_};
   for (const IndexId i : more) {
-    axes.push_back(m_[a_[std::get<IndexBound>(a_[i]).bound].plate].set);
+    axes.push_back(m_[a_[std::get<IndexVarRef>(a_[i]).bound].plate].set);
     out.element.push_back(i);
   }
   out.variable = auxiliary(model::Auxiliary::Kind::bound, std::move(axes), values, &bound);
   return out;
 }
 
-Poly Expander::statistic(const Touching& at, Stat s, std::vector<IndexId> event) {
+Poly Expander::statistic(const TangentPoint& at, Stat s, std::vector<IndexId> event) {
   Poly p = constant(a_, 1);
   p[0].atoms.push_back({at.variable, at.element, s, std::move(event), {}});
   return p;
@@ -63,7 +64,7 @@ Poly Expander::absolute(const Poly& p) {
   if (!statement_)
     return fail("no closed form: the absolute value of " + text(p) + " in a potential",
                 {"draw a variable from Laplace, which is such a term"});
-  const Touching xi = touching(math::absolute_bound(), p);
+  const TangentPoint xi = new_tangent_point(math::absolute_bound(), p);
   return scale(a_, a_.number(0.5),
                add(product(statistic(xi, Stat::inverse), product(p, p)), statistic(xi, Stat::value)));
 }
@@ -84,11 +85,11 @@ Poly Expander::log_gamma_of_points(const Poly& p) {
     out[0].atoms[0].stat = Stat::log_gamma;
     return out;
   }
-  const Touching at = touching(math::log_gamma_bound(), p);
+  const TangentPoint at = new_tangent_point(math::log_gamma_bound(), p);
   return add(statistic(at, Stat::offset), product(statistic(at, Stat::tangent), p));
 }
 
-void Expander::check_sides(const Poly& p) {
+void Expander::check_bound_signs(const Poly& p) {
   for (const Term& t : p) {
     // The tangent lies below log Gamma, so a term with a negative coefficient would be bounded from above.
     const auto literal = a_.literal(a_.factors(t.coef).front());

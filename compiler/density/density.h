@@ -108,7 +108,7 @@ struct Term {
   /// The statistics of latent elements; the term is their product. Two atoms never belong to the same element.
   std::vector<Atom> atoms;
   /// The index variables that the term is summed over. A parent precedes the index variables nested in it.
-  std::vector<BoundId> bounds;
+  std::vector<IndexVarId> bounds;
   /// The conditions on the index variables. An assignment of them counts in the sum only if all conditions are true.
   std::vector<Guard> guards;
   /// The index into Density::origins of the statement or potential that the term comes from.

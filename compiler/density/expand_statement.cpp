@@ -16,8 +16,8 @@
 namespace lehr::density {
 
 Poly Expander::value(std::vector<IndexId> at) {
-  if (in_place_of_value_) return *in_place_of_value_;
-  std::vector<IndexId> all = own_;
+  if (value_override_) return *value_override_;
+  std::vector<IndexId> all = statement_element_;
   all.insert(all.end(), at.begin(), at.end());
   return variable(m_[*statement_].variable, std::move(all));
 }
@@ -90,13 +90,13 @@ Poly Expander::density(const math::Expr& e, const Arguments& arguments, const st
           [&](const math::IndexValue& v) { return constant(a_.coef(CoefIndexValue{at(v.index)})); },
           [&](const math::InverseEntry& m) {
             if (m.matrix != "x") return matrix_inverse(arguments.at(m.matrix).value, at(m.row), at(m.column));
-            return inverse_entry(m_[*statement_].variable, own_, at(m.row), at(m.column));
+            return inverse_entry(m_[*statement_].variable, statement_element_, at(m.row), at(m.column));
           },
           [&](const math::LogDet& l) {
             if (l.matrix != "x") return argument_logdet(arguments.at(l.matrix));
-            if (var.observed) return constant(a_.coef(CoefLogDet{m_[*statement_].variable, own_}));
+            if (var.observed) return constant(a_.coef(CoefLogDet{m_[*statement_].variable, statement_element_}));
             Poly p = constant(a_, 1);
-            p[0].atoms.push_back({m_[*statement_].variable, own_, math::Stat::logdet, {}, {}});
+            p[0].atoms.push_back({m_[*statement_].variable, statement_element_, math::Stat::logdet, {}, {}});
             return p;
           }},
       e->form);
@@ -106,11 +106,11 @@ Poly Expander::function(const math::Apply& f, const Arguments& arguments, const 
   const auto at = [&](math::Index i) { return event.at(i.id); };
   const auto* symbol = std::get_if<math::Symbol>(&f.argument->form);
   const auto* at_value = std::get_if<math::AtValue>(&f.argument->form);
-  log_element_ = own_;
+  log_element_ = statement_element_;
   if (f.function == Function::log && at_value) {
     // log p[x] at the value x: of an observed category the index is data, of a latent one a selector.
     const model::VariableId v = m_[*statement_].variable;
-    const IndexId k = m_[v].observed ? a_.index(IndexLookup{v, own_}) : selector(v, own_);
+    const IndexId k = m_[v].observed ? a_.index(IndexLookup{v, statement_element_}) : selector(v, statement_element_);
     return log_component(arguments.at(at_value->vector).value, {k});
   }
   if (f.function == Function::log && symbol && arguments.contains(symbol->name) && symbol->indices.size() == 1 &&
@@ -138,13 +138,14 @@ Poly Expander::distribution(const model::Distribution& d, const math::Expr& form
   Arguments arguments;
   for (const model::Parameter& p : d.parameters)
     arguments[p.spelling->canonical] = {p.spelling, p.value};
-  Poly never = within_total(arguments);
+  Poly never = exclude_above_total(arguments);
   // A local bound needs a tangent point for each value of the bits in its argument.
-  const std::vector<Element> bits = !draws_ && has_bound(d, formula) ? bits_of(d) : std::vector<Element>{};
-  return add(for_each_value(bits, [&] { return density(formula, arguments, {}); }), never);
+  const std::vector<Element> bits =
+      !draws_ && needs_local_bound(d, formula) ? switching_bits(d) : std::vector<Element>{};
+  return add(sum_over_bit_values(bits, [&] { return density(formula, arguments, {}); }), never);
 }
 
-Poly Expander::of_part(model::ExprId part, std::size_t k, Poly p) {
+Poly Expander::times_part_indicator(model::ExprId part, std::size_t k, Poly p) {
   const auto& ref = std::get<model::VariableRef>(m_[part].node);
   if (m_[part].value_plate) {
     // A category chooses the part: [part = k]. A bit chooses the first part by its value, the second by 1 minus it.
@@ -183,12 +184,12 @@ Poly Expander::mixture(const model::Statement& s, const std::function<Poly(const
   if (improper_) return fail("a part of a mixture has no normaliser, and what it weighs is not known");
   Poly out;
   for (std::size_t k = 0; k < parts.size(); ++k)
-    out = add(std::move(out), of_part(*s.part, k, std::move(parts[k])));
+    out = add(std::move(out), times_part_indicator(*s.part, k, std::move(parts[k])));
   return out;
 }
 
 void Expander::finish(Poly p, const Origin& origin) {
-  check_sides(p);
+  check_bound_signs(p);
   out_.origins.push_back(origin);
   std::vector<Term> terms;
   std::size_t total = 0;
@@ -206,7 +207,7 @@ void Expander::finish(Poly p, const Origin& origin) {
     out_.terms.push_back(std::move(t));
 }
 
-std::optional<model::VariableId> Expander::told_by(model::VariableId v) const {
+std::optional<model::VariableId> Expander::missing_source(model::VariableId v) const {
   const auto has_gaps = [&](model::VariableId x) {
     return m_[x].observed && x.index() < options_.may_be_missing.size() && options_.may_be_missing[x.index()];
   };
@@ -219,10 +220,10 @@ std::optional<model::VariableId> Expander::told_by(model::VariableId v) const {
   return std::nullopt;
 }
 
-Poly Expander::with_gaps(Poly p, model::VariableId v, model::VariableId teller) {
-  const Guard present{Relation::equal, {}, {}, teller, own_};
+Poly Expander::guard_missing(Poly p, model::VariableId v, model::VariableId missing_source_variable) {
+  const Guard present{Relation::equal, {}, {}, missing_source_variable, statement_element_};
   Poly out = with_guard(std::move(p), present);
-  if (v == teller) return out;
+  if (v == missing_source_variable) return out;
   // With a value: the log density. Without one: log of equal probabilities of the parts, written as -log(size)
   // everywhere plus log(size) where there is a value.
   const auto& plate = m_[v].value_plate;
@@ -233,7 +234,7 @@ Poly Expander::with_gaps(Poly p, model::VariableId v, model::VariableId teller) 
 }
 
 Poly Expander::masked(Poly p, model::VariableId v, model::GivenId mask) {
-  const CoefId count = a_.coef(CoefData{mask, own_});
+  const CoefId count = a_.coef(CoefData{mask, statement_element_});
   for (Term& t : p)
     t.multiplicities.push_back({v, count});
   return p;
@@ -248,7 +249,7 @@ Poly Expander::masked_entries(const model::Distribution& d, model::VariableId v,
     arguments[p.spelling->canonical] = {entries.spelled.at(p.spelling->name), diagonal ? diagonal->vector : p.value};
   }
   return sum_over(m_[m_[v].event[0]].set, [&](IndexId j) {
-    std::vector<IndexId> entry = own_;
+    std::vector<IndexId> entry = statement_element_;
     entry.push_back(j);
     Poly p = density(entries.log_density, arguments, {{math::kFirst.id, j}});
     const CoefId count = a_.coef(CoefData{mask, std::move(entry)});
@@ -275,11 +276,11 @@ void Expander::statement(model::StatementId id) {
     improper_ = d.family->improper || std::ranges::any_of(s.others, [](const auto& o) { return o.family->improper; });
     bound_.clear();
     scopes_.assign(1, {});
-    std::vector<BoundId> bounds;
-    own_.clear();
-    for (model::BoundId b : s.bounds) {
-      bounds.push_back(open_bound(b));
-      own_.push_back(a_.index(bounds.back()));
+    std::vector<IndexVarId> bounds;
+    statement_element_.clear();
+    for (model::IndexVarId b : s.bounds) {
+      bounds.push_back(open_index_var(b));
+      statement_element_.push_back(a_.index(bounds.back()));
     }
     if (s.limits.any() && var.clamped)
       fail("a value with limits cannot be latent where it is missing, and others depend on " + var.name);
@@ -294,10 +295,11 @@ void Expander::statement(model::StatementId id) {
     improper |= improper_;
     // Constants of a density without a normaliser mean nothing.
     if (improper_) std::erase_if(p, [](const Term& t) { return t.atoms.empty(); });
-    if (const auto teller = told_by(s.variable)) p = with_gaps(std::move(p), s.variable, *teller);
+    if (const auto missing_source_variable = missing_source(s.variable))
+      p = guard_missing(std::move(p), s.variable, *missing_source_variable);
     else if (mask && m_[*mask].event.empty()) p = masked(std::move(p), s.variable, *mask);
     for (Term& t : p) {
-      own_copies(t);
+      count_to_multiplicity(t);
       t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
       for (std::size_t k = 0; k < bounds.size(); ++k) {
         const model::PlateId plate = m_[s.bounds[k]].plate;
@@ -306,7 +308,7 @@ void Expander::statement(model::StatementId id) {
         if (!m_[plate].times) continue;
         std::vector<IndexId> at;
         for (std::size_t j = 0; j < m_[*m_[plate].times].axes.size(); ++j) {
-          at.push_back(own_[k + 1 - m_[*m_[plate].times].axes.size() + j]);
+          at.push_back(statement_element_[k + 1 - m_[*m_[plate].times].axes.size() + j]);
         }
         t.multiplicities.push_back({plate, a_.coef(CoefData{*m_[plate].times, std::move(at)})});
       }
@@ -333,9 +335,9 @@ void Expander::potential(std::size_t k) {
   span_ = s.span;
   bound_.clear();
   scopes_.assign(1, {});
-  std::vector<BoundId> bounds;
-  for (model::BoundId b : s.bounds)
-    bounds.push_back(open_bound(b));
+  std::vector<IndexVarId> bounds;
+  for (model::IndexVarId b : s.bounds)
+    bounds.push_back(open_index_var(b));
   Poly p = close_scope(scalar(s.value));
   for (Term& t : p)
     t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
@@ -366,7 +368,7 @@ std::optional<Expanded> expand(const model::Model& model, const density::ExpandO
   for (std::size_t k = 0; k < model.potentials.size(); ++k)
     expander.potential(k);
   if (diagnostics.has_errors()) return std::nullopt;
-  density::leave_out_zeros(out.model, options.with_zeros, out.density);
+  density::replace_zero_entries(out.model, options.with_zeros, out.density);
   return out;
 }
 

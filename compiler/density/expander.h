@@ -39,12 +39,12 @@ class Expander {
     /// The element of the latent category: n of z[n].
     std::vector<IndexId> axes;
     /// The index variable, which ranges over the values of the category.
-    BoundId bound;
+    IndexVarId bound;
   };
   /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
   struct Scope {
     /// The index variables that the statement or sum(...) has introduced.
-    std::set<BoundId> bounds;
+    std::set<IndexVarId> bounds;
     /// The selectors (index variables in place of latent indices) whose sums stand around this scope.
     std::vector<Selector> selectors;
   };
@@ -63,7 +63,7 @@ class Expander {
   // expander_index.cpp: index variables, indices, scopes
 
   /// Adds an index variable for the one of the model to the algebra and to the innermost scope, and returns it.
-  BoundId open_bound(model::BoundId b);
+  IndexVarId open_index_var(model::IndexVarId b);
   /// Returns the index expression for an index of the model file, such as n, t-1 or z[n]. A latent category becomes the
   /// index variable that replaces it (a selector).
   IndexId index(const model::Index& i);
@@ -78,8 +78,8 @@ class Expander {
   /// Returns the sum of body(index) over a new index variable of the plate.
   template <class Body>
   Poly sum_over(model::PlateId plate, const Body& body) {
-    const BoundId b = a_.bound({m_[plate].name, plate, std::nullopt, false});
-    return with_bound(body(a_.index(b)), b);
+    const IndexVarId b = a_.bound({m_[plate].name, plate, std::nullopt, false});
+    return with_index_var(body(a_.index(b)), b);
   }
 
   // product.cpp: products with a limit on their size
@@ -111,7 +111,7 @@ class Expander {
   /// Returns the entry [row, column] of the inverse of a matrix variable, at its element `lead`.
   Poly inverse_entry(model::VariableId v, std::vector<IndexId> lead, IndexId row, IndexId column);
   /// Returns the value of a variable: its data if it is observed, else an atom. `all` indexes its axes, then its event
-  /// axes. A bit whose value for_each_value() has fixed is that number.
+  /// axes. A bit whose value sum_over_bit_values() has fixed is that number.
   Poly variable(model::VariableId v, std::vector<IndexId> all);
   /// Returns an entry of a data array of the model (a given). `all` indexes its axes, then its event axes.
   Poly given(model::GivenId g, std::vector<IndexId> all);
@@ -152,12 +152,12 @@ class Expander {
   /// such data.
   Poly never(CoefId where);
   /// Returns the latent variables whose value decides what the coefficient is.
-  std::set<model::VariableId> choosing(CoefId c) const;
+  std::set<model::VariableId> choosing_variables(CoefId c) const;
   /// Returns true if the expression mentions a latent variable, or if the statement is a mixture.
-  bool is_chosen(model::ExprId e) const;
+  bool depends_on_latent(model::ExprId e) const;
   /// Makes the number of trials possible where a latent variable chooses it: if the observed count exceeds it, the
   /// count itself is put in place of it. Returns the never() terms that exclude such choices.
-  Poly within_total(Arguments& arguments);
+  Poly exclude_above_total(Arguments& arguments);
 
   // augment.cpp: auxiliary variables
 
@@ -214,7 +214,7 @@ class Expander {
   Poly censored_value(const model::Limits& limits);
   /// Returns p times the indicator that the element belongs to part k of the mixture; `part` is the expression that
   /// chooses the part.
-  Poly of_part(model::ExprId part, std::size_t k, Poly p);
+  Poly times_part_indicator(model::ExprId part, std::size_t k, Poly p);
   /// Returns the log density of a mixture; `density` gives that of each part.
   Poly mixture(const model::Statement& s, const std::function<Poly(const model::Distribution&)>& density);
   /// Returns the terms that keep a latent Normal variable above or below its limits (`above low below high` in the
@@ -232,13 +232,13 @@ class Expander {
   model::PlateId source_plate(std::size_t fixed, std::optional<model::PlateId> spread);
   /// Moves the observed count of a term with a source from the coefficient to a multiplicity that the source owns: each
   /// count has a source of its own.
-  void own_copies(Term& t);
+  void count_to_multiplicity(Term& t);
 
   // bound.cpp: local bounds of functions of one number
 
   /// The point where a local bound touches its function (a tangent point), as a variable and the element of it that the
   /// term reads.
-  struct Touching {
+  struct TangentPoint {
     /// The auxiliary variable that is the tangent point.
     model::VariableId variable;
     /// The element of the tangent point's variable, one index for each axis.
@@ -246,14 +246,15 @@ class Expander {
   };
   /// Adds a tangent point with one element for each value of the index variables that p depends on. `bound` is the
   /// family row of the point.
-  Touching touching(const math::FamilyRow& bound, const Poly& p);
+  TangentPoint new_tangent_point(const math::FamilyRow& bound, const Poly& p);
   /// Returns the statement's tangent point. It has an element for each element of the statement and each value of the
   /// selectors in p. If `at` is given, it also has one for each element of that plate. `values` is the plate of its
   /// components.
-  Touching own_point(const math::FamilyRow& bound, const Poly& p, std::optional<IndexId> at = std::nullopt,
-                     std::optional<model::PlateId> values = std::nullopt);
+  TangentPoint statement_tangent_point(const math::FamilyRow& bound, const Poly& p,
+                                       std::optional<IndexId> at = std::nullopt,
+                                       std::optional<model::PlateId> values = std::nullopt);
   /// Returns one statistic of a tangent point as a polynomial.
-  Poly statistic(const Touching& at, math::Stat s, std::vector<IndexId> event = {});
+  Poly statistic(const TangentPoint& at, math::Stat s, std::vector<IndexId> event = {});
   /// Returns |p| of a polynomial: exact for data, else the upper bound (p^2 / xi + xi) / 2, which touches at xi = |p|.
   /// The point xi is a new variable.
   Poly absolute(const Poly& p);
@@ -262,24 +263,24 @@ class Expander {
   /// Returns log Gamma(p): a statistic if p is one point, else the tangent, a lower bound for a sum of points.
   Poly log_gamma_of_points(const Poly& p);
   /// Reports a term in which a local bound has the sign that makes it a bound of the wrong side.
-  void check_sides(const Poly& p);
+  void check_bound_signs(const Poly& p);
 
   // switches.cpp: a tangent point for each value of a switch
 
   /// One element of a variable: the variable, and one index for each of its axes.
   using Element = std::pair<model::VariableId, std::vector<IndexId>>;
   /// Returns the selectors that occur free in p, as indices; none for a sampler.
-  std::vector<IndexId> selectors_of(const Poly& p) const;
+  std::vector<IndexId> free_selectors(const Poly& p) const;
   /// Returns true if the log density, or a parameter of the distribution, needs a local bound.
-  bool has_bound(const model::Distribution& d, const math::Expr& formula) const;
+  bool needs_local_bound(const model::Distribution& d, const math::Expr& formula) const;
   /// Returns true if the indices mention no index variables but the statement's own.
-  bool is_of_statement(const std::vector<model::Index>& indices) const;
+  bool uses_only_own_indices(const std::vector<model::Index>& indices) const;
   /// Returns the first three latent bits and spins in the parameters that have one element for each element of the
   /// statement.
-  std::vector<Element> bits_of(const model::Distribution& d);
+  std::vector<Element> switching_bits(const model::Distribution& d);
   /// Returns the sum, over all values of the bits, of their indicator times `density` with the bits fixed to the
   /// values.
-  Poly for_each_value(std::span<const Element> bits, const std::function<Poly()>& density);
+  Poly sum_over_bit_values(std::span<const Element> bits, const std::function<Poly()>& density);
 
   // expand_statement.cpp: log densities of families
 
@@ -303,11 +304,11 @@ class Expander {
   Poly distribution(const model::Distribution& d, const math::Expr& formula);
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
-  std::optional<model::VariableId> told_by(model::VariableId v) const;
+  std::optional<model::VariableId> missing_source(model::VariableId v) const;
   /// Restricts the terms of the statement of `v` to elements at which `teller` has a value. Where `v` chooses a mixture
   /// part and the value is missing, all parts become equally probable: the weights learn nothing there, and with the
   /// entropy of `v` the ELBO gains nothing.
-  Poly with_gaps(Poly p, model::VariableId v, model::VariableId teller);
+  Poly guard_missing(Poly p, model::VariableId v, model::VariableId missing_source_variable);
   /// Multiplies the terms of the statement of `v` by its mask, a data array of 1 and 0. Elements with 0 then affect no
   /// factor but that of `v`.
   Poly masked(Poly p, model::VariableId v, model::GivenId mask);
@@ -338,7 +339,7 @@ class Expander {
   Diagnostics& diagnostics_;
 
   /// The index variables of the model that are in scope, as indices of the algebra.
-  std::map<model::BoundId, IndexId> bound_;
+  std::map<model::IndexVarId, IndexId> bound_;
   /// The scopes that are open: the statement first, then enclosing sums.
   std::vector<Scope> scopes_;
   /// The text that messages point to: the statement, or the distribution that is being expanded.
@@ -346,16 +347,16 @@ class Expander {
   /// The statement that is being expanded; none for a potential.
   std::optional<model::StatementId> statement_;
   /// The element of the statement's variable: one index for each axis.
-  std::vector<IndexId> own_;
+  std::vector<IndexId> statement_element_;
   /// The count whose rate or probability stands below a logarithm: the statement's element, then the index of a
   /// component.
   std::vector<IndexId> log_element_;
   /// A polynomial that stands in place of the value of the statement's variable.
-  std::optional<Poly> in_place_of_value_;
-  /// The latent bits and spins that for_each_value() has fixed, with their values.
-  std::map<Element, double> known_bits_;
+  std::optional<Poly> value_override_;
+  /// The latent bits and spins that sum_over_bit_values() has fixed, with their values.
+  std::map<Element, double> fixed_bits_;
   /// The same values as flags (true: 1, or spin +1), in the order of the bits.
-  std::vector<bool> setting_;
+  std::vector<bool> bit_values_;
   /// The part of a mixture that is being expanded; none outside mixtures.
   std::optional<std::size_t> part_;
   /// What identifies an auxiliary: host, kind, axes, values, family row of a bound, setting of bits, mixture part.

@@ -32,7 +32,7 @@ Poly Expander::fail_of_limits(model::VariableId v) {
 Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   const model::Variable& var = m_[v];
   if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
-  if (const auto known = known_bits_.find({v, all}); known != known_bits_.end()) return constant(a_, known->second);
+  if (const auto known = fixed_bits_.find({v, all}); known != fixed_bits_.end()) return constant(a_, known->second);
   // The first indices name the element, the others the entry within it.
   const auto n = static_cast<std::ptrdiff_t>(var.axes.size());
   Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, {}};
@@ -125,12 +125,12 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
           [&](const model::SumOver& s) {
             // A sum is a scope: selectors that mention its index variables are summed inside it.
             scopes_.emplace_back();
-            std::vector<BoundId> opened;
-            for (model::BoundId b : s.bounds)
-              opened.push_back(open_bound(b));
+            std::vector<IndexVarId> opened;
+            for (model::IndexVarId b : s.bounds)
+              opened.push_back(open_index_var(b));
             Poly p = close_scope(component(s.body, at));
-            for (BoundId b : opened)
-              p = with_bound(std::move(p), b);
+            for (IndexVarId b : opened)
+              p = with_index_var(std::move(p), b);
             return p;
           },
           [&](const model::Diag& d) { return with_guard(component(d.vector, {at[0]}), equal(at[0], at[1])); },

@@ -7,11 +7,11 @@
 
 namespace lehr::density {
 
-BoundId Expander::open_bound(model::BoundId id) {
-  const model::Bound& b = m_[id];
+IndexVarId Expander::open_index_var(model::IndexVarId id) {
+  const model::IndexVar& b = m_[id];
   std::optional<IndexId> parent;
   if (b.parent) parent = bound_.at(*b.parent);
-  const BoundId fresh = a_.bound({b.name, b.plate, parent, false});
+  const IndexVarId fresh = a_.bound({b.name, b.plate, parent, false});
   bound_[id] = a_.index(fresh);
   scopes_.back().bounds.insert(fresh);
   return fresh;
@@ -21,7 +21,7 @@ IndexId Expander::index(const model::Index& i) {
   return std::visit(Overloaded{[&](const model::Index::Constant& c) { return a_.index(IndexConstant{c.value}); },
                                [&](const model::Index::Shifted& s) {
                                  // The model's index variable may stand for a shifted one of the algebra.
-                                 const auto base = std::get<IndexBound>(a_[bound_.at(s.bound)]);
+                                 const auto base = std::get<IndexVarRef>(a_[bound_.at(s.bound)]);
                                  return a_.index(base.bound, base.offset + s.offset);
                                },
                                [&](const model::Index::Lookup& l) {
@@ -51,18 +51,18 @@ IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
       if (known.variable == v && known.axes == axes) return a_.index(known.bound);
     }
   }
-  std::set<BoundId> mentioned;
+  std::set<IndexVarId> mentioned;
   for (IndexId i : axes)
     a_.collect(i, mentioned);
   // The innermost scope that has introduced an index variable of the element, or else the statement.
   std::size_t home = 0;
   for (std::size_t s = 0; s < scopes_.size(); ++s) {
-    for (BoundId b : mentioned) {
+    for (IndexVarId b : mentioned) {
       if (scopes_[s].bounds.contains(b)) home = s;
     }
   }
   const model::PlateId plate = m_[*m_[v].value_plate].set;
-  const BoundId k = a_.bound({m_[plate].name, plate, std::nullopt, true});
+  const IndexVarId k = a_.bound({m_[plate].name, plate, std::nullopt, true});
   scopes_[home].bounds.insert(k);
   scopes_[home].selectors.push_back({v, std::move(axes), k});
   return a_.index(k);

@@ -13,11 +13,11 @@ namespace lehr::density {
 namespace {
 
 /// Log odds that leave a choice no probability in double precision.
-constexpr double kNever = -1e15;
+constexpr double kImpossibleLogOdds = -1e15;
 
 }  // namespace
 
-std::set<model::VariableId> Expander::choosing(CoefId c) const {
+std::set<model::VariableId> Expander::choosing_variables(CoefId c) const {
   std::set<model::VariableId> out;
   for (const Scope& scope : scopes_) {
     for (const Selector& s : scope.selectors)
@@ -28,7 +28,7 @@ std::set<model::VariableId> Expander::choosing(CoefId c) const {
   return out;
 }
 
-bool Expander::is_chosen(model::ExprId e) const {
+bool Expander::depends_on_latent(model::ExprId e) const {
   if (m_[*statement_].part) return true;
   return std::ranges::any_of(model::nodes_under(m_, {e}), [&](model::ExprId id) {
     const auto* v = std::get_if<model::VariableRef>(&m_[id].node);
@@ -37,9 +37,9 @@ bool Expander::is_chosen(model::ExprId e) const {
 }
 
 Poly Expander::never(CoefId where) {
-  const std::set<model::VariableId> by = choosing(where);
+  const std::set<model::VariableId> by = choosing_variables(where);
   if (by.empty()) return {};
-  Poly out = constant(a_.multiply(a_.number(kNever), where));
+  Poly out = constant(a_.multiply(a_.number(kImpossibleLogOdds), where));
   // If several variables choose together, no factor alone can exclude the choice. The ELBO then shows what probability
   // such choices have.
   for (Term& t : out)
@@ -57,16 +57,16 @@ Poly Expander::log1m_of_data(CoefId c) {
   return constant(a_.apply(Function::log1m, c));
 }
 
-Poly Expander::within_total(Arguments& arguments) {
+Poly Expander::exclude_above_total(Arguments& arguments) {
   const model::Variable& v = m_[m_[*statement_].variable];
   if (!v.observed || (v.support != math::Support::count && v.support != math::Support::counts)) return {};
   const auto minus = [&](CoefId l, CoefId r) { return a_.add(l, a_.multiply(a_.number(-1), r)); };
   const auto above = [&](CoefId x) { return a_.apply(Function::step, a_.add(x, a_.number(0.5))); };
   Poly out;
   for (auto& [name, argument] : arguments) {
-    if (argument.spelling->domain != math::Support::count || !is_chosen(argument.value)) continue;
+    if (argument.spelling->domain != math::Support::count || !depends_on_latent(argument.value)) continue;
     const auto total = as_coefficient(a_, m_, this->argument(argument, {}));
-    if (!total || choosing(*total).empty()) continue;
+    if (!total || choosing_variables(*total).empty()) continue;
     const bool several = v.support == math::Support::counts;
     const Poly all = several ? sum_over(m_[v.event.at(0)].set, [&](IndexId j) { return value({j}); }) : value({});
     const auto count = as_coefficient(a_, m_, all);

@@ -13,7 +13,7 @@ namespace lehr::density {
 namespace {
 
 /// The number of each index variable of a term, in order of appearance.
-using Numbering = std::map<BoundId, int>;
+using Numbering = std::map<IndexVarId, int>;
 
 /// Writes the key of one term. Index variables of the term are written as their numbers, free ones by id.
 class KeyBuilder {
@@ -22,7 +22,7 @@ class KeyBuilder {
 
   /// Appends an index expression to the key.
   void index(IndexId i) {
-    std::visit(Overloaded{[&](const IndexBound& b) {
+    std::visit(Overloaded{[&](const IndexVarRef& b) {
                             if (!bounds_.contains(b.bound)) {
                               key += 'f' + std::to_string(b.bound.value);
                             } else {
@@ -49,7 +49,7 @@ class KeyBuilder {
   }
 
   /// Returns the number of an index variable. The first occurrence also appends its plate to the key.
-  int number(BoundId b) {
+  int number(IndexVarId b) {
     auto [it, inserted] = numbering.try_emplace(b, static_cast<int>(numbering.size()));
     if (inserted) key += 'p' + std::to_string(a_[b].plate.value) + '=';
     return it->second;
@@ -62,7 +62,7 @@ class KeyBuilder {
 
  private:
   const Algebra& a_;
-  std::set<BoundId> bounds_;
+  std::set<IndexVarId> bounds_;
 };
 
 /// Returns true if the statistic is symmetric in its two event indices.
@@ -90,12 +90,12 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
     k.key += ']';
   }
   // Index variables that no atom mentions are numbered by plate.
-  std::vector<BoundId> rest;
-  for (BoundId b : t.bounds) {
+  std::vector<IndexVarId> rest;
+  for (IndexVarId b : t.bounds) {
     if (!k.numbering.contains(b)) rest.push_back(b);
   }
-  std::stable_sort(rest.begin(), rest.end(), [&](BoundId x, BoundId y) { return a[x].plate < a[y].plate; });
-  for (BoundId b : rest)
+  std::stable_sort(rest.begin(), rest.end(), [&](IndexVarId x, IndexVarId y) { return a[x].plate < a[y].plate; });
+  for (IndexVarId b : rest)
     k.number(b);
   // Guards are written after all numbers are known, and sorted, so their order does not count.
   std::vector<std::string> guards;
@@ -136,7 +136,7 @@ struct Canonical {
 std::string shape(const Algebra& a, const Term& t, const Atom& atom) {
   std::string out;
   const auto add = [&](IndexId i) {
-    const auto* b = std::get_if<IndexBound>(&a[i]);
+    const auto* b = std::get_if<IndexVarRef>(&a[i]);
     if (!b) {
       out += std::holds_alternative<IndexConstant>(a[i]) ? 'c' : 'l';
       return;
@@ -196,14 +196,14 @@ std::vector<Term> merge_like_terms(Algebra& a, const model::Model& m, std::vecto
     }
     Term& into = out[it->second];
     // The coefficient of this term is rewritten in the index variables of the term that it is added to.
-    std::map<BoundId, BoundId> renaming;
+    std::map<IndexVarId, IndexVarId> renaming;
     for (const auto& [mine, number] : c.numbering) {
       for (const auto& [theirs, n] : numberings[it->second]) {
         if (n == number) renaming[mine] = theirs;
       }
     }
     const auto s = [&](IndexId i) -> std::optional<IndexId> {
-      const auto* b = std::get_if<IndexBound>(&a[i]);
+      const auto* b = std::get_if<IndexVarRef>(&a[i]);
       if (!b || !renaming.contains(b->bound)) return std::nullopt;
       return a.index(renaming.at(b->bound), b->offset);
     };

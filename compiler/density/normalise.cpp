@@ -22,8 +22,8 @@ using math::Stat;
 
 /// Returns an index as an index variable with an offset, so that `t` can be compared with `t-1`; nothing for other
 /// indices.
-std::optional<IndexBound> as_bound(const Algebra& a, IndexId i) {
-  if (const auto* b = std::get_if<IndexBound>(&a[i])) return *b;
+std::optional<IndexVarRef> as_bound(const Algebra& a, IndexId i) {
+  if (const auto* b = std::get_if<IndexVarRef>(&a[i])) return *b;
   return std::nullopt;
 }
 
@@ -41,7 +41,7 @@ bool differ(const Algebra& a, const Term& t, IndexId l, IndexId r) {
 }
 
 /// Returns true if anything in the term mentions the index variable `b` besides the event indices of the atom `except`.
-bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* except) {
+bool used_elsewhere(const Algebra& a, const Term& t, IndexVarId b, const Atom* except) {
   if (a.mentions(t.coef, b)) return true;
   for (const Multiplicity& m : t.multiplicities) {
     if (a.mentions(m.count, b)) return true;
@@ -55,7 +55,7 @@ bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* exce
       return true;
     }
   }
-  for (BoundId other : t.bounds) {
+  for (IndexVarId other : t.bounds) {
     if (a[other].parent && a.mentions(*a[other].parent, b)) return true;
   }
   for (const Atom& atom : t.atoms) {
@@ -72,9 +72,10 @@ bool used_elsewhere(const Algebra& a, const Term& t, BoundId b, const Atom* exce
 
 /// Returns true if the plate has elements that `than` does not have: a stick-breaking plate has one more than its
 /// sticks.
-bool is_longer(const model::Model& m, model::PlateId plate, model::PlateId than) {
+bool has_more_elements(const model::Model& m, model::PlateId plate, model::PlateId than) {
   return std::ranges::any_of(m.plates, [&](const model::Plate& p) {
-    return p.stick && m[p.set].set == m[plate].set && (m[*p.stick].set == m[than].set || is_longer(m, *p.stick, than));
+    return p.stick && m[p.set].set == m[plate].set &&
+           (m[*p.stick].set == m[than].set || has_more_elements(m, *p.stick, than));
   });
 }
 
@@ -88,14 +89,14 @@ std::optional<model::PlateId> plate_of(const Algebra& a, const model::Model& m, 
 
 /// Returns true if every element that `e` can be is one that the plate of `b` has. Only then does b := e lose no
 /// summand.
-bool ranges_over(const Algebra& a, const model::Model& m, BoundId b, IndexId e) {
+bool ranges_over(const Algebra& a, const model::Model& m, IndexVarId b, IndexId e) {
   const std::optional<model::PlateId> plate = plate_of(a, m, e);
-  return !plate || !is_longer(m, *plate, a[b].plate);
+  return !plate || !has_more_elements(m, *plate, a[b].plate);
 }
 
 /// Returns true if the guard `bound = by` can be solved by substitution, and sets `which` to the index variable that is
 /// replaced. It must be summed in the term, have no offset and no parent, and not occur in `by`.
-bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, BoundId& which) {
+bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, IndexVarId& which) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
   if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return false;
@@ -151,10 +152,10 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
       return Step::changed;
     }
     if (g.relation != Relation::equal) continue;
-    BoundId b;
+    IndexVarId b;
     IndexId by = g.right;
     bool ok = can_replace(a, m, t, g.left, g.right, b);
-    BoundId other;
+    IndexVarId other;
     const bool swapped = can_replace(a, m, t, g.right, g.left, other);
     // A selector is replaced rather than an index variable of the statement, whose own plates stay.
     if (swapped && (!ok || (!a[b].selector && a[other].selector))) {
@@ -200,7 +201,7 @@ Step drop_unused_selector(const Algebra& a, const model::Model& m, Term& t) {
     if (used_elsewhere(a, t, b->bound, &atom)) continue;
     const auto& values = m[atom.variable].value_plate;
     // The sum must cover all values of the category.
-    if (values && is_longer(m, *values, a[b->bound].plate)) continue;
+    if (values && has_more_elements(m, *values, a[b->bound].plate)) continue;
     std::erase(t.bounds, b->bound);
     t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
     return Step::changed;

@@ -39,12 +39,12 @@ Term apply(Algebra& a, Term t, const Algebra::Substitution& s) {
 /// term. Example: with d := e, the sum over tokens of d becomes one over tokens of e.
 Term follow_parents(Algebra& a, Term t, const Algebra::Substitution& s) {
   for (std::size_t k = 0; k < t.bounds.size(); ++k) {
-    const BoundId b = t.bounds[k];
+    const IndexVarId b = t.bounds[k];
     const std::optional<IndexId> parent = a[b].parent;
     if (!parent) continue;
     const IndexId moved = a.substitute(*parent, s);
     if (moved == *parent) continue;
-    const BoundId fresh = a.fresh_like(b, moved);
+    const IndexVarId fresh = a.fresh_like(b, moved);
     t.bounds[k] = fresh;
     const auto to_fresh = a.replace(b, a.index(fresh));
     t = apply(a, std::move(t), to_fresh);
@@ -70,19 +70,19 @@ Poly scale(Algebra& a, CoefId c, Poly p) {
   return p;
 }
 
-Term substitute(Algebra& a, Term t, BoundId b, IndexId by) {
+Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by) {
   std::erase(t.bounds, b);
   const auto s = a.replace(b, by);
   t = apply(a, std::move(t), s);
   return follow_parents(a, std::move(t), s);
 }
 
-Term rename_bounds(Algebra& a, Term t) {
+Term rename_index_vars(Algebra& a, Term t) {
   // Parents stand before their children. Renaming a parent gives its children fresh names, which are renamed once more
   // when the loop reaches them.
   for (std::size_t k = 0; k < t.bounds.size(); ++k) {
-    const BoundId b = t.bounds[k];
-    const BoundId fresh = a.fresh_like(b, a[b].parent);
+    const IndexVarId b = t.bounds[k];
+    const IndexVarId fresh = a.fresh_like(b, a[b].parent);
     t.bounds[k] = fresh;
     const auto s = a.replace(b, a.index(fresh));
     t = follow_parents(a, apply(a, std::move(t), s), s);
@@ -94,10 +94,10 @@ Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
   Poly out;
   for (const Term& l : p) {
     for (const Term& right : q) {
-      const bool clash = std::any_of(right.bounds.begin(), right.bounds.end(), [&](BoundId b) {
+      const bool clash = std::any_of(right.bounds.begin(), right.bounds.end(), [&](IndexVarId b) {
         return std::find(l.bounds.begin(), l.bounds.end(), b) != l.bounds.end();
       });
-      const Term r = clash ? rename_bounds(a, right) : right;
+      const Term r = clash ? rename_index_vars(a, right) : right;
       Term t = l;
       t.coef = a.multiply(l.coef, r.coef);
       if (a.literal(t.coef) == 0.0) continue;
@@ -111,7 +111,7 @@ Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
   return out;
 }
 
-Poly with_bound(Poly p, BoundId b) {
+Poly with_index_var(Poly p, IndexVarId b) {
   for (Term& t : p)
     t.bounds.push_back(b);
   return p;
@@ -138,7 +138,7 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
   return a.add(summands);
 }
 
-Poly gathered(Algebra& a, const model::Model& m, const Poly& p) {
+Poly compacted(Algebra& a, const model::Model& m, const Poly& p) {
   const auto is_data = [](const Term& t) { return t.atoms.empty() && t.guards.empty() && t.multiplicities.empty(); };
   Poly data, out;
   std::copy_if(p.begin(), p.end(), std::back_inserter(data), is_data);
@@ -152,14 +152,14 @@ Poly gathered(Algebra& a, const model::Model& m, const Poly& p) {
   return merge_like_terms(a, m, std::move(out));
 }
 
-void collect(const Algebra& a, const Atom& x, std::set<BoundId>& out) {
+void collect(const Algebra& a, const Atom& x, std::set<IndexVarId>& out) {
   for (IndexId i : x.axes)
     a.collect(i, out);
   for (IndexId i : x.event)
     a.collect(i, out);
 }
 
-void collect(const Algebra& a, const Guard& g, std::set<BoundId>& out) {
+void collect(const Algebra& a, const Guard& g, std::set<IndexVarId>& out) {
   for (IndexId i : g.element)
     a.collect(i, out);
   if (g.present) return;

@@ -24,20 +24,20 @@ Poly scale(Algebra& a, CoefId c, Poly p);
 /// (sum(k) x[k]) * (sum(k) x[k]) becomes a sum over two independent index variables.
 Poly multiply(Algebra& a, const Poly& p, const Poly& q);
 /// Returns the polynomial with every term summed over the index variable `b` as well.
-Poly with_bound(Poly p, BoundId b);
+Poly with_index_var(Poly p, IndexVarId b);
 /// Returns the polynomial with the condition `g` added to the sum of every term.
 Poly with_guard(Poly p, const Guard& g);
 
 /// Returns the term with the index expression `by` in place of the index variable `b`, which is removed from the sum.
 /// Index variables nested in `b` get a new parent.
-Term substitute(Algebra& a, Term t, BoundId b, IndexId by);
+Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by);
 /// Returns the term with new index variables in place of all that it sums over.
-Term rename_bounds(Algebra& a, Term t);
+Term rename_index_vars(Algebra& a, Term t);
 
 /// Adds to `out` the index variables that an atom mentions, also inside lookups.
-void collect(const Algebra& a, const Atom& x, std::set<BoundId>& out);
+void collect(const Algebra& a, const Atom& x, std::set<IndexVarId>& out);
 /// Adds to `out` the index variables that a guard mentions, also inside lookups.
-void collect(const Algebra& a, const Guard& g, std::set<BoundId>& out);
+void collect(const Algebra& a, const Guard& g, std::set<IndexVarId>& out);
 
 /// Returns the coefficient that equals the polynomial, with sums as CoefSum. It returns nothing if a term in normal
 /// form has atoms, multiplicities or guards, for then the value depends on latent variables or on conditions.
@@ -45,7 +45,7 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
 
 /// Returns an equal polynomial with fewer terms: all terms that depend on data alone become one term, and like terms
 /// are added up.
-Poly gathered(Algebra& a, const model::Model& m, const Poly& p);
+Poly compacted(Algebra& a, const model::Model& m, const Poly& p);
 
 /// The largest total weight() of the terms of one statement. Beyond it the statement is refused.
 inline constexpr std::size_t kMaxTerms = 50'000;

@@ -101,7 +101,7 @@ Signed signed_text(const model::Model& m, const Algebra& a, const Term& t) {
   Names names(m, a);
   std::string sum;
   if (!t.bounds.empty()) {
-    sum = listed(t.bounds, [&](BoundId b) { return names(b); });
+    sum = listed(t.bounds, [&](IndexVarId b) { return names(b); });
     if (!t.guards.empty()) sum += " | " + listed(t.guards, [&](const Guard& g) { return print(names, g); });
     sum = "sum(" + sum + ") ";
   }
@@ -127,7 +127,7 @@ Signed signed_text(const model::Model& m, const Algebra& a, const Term& t) {
 
 }  // namespace
 
-std::string Names::operator()(BoundId b) {
+std::string Names::operator()(IndexVarId b) {
   auto [it, inserted] = given_.try_emplace(b);
   if (inserted) {
     const std::string& base = algebra[b].name;
@@ -137,7 +137,7 @@ std::string Names::operator()(BoundId b) {
 }
 
 std::string print(Names& names, IndexId i) {
-  return std::visit(Overloaded{[&](const IndexBound& b) {
+  return std::visit(Overloaded{[&](const IndexVarRef& b) {
                                  const std::string name = names(b.bound);
                                  return b.offset == 0 ? name : fmt::format("{}{:+}", name, b.offset);
                                },
@@ -279,7 +279,7 @@ std::string print_statistic(const model::Model& m, const Atom& atom) {
 std::string print(Names& names, const Guard& g) {
   if (g.present) return fmt::format("present({})", element(names, *g.present, g.element));
   const char* sign[] = {"=", "!=", "<", ">="};
-  const auto* bound = std::get_if<IndexBound>(&names.algebra[g.left]);
+  const auto* bound = std::get_if<IndexVarRef>(&names.algebra[g.left]);
   const std::string left = print(names, g.left);
   return fmt::format("{} {} {}", left, sign[static_cast<int>(g.relation)],
                      bound ? element_of(names, names.algebra[bound->bound].plate, g.right) : print(names, g.right));

@@ -15,7 +15,7 @@ class Names {
   /// Starts with no names given. `m` and `a` must outlive this object.
   Names(const model::Model& m, const Algebra& a) : model(m), algebra(a) {}
   /// Returns the name of an index variable, and chooses one at the first call for it.
-  std::string operator()(BoundId b);
+  std::string operator()(IndexVarId b);
 
   /// The model that names of variables, data and plates are read from.
   const model::Model& model;
@@ -24,7 +24,7 @@ class Names {
 
  private:
   /// The names of index variables that were chosen so far.
-  std::map<BoundId, std::string> given_;
+  std::map<IndexVarId, std::string> given_;
   /// How many index variables have each name, its primes left out.
   std::map<std::string, int> used_;
 };

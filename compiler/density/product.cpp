@@ -28,7 +28,7 @@ Poly Expander::product(const Poly& p, const Poly& q, std::optional<model::ExprId
   if (too_large_) return {};
   const bool few = p.size() * q.size() <= (of ? kPlainFactors : kPlainTerms);
   if (few && !(of && (has_sum(a_, p) || has_sum(a_, q)))) return multiply(a_, p, q);
-  const Poly left = gathered(a_, m_, p), right = gathered(a_, m_, q);
+  const Poly left = compacted(a_, m_, p), right = compacted(a_, m_, q);
   if (left.size() * right.size() > kMaxTerms) return too_many_terms(of);
   return multiply(a_, left, right);
 }

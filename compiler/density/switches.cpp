@@ -28,25 +28,25 @@ bool takes_absolute(const math::Expr& e) {
 
 }  // namespace
 
-std::vector<IndexId> Expander::selectors_of(const Poly& p) const {
+std::vector<IndexId> Expander::free_selectors(const Poly& p) const {
   if (draws_) return {};
-  std::set<BoundId> found;
+  std::set<IndexVarId> found;
   for (const Term& t : p) {
-    std::set<BoundId> mentioned;
+    std::set<IndexVarId> mentioned;
     a_.collect(t.coef, mentioned);
     for (const Atom& x : t.atoms)
       collect(a_, x, mentioned);
-    for (BoundId b : mentioned) {
+    for (IndexVarId b : mentioned) {
       if (a_[b].selector && std::ranges::find(t.bounds, b) == t.bounds.end()) found.insert(b);
     }
   }
   std::vector<IndexId> out;
-  for (BoundId b : found)
+  for (IndexVarId b : found)
     out.push_back(a_.index(b));
   return out;
 }
 
-bool Expander::has_bound(const model::Distribution& d, const math::Expr& formula) const {
+bool Expander::needs_local_bound(const model::Distribution& d, const math::Expr& formula) const {
   return takes_absolute(formula) || std::ranges::any_of(d.parameters, [&](const model::Parameter& p) {
            const auto& node = m_[p.value].node;
            const auto* f = std::get_if<model::Apply>(&node);
@@ -55,7 +55,7 @@ bool Expander::has_bound(const model::Distribution& d, const math::Expr& formula
          });
 }
 
-bool Expander::is_of_statement(const std::vector<model::Index>& list) const {
+bool Expander::uses_only_own_indices(const std::vector<model::Index>& list) const {
   const auto& own = m_[*statement_].bounds;
   return std::ranges::all_of(list, [&](const model::Index& i) {
     if (const auto* s = std::get_if<model::Index::Shifted>(&i.form))
@@ -63,12 +63,12 @@ bool Expander::is_of_statement(const std::vector<model::Index>& list) const {
     const auto* lookup = std::get_if<model::Index::Lookup>(&i.form);
     if (!lookup) return true;
     const auto& node = m_[lookup->category].node;
-    if (const auto* g = std::get_if<model::GivenRef>(&node)) return is_of_statement(g->indices);
-    return is_of_statement(std::get<model::VariableRef>(node).indices);
+    if (const auto* g = std::get_if<model::GivenRef>(&node)) return uses_only_own_indices(g->indices);
+    return uses_only_own_indices(std::get<model::VariableRef>(node).indices);
   });
 }
 
-std::vector<Expander::Element> Expander::bits_of(const model::Distribution& d) {
+std::vector<Expander::Element> Expander::switching_bits(const model::Distribution& d) {
   std::vector<model::ExprId> roots;
   for (const model::Parameter& p : d.parameters)
     roots.push_back(p.value);
@@ -76,7 +76,7 @@ std::vector<Expander::Element> Expander::bits_of(const model::Distribution& d) {
   for (const model::ExprId id : model::nodes_under(m_, roots)) {
     const auto* ref = std::get_if<model::VariableRef>(&m_[id].node);
     if (!ref || m_[ref->variable].observed || !is_binary(m_[ref->variable])) continue;
-    if (!m_[id].shape.empty() || !is_of_statement(ref->indices)) continue;
+    if (!m_[id].shape.empty() || !uses_only_own_indices(ref->indices)) continue;
     Element bit{ref->variable, indices(ref->indices)};
     if (std::ranges::find(out, bit) == out.end()) out.push_back(std::move(bit));
   }
@@ -84,7 +84,7 @@ std::vector<Expander::Element> Expander::bits_of(const model::Distribution& d) {
   return out;
 }
 
-Poly Expander::for_each_value(std::span<const Element> bits, const std::function<Poly()>& density) {
+Poly Expander::sum_over_bit_values(std::span<const Element> bits, const std::function<Poly()>& density) {
   if (bits.empty()) return density();
   const Element& bit = bits.front();
   const bool spin = m_[bit.first].support == math::Support::spin;
@@ -95,11 +95,11 @@ Poly Expander::for_each_value(std::span<const Element> bits, const std::function
     const Poly here = spin       ? add(constant(a_, 0.5), scale(a_, a_.number(0.5 * sign), value))
                       : sign > 0 ? value
                                  : add(constant(a_, 1), scale(a_, a_.number(-1), value));
-    known_bits_[bit] = spin ? sign : 0.5 + 0.5 * sign;
-    setting_.push_back(sign > 0);
-    out = add(std::move(out), product(here, for_each_value(bits.subspan(1), density)));
-    setting_.pop_back();
-    known_bits_.erase(bit);
+    fixed_bits_[bit] = spin ? sign : 0.5 + 0.5 * sign;
+    bit_values_.push_back(sign > 0);
+    out = add(std::move(out), product(here, sum_over_bit_values(bits.subspan(1), density)));
+    bit_values_.pop_back();
+    fixed_bits_.erase(bit);
   }
   return out;
 }

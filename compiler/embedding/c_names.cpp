@@ -86,7 +86,7 @@ constexpr std::array<std::string_view, 25> kGreek{
 
 /// Transliterates one letter that is not ASCII: Greek letters by name, subscript digits as digits, others as u and
 /// their code.
-std::string written_out(std::uint32_t letter) {
+std::string transliterated(std::uint32_t letter) {
   if (letter >= 0x3b1 && letter < 0x3b1 + kGreek.size()) return std::string(kGreek[letter - 0x3b1]);
   if (letter >= 0x391 && letter < 0x391 + kGreek.size()) {
     std::string out(kGreek[letter - 0x391]);
@@ -110,7 +110,7 @@ std::string upper_case(std::string name) {
   return name;
 }
 
-std::string in_ascii(const std::string& name) {
+std::string ascii_identifier(const std::string& name) {
   std::string out;
   for (std::size_t at = 0; at < name.size();) {
     const auto first = static_cast<unsigned char>(name[at++]);
@@ -121,14 +121,14 @@ std::string in_ascii(const std::string& name) {
     std::uint32_t letter = first >= 0xf0 ? first & 0x07 : first >= 0xe0 ? first & 0x0f : first & 0x1f;
     for (; at < name.size() && (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80; ++at)
       letter = letter << 6 | (static_cast<unsigned char>(name[at]) & 0x3f);
-    out += written_out(letter);
+    out += transliterated(letter);
   }
   return out.empty() || (out[0] >= '0' && out[0] <= '9') ? "_" + out : out;
 }
 
 std::string NameScope::add(const std::string& name) {
   static const std::set<std::string> kReserved = set_of(kWords), kDefined = set_of(kMacros);
-  std::string out = in_ascii(name);
+  std::string out = ascii_identifier(name);
   while (kReserved.contains(out) || kDefined.contains(out) || is_extreme(out) || !taken_.insert(out).second)
     out += '_';
   return out;

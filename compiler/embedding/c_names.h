@@ -14,7 +14,7 @@ std::string upper_case(std::string name);
 
 /// Transliterates a name to ASCII letters, digits and underscores: μ₀ becomes mu0, ж becomes u0436. Different names may
 /// give the same result.
-std::string in_ascii(const std::string& name);
+std::string ascii_identifier(const std::string& name);
 
 /// Hands out distinct identifiers for one scope, such as the members of a struct or functions with one prefix.
 class NameScope {

@@ -67,17 +67,17 @@ std::string meaning_of(const machine::ArrayRow& row, const std::string& plate) {
 }
 
 /// Builds one Embedding.
-class Maker {
+class EmbeddingBuilder {
  public:
-  Maker(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l,
-        native::Image::Strings origin, const std::optional<Priors>& priors)
+  EmbeddingBuilder(const model::Model& m, const schedule::Schedule& s, const BoundData& data, const loops::Lowered& l,
+                   native::Image::Strings origin, const std::optional<Priors>& priors)
       : m_(m), s_(s), data_(data), l_(l), priors_(priors), t_(tables_of(m, s, l)), origin_(std::move(origin)) {
-    if (priors) keep_in_state(*priors, l, t_);
+    if (priors) move_priors_to_state(*priors, l, t_);
   }
 
   /// Fills in and returns the Embedding.
   Embedding run() {
-    e_.name = in_ascii(m_.name);
+    e_.name = ascii_identifier(m_.name);
     e_.space = NameScope(c_library()).add(m_.name);
     const std::string macros = upper_case(e_.name);
     members_ = {e_.name + "_sizes", e_.name + "_data", macros + "_ABI", macros + "_LEHR_H"};
@@ -332,7 +332,7 @@ std::optional<Error> unknown_coordinates(const model::Model& m, const BoundData&
 
 }  // namespace
 
-std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes) {
+std::optional<Error> missing_build_values(const model::Model& m, const BoundData& sizes) {
   if (std::optional<Error> e = unknown_coordinates(m, sizes)) return e;
   for (std::size_t k = 0; k < m.constants.size(); ++k) {
     const model::Constant& c = m.constants[k];
@@ -363,7 +363,7 @@ Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundD
   const nlohmann::json given = {{"name", std::filesystem::path(source.name).filename().string()},
                                 {"constants", settings.constants},
                                 {"sizes", settings.sizes}};
-  return Maker(m, s, sizes, lowered, {source.text, given.dump()}, priors).run();
+  return EmbeddingBuilder(m, s, sizes, lowered, {source.text, given.dump()}, priors).run();
 }
 
 }  // namespace lehr

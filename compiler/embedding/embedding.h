@@ -45,7 +45,7 @@ struct Embedding {
 
 /// Returns an error of ExitCode::usage or model if a model cannot be built yet: a constant has no value, or a size that
 /// the code needs as a constant is unknown.
-std::optional<Error> unknown_values(const model::Model& m, const BoundData& sizes);
+std::optional<Error> missing_build_values(const model::Model& m, const BoundData& sizes);
 
 /// Makes the embedding of a lowered model. The object stores `source` and `settings`, from which a library can compile
 /// the model again. `priors` are the inputs that hold an updatable prior, if the model has them.

@@ -10,7 +10,7 @@ bool Priors::has(model::GivenId g) const {
          std::ranges::find(parameters, g, &std::pair<model::GivenId, std::string>::first) != parameters.end();
 }
 
-void keep_in_state(const Priors& priors, const loops::Lowered& lowered, Tables& tables) {
+void move_priors_to_state(const Priors& priors, const loops::Lowered& lowered, Tables& tables) {
   const auto buffer = [&](model::GivenId g) {
     return static_cast<std::int64_t>(lowered.data.givens[g.index()].index());
   };

@@ -21,6 +21,6 @@ struct Priors {
 };
 
 /// Changes the tables so that these inputs belong to the state and no longer to the data.
-void keep_in_state(const Priors& priors, const loops::Lowered& lowered, Tables& tables);
+void move_priors_to_state(const Priors& priors, const loops::Lowered& lowered, Tables& tables);
 
 }  // namespace lehr

@@ -26,7 +26,7 @@ std::vector<bool> ancestors(const Model& m, const Statement& s) {
   return out;
 }
 
-std::vector<bool> own_variables(const Model& m) {
+std::vector<bool> single_observation_variables(const Model& m) {
   std::vector<std::size_t> users(m.variables.size()), covered(m.variables.size());
   for (const Statement& s : m.statements) {
     if (!m[s.variable].observed) continue;

@@ -13,6 +13,6 @@ std::vector<bool> ancestors(const model::Model& model, const model::Statement& s
 /// Returns, by VariableId, true for the latent variables that belong to single observations. Only one observed variable
 /// depends on such a variable, and has all its axes among the variable's; so every element serves one observation
 /// alone.
-std::vector<bool> own_variables(const model::Model& model);
+std::vector<bool> single_observation_variables(const model::Model& model);
 
 }  // namespace lehr

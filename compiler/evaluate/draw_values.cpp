@@ -1,4 +1,4 @@
-// Ancestral sampling, statement after statement in the order of forward_order(); chains element by element.
+// Ancestral sampling, statement after statement in the order of draw_order(); chains element by element.
 #include "compiler/evaluate/draw_values.h"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@ namespace {
 using namespace model;
 
 /// Formats an element for messages, such as "theta[3, 1]"; indices of nested plates count within their rows.
-std::string name_of(const Forward& f, const Statement& s, const At& at) {
+std::string name_of(const ModelEvaluator& f, const Statement& s, const At& at) {
   std::string indices;
-  for (const BoundId b : s.bounds) {
-    const Bound& bound = f.model()[b];
+  for (const IndexVarId b : s.bounds) {
+    const IndexVar& bound = f.model()[b];
     std::int64_t k = at[b.index()];
     if (bound.parent) k -= f.data().offsets[bound.plate.index()][static_cast<std::size_t>(at[bound.parent->index()])];
     indices += fmt::format("{}{}", indices.empty() ? "" : ", ", k);
@@ -47,7 +47,7 @@ Error improper(const Variable& v, const math::FamilyRow& family) {
 }
 
 /// Makes the error that an element's parameters are outside the domain of its family.
-Error out_of_domain(const Forward& f, const Statement& s, const At& at, const math::Environment& parameters) {
+Error out_of_domain(const ModelEvaluator& f, const Statement& s, const At& at, const math::Environment& parameters) {
   const Distribution& d = f.distribution(s, at);
   std::string list;
   for (const auto& [name, q] : parameters.symbols) {
@@ -71,7 +71,7 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
   for (const auto& [name, q] : parameters.symbols) {
     if (!std::all_of(q.values.begin(), q.values.end(), [](double v) { return std::isfinite(v); })) return false;
   }
-  if (const math::AtValue* p = math::looks_up(row)) {
+  if (const math::AtValue* p = math::categorical_lookup(row)) {
     const std::vector<double>& weights = parameters.symbols.at(p->vector).values;
     double total = 0;
     for (const double w : weights)
@@ -94,12 +94,12 @@ bool proper(const math::FamilyRow& row, const math::Environment& parameters) {
 /// Draws the missing elements of a Forward.
 class Simulator {
  public:
-  Simulator(Forward& forward, const RngOf& rng_of) : forward_(forward), rng_of_(rng_of) {}
+  Simulator(ModelEvaluator& forward, const RngOf& rng_of) : forward_(forward), rng_of_(rng_of) {}
 
   /// Draws everything; returns the first error, or nothing.
   std::optional<Error> run() {
     At at = forward_.origin();
-    for (const ForwardGroup& group : forward_order(forward_.model())) {
+    for (const DrawGroup& group : draw_order(forward_.model())) {
       const auto known = [&](StatementId s) { return is_known(forward_.model()[s].variable); };
       if (std::ranges::all_of(group.statements, known)) continue;
       if (group.ordered.size() != group.statements.size()) {
@@ -123,7 +123,7 @@ class Simulator {
   }
 
   /// Draws all elements of a statement, or those at one position of the ordered plate (`fixed`).
-  void draw_all(StatementId id, At& at, std::optional<std::pair<BoundId, std::int64_t>> fixed) {
+  void draw_all(StatementId id, At& at, std::optional<std::pair<IndexVarId, std::int64_t>> fixed) {
     const Statement& s = forward_.model()[id];
     forward_.each(
         s.bounds, at,
@@ -189,16 +189,18 @@ class Simulator {
     return true;
   }
 
-  Forward& forward_;
+  ModelEvaluator& forward_;
   const RngOf& rng_of_;
   std::optional<Error> problem_;
 };
 
 }  // namespace
 
-std::optional<Error> draw_values(Forward& forward, const RngOf& rng_of) { return Simulator(forward, rng_of).run(); }
+std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of) {
+  return Simulator(forward, rng_of).run();
+}
 
-std::optional<Error> draw_values(Forward& forward, Rng& rng) {
+std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng) {
   return draw_values(forward, [&rng](Element) -> Rng& { return rng; });
 }
 

@@ -19,8 +19,8 @@ using RngOf = std::function<Rng&(Element)>;
 /// result is a function of the generators' states. It stops with an error if an element cannot be drawn; later
 /// elements stay NaN. ExitCode::model: a prior is improper whatever the data. ExitCode::numerical: a parameter is
 /// outside its domain. ExitCode::data: neither model nor data give the total of a multinomial.
-std::optional<Error> draw_values(Forward& forward, const RngOf& rng_of);
+std::optional<Error> draw_values(ModelEvaluator& forward, const RngOf& rng_of);
 /// Draws all missing elements of `forward` from the model with one random generator; otherwise as the function above.
-std::optional<Error> draw_values(Forward& forward, Rng& rng);
+std::optional<Error> draw_values(ModelEvaluator& forward, Rng& rng);
 
 }  // namespace lehr

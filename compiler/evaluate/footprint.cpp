@@ -9,7 +9,7 @@
 
 namespace lehr {
 
-std::vector<SizedArray> sizes_of_values(const model::Model& m, const BoundData& data) {
+std::vector<SizedArray> value_sizes(const model::Model& m, const BoundData& data) {
   std::vector<SizedArray> out;
   for (const model::Variable& v : m.variables) {
     double length = v.auxiliary ? 0 : 1;
@@ -30,16 +30,16 @@ std::optional<Error> too_large(std::vector<SizedArray> arrays) {
   double needed = 0;
   for (const SizedArray& a : arrays)
     needed += kNumber * a.length;
-  const auto there = static_cast<double>(memory_of_machine());
+  const auto there = static_cast<double>(available_memory());
   if (needed <= there) return std::nullopt;
   std::ranges::stable_sort(arrays, std::ranges::greater(), &SizedArray::length);
   constexpr std::size_t kShown = 5;
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < std::min(arrays.size(), kShown) && arrays[i].length > 0; ++i)
-    notes.push_back(fmt::format("{}: {}", arrays[i].name, as_bytes(kNumber * arrays[i].length)));
+    notes.push_back(fmt::format("{}: {}", arrays[i].name, format_bytes(kNumber * arrays[i].length)));
   return Error{
       ExitCode::data, option("sizes"),
-      fmt::format("these sizes need {} of memory, and there is room for {}", as_bytes(needed), as_bytes(there)),
+      fmt::format("these sizes need {} of memory, and there is room for {}", format_bytes(needed), format_bytes(there)),
       std::move(notes)};
 }
 

@@ -17,7 +17,7 @@ struct SizedArray {
 };
 
 /// Returns the size of every variable's values. Any fit needs more than their sum; auxiliary variables count as 0.
-std::vector<SizedArray> sizes_of_values(const model::Model& m, const BoundData& data);
+std::vector<SizedArray> value_sizes(const model::Model& m, const BoundData& data);
 
 /// Returns an error of ExitCode::data that names the largest arrays if all together exceed the memory of this machine.
 std::optional<Error> too_large(std::vector<SizedArray> arrays);

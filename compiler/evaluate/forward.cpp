@@ -23,7 +23,7 @@ std::vector<PlateId> all_axes(std::vector<PlateId> axes, const std::vector<Plate
 
 }  // namespace
 
-Forward::Forward(const Model& model, const BoundData& data) : model_(model), data_(data) {
+ModelEvaluator::ModelEvaluator(const Model& model, const BoundData& data) : model_(model), data_(data) {
   for (const Given& g : model.givens)
     given_axes_.push_back(all_axes(g.axes, g.event));
   for (std::size_t k = 0; k < model.variables.size(); ++k) {
@@ -35,7 +35,7 @@ Forward::Forward(const Model& model, const BoundData& data) : model_(model), dat
   }
 }
 
-std::size_t Forward::elements(VariableId v) const {
+std::size_t ModelEvaluator::elements(VariableId v) const {
   const std::vector<PlateId>& axes = model_[v].axes;
   std::size_t n = 1;
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -45,32 +45,34 @@ std::size_t Forward::elements(VariableId v) const {
   return n;
 }
 
-std::size_t Forward::width(VariableId v) const {
+std::size_t ModelEvaluator::width(VariableId v) const {
   std::size_t n = 1;
   for (const PlateId p : model_[v].event)
     n *= static_cast<std::size_t>(size(p));
   return n;
 }
 
-std::size_t Forward::states(VariableId v) const { return model_[v].support == math::Support::category ? extent(v) : 2; }
+std::size_t ModelEvaluator::states(VariableId v) const {
+  return model_[v].support == math::Support::category ? extent(v) : 2;
+}
 
-double Forward::state(VariableId v, std::size_t k) const {
+double ModelEvaluator::state(VariableId v, std::size_t k) const {
   if (model_[v].support == math::Support::spin) return k == 0 ? -1 : 1;
   return static_cast<double>(k);
 }
 
-std::size_t Forward::extent(VariableId v) const {
+std::size_t ModelEvaluator::extent(VariableId v) const {
   const Variable& variable = model_[v];
   if (variable.value_plate) return static_cast<std::size_t>(size(*variable.value_plate));
   return variable.event.empty() ? 1 : static_cast<std::size_t>(size(variable.event[0]));
 }
 
-std::int64_t Forward::row_of(PlateId nested, std::int64_t position) const {
+std::int64_t ModelEvaluator::row_of(PlateId nested, std::int64_t position) const {
   const auto& offsets = data_.offsets[nested.index()];
   return std::upper_bound(offsets.begin(), offsets.end(), position) - offsets.begin() - 1;
 }
 
-At Forward::at(Element e) const {
+At ModelEvaluator::at(Element e) const {
   const Statement& s = model_[model_[e.variable].statement];
   At at = origin();
   auto rest = static_cast<std::int64_t>(e.position);
@@ -86,30 +88,30 @@ At Forward::at(Element e) const {
   return at;
 }
 
-Element Forward::element(const Statement& s, const At& at) const {
+Element ModelEvaluator::element(const Statement& s, const At& at) const {
   std::size_t position = 0;
   for (std::size_t i = 0; i < s.bounds.size(); ++i) {
     const bool inside_next = i + 1 < s.bounds.size() && model_[s.bounds[i + 1]].parent;
     if (inside_next) continue;
-    const Bound& b = model_[s.bounds[i]];
+    const IndexVar& b = model_[s.bounds[i]];
     position = position * static_cast<std::size_t>(size(b.plate)) + static_cast<std::size_t>(at[s.bounds[i].index()]);
   }
   return {s.variable, position};
 }
 
-void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<void()>& visit,
-                   std::optional<std::pair<BoundId, std::int64_t>> fixed) const {
+void ModelEvaluator::each(std::span<const IndexVarId> bounds, At& at, const std::function<void()>& visit,
+                          std::optional<std::pair<IndexVarId, std::int64_t>> fixed) const {
   // Fixing an element of a nested plate also fixes its row.
-  std::vector<std::pair<BoundId, std::int64_t>> held;
+  std::vector<std::pair<IndexVarId, std::int64_t>> held;
   while (fixed) {
     held.push_back(*fixed);
-    const Bound& b = model_[fixed->first];
+    const IndexVar& b = model_[fixed->first];
     if (b.parent) fixed = std::pair(*b.parent, row_of(b.plate, fixed->second));
     else fixed.reset();
   }
   const std::function<void(std::size_t)> loop = [&](std::size_t i) {
     if (i == bounds.size()) return visit();
-    const Bound& b = model_[bounds[i]];
+    const IndexVar& b = model_[bounds[i]];
     std::int64_t begin = 0, end = size(b.plate);
     if (b.parent) {
       const auto row = static_cast<std::size_t>(at[b.parent->index()]);
@@ -127,7 +129,7 @@ void Forward::each(std::span<const BoundId> bounds, At& at, const std::function<
   loop(0);
 }
 
-std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
+std::int64_t ModelEvaluator::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
   const std::int64_t first = row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] : 0;
   return std::visit(Overloaded{[&](const Index::Constant& c) { return first + c.value; },
                                [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
@@ -138,8 +140,8 @@ std::int64_t Forward::coordinate(const Index& index, std::optional<std::int64_t>
                     index.form);
 }
 
-std::size_t Forward::address(const std::vector<PlateId>& axes, std::size_t event_rank,
-                             const std::vector<Index>& indices, const At& at) const {
+std::size_t ModelEvaluator::address(const std::vector<PlateId>& axes, std::size_t event_rank,
+                                    const std::vector<Index>& indices, const At& at) const {
   // `before` is the row-major position over finished axes. `here` is the position in the current plate; a nested plate
   // replaces its parent's position by one among the elements of all rows.
   std::int64_t before = 0, here = 0;
@@ -151,28 +153,28 @@ std::size_t Forward::address(const std::vector<PlateId>& axes, std::size_t event
   return static_cast<std::size_t>(axes.empty() ? 0 : before * size(axes.back()) + here);
 }
 
-std::size_t Forward::variable_address(const VariableRef& r, const At& at) const {
+std::size_t ModelEvaluator::variable_address(const VariableRef& r, const At& at) const {
   return address(variable_axes_[r.variable.index()], model_[r.variable].event.size(), r.indices, at);
 }
 
-std::size_t Forward::given_address(const GivenRef& r, const At& at) const {
+std::size_t ModelEvaluator::given_address(const GivenRef& r, const At& at) const {
   return address(given_axes_[r.given.index()], model_[r.given].event.size(), r.indices, at);
 }
 
-double Forward::read(VariableId v, std::size_t at) const {
+double ModelEvaluator::read(VariableId v, std::size_t at) const {
   const double x = values_[v.index()][at];
   if (std::isnan(x) && !unknown_ && is_discrete(model_[v].support)) unknown_ = Element{v, at};
   return x;
 }
 
-double Forward::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
+double ModelEvaluator::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
   At inner = at;
   double total = 0;
   each(s.bounds, inner, [&] { total += entry(s.body, inner, i, j); });
   return total;
 }
 
-double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) const {
+double ModelEvaluator::entry(ExprId id, const At& at, std::size_t i, std::size_t j) const {
   const Expr& e = model_[id];
   const auto extent_of = [&](ExprId of, std::size_t axis) {
     return static_cast<std::size_t>(size(model_[of].shape[axis]));
@@ -241,7 +243,7 @@ double Forward::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
       e.node);
 }
 
-Tensor Forward::value(ExprId id, const At& at) const {
+Tensor ModelEvaluator::value(ExprId id, const At& at) const {
   const Expr& e = model_[id];
   Tensor out;
   for (const PlateId p : e.shape)
@@ -265,13 +267,13 @@ Tensor Forward::value(ExprId id, const At& at) const {
   return out;
 }
 
-std::optional<Element> Forward::named(ExprId id, const At& at) const {
+std::optional<Element> ModelEvaluator::named(ExprId id, const At& at) const {
   const auto* v = std::get_if<VariableRef>(&model_[id].node);
   if (!v || v->indices.size() != model_[v->variable].axes.size()) return std::nullopt;
   return Element{v->variable, variable_address(*v, at) / width(v->variable)};
 }
 
-std::pair<std::size_t, std::size_t> Forward::read_by(const VariableRef& r, const At& at) const {
+std::pair<std::size_t, std::size_t> ModelEvaluator::read_by(const VariableRef& r, const At& at) const {
   const std::vector<PlateId>& axes = variable_axes_[r.variable.index()];
   const std::size_t first = variable_address(r, at);
   std::size_t numbers = 1;
@@ -281,7 +283,7 @@ std::pair<std::size_t, std::size_t> Forward::read_by(const VariableRef& r, const
   return {first / n, numbers == 0 ? first / n : (first + numbers - 1) / n + 1};
 }
 
-const Distribution& Forward::distribution(const Statement& s, const At& at) const {
+const Distribution& ModelEvaluator::distribution(const Statement& s, const At& at) const {
   if (s.part) {
     const double part = entry(*s.part, at);
     // The parts of a mixture are numbered by a category, or by a bit whose value 1 is the first part.
@@ -289,13 +291,13 @@ const Distribution& Forward::distribution(const Statement& s, const At& at) cons
     return k == 0 ? s.main : s.others.at(k - 1);
   }
   if (!s.start || !s.lagged) return s.main;
-  const Bound& b = model_[*s.lagged];
+  const IndexVar& b = model_[*s.lagged];
   const std::int64_t first =
       b.parent ? data_.offsets[b.plate.index()][static_cast<std::size_t>(at[b.parent->index()])] : 0;
   return at[s.lagged->index()] < first + lag_of(model_, s) ? *s.start : s.main;
 }
 
-math::Environment Forward::parameters(const Statement& s, const At& at) const {
+math::Environment ModelEvaluator::parameters(const Statement& s, const At& at) const {
   const Distribution& d = distribution(s, at);
   math::Environment spelled{extent(s.variable), {}};
   for (const Parameter& p : d.parameters) {
@@ -305,14 +307,14 @@ math::Environment Forward::parameters(const Statement& s, const At& at) const {
   return {spelled.extent, math::canonical_parameters(*d.family, spelled)};
 }
 
-std::pair<double, double> Forward::limits(const Statement& s, const At& at) const {
+std::pair<double, double> ModelEvaluator::limits(const Statement& s, const At& at) const {
   const auto number = [&](const std::optional<ExprId>& e, double none) { return e ? entry(*e, at) : none; };
   const auto& [above, below] = s.limits;
   const bool censored = model_[s.variable].observed;
   return {number(censored ? below : above, -INFINITY), number(censored ? above : below, INFINITY)};
 }
 
-std::optional<std::pair<double, double>> Forward::logarithms(ExprId probability, const At& at) const {
+std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId probability, const At& at) const {
   const auto* link = std::get_if<Apply>(&model_[probability].node);
   if (!link || (link->function != Function::logistic && link->function != Function::probit)) return std::nullopt;
   const Tensor of = value(link->argument, at);
@@ -323,14 +325,14 @@ std::optional<std::pair<double, double>> Forward::logarithms(ExprId probability,
   return std::pair(std::min(x, 0.0) - small, std::min(-x, 0.0) - small);
 }
 
-double Forward::log_density(const Statement& s, const At& at) const {
+double ModelEvaluator::log_density(const Statement& s, const At& at) const {
   const Distribution& d = distribution(s, at);
   const Element e = element(s, at);
   const std::span<const double> x = values(e);
   if (is_discrete(model_[s.variable].support)) read(e.variable, e.position);
   if (unknown_) return std::numeric_limits<double>::quiet_NaN();
   // A density such as Categorical needs one entry of a vector that may be long.
-  if (const math::AtValue* look_up = math::looks_up(*d.family)) {
+  if (const math::AtValue* look_up = math::categorical_lookup(*d.family)) {
     for (const Parameter& p : d.parameters) {
       if (p.spelling->name == look_up->vector) return std::log(entry(p.value, at, static_cast<std::size_t>(x[0])));
     }

@@ -19,7 +19,7 @@
 
 namespace lehr {
 
-/// Values of all index variables, by BoundId. For a nested plate the value is the position among the elements of all
+/// Values of all index variables, by IndexVarId. For a nested plate the value is the position among the elements of all
 /// rows, end to end.
 using At = std::vector<std::int64_t>;
 
@@ -39,11 +39,11 @@ struct Element {
 };
 
 /// The values of all variables of a model, and evaluation of the model at them.
-class Forward {
+class ModelEvaluator {
  public:
   /// Starts with the data as values of observed variables and NaN (unknown) everywhere else. Model and data must
   /// outlive the object. Auxiliary variables have no values, since expressions never name them.
-  Forward(const model::Model& model, const BoundData& data);
+  ModelEvaluator(const model::Model& model, const BoundData& data);
 
   /// Returns the model that is evaluated.
   const model::Model& model() const { return model_; }
@@ -96,8 +96,8 @@ class Forward {
   /// Calls `visit` for every combination of values of `bounds`, the last varying fastest (the packed order of
   /// elements), with `at` set to it. With `fixed`, only combinations in which that index variable has that value. Other
   /// index variables keep their values.
-  void each(std::span<const model::BoundId> bounds, At& at, const std::function<void()>& visit,
-            std::optional<std::pair<model::BoundId, std::int64_t>> fixed = {}) const;
+  void each(std::span<const model::IndexVarId> bounds, At& at, const std::function<void()>& visit,
+            std::optional<std::pair<model::IndexVarId, std::int64_t>> fixed = {}) const;
 
   /// Evaluates an expression at these values of the index variables.
   Tensor value(model::ExprId e, const At& at) const;

@@ -40,17 +40,17 @@ Uses uses_of(const Model& m) {
 }
 
 /// Returns, for each statement of a group, its index variable of the ordered plate along which the lags run.
-std::vector<BoundId> ordered_bounds(const Model& m, const std::vector<StatementId>& group) {
+std::vector<IndexVarId> ordered_bounds(const Model& m, const std::vector<StatementId>& group) {
   std::optional<PlateId> plate;
   for (const StatementId s : group) {
     if (m[s].lagged) plate = m[*m[s].lagged].plate;
   }
-  std::vector<BoundId> out;
+  std::vector<IndexVarId> out;
   if (!plate) return out;
   for (const StatementId s : group) {
     const Statement& statement = m[s];
-    const auto own =
-        std::find_if(statement.bounds.begin(), statement.bounds.end(), [&](BoundId b) { return m[b].plate == *plate; });
+    const auto own = std::find_if(statement.bounds.begin(), statement.bounds.end(),
+                                  [&](IndexVarId b) { return m[b].plate == *plate; });
     if (statement.lagged) out.push_back(*statement.lagged);
     else if (own != statement.bounds.end()) out.push_back(*own);
   }
@@ -59,12 +59,12 @@ std::vector<BoundId> ordered_bounds(const Model& m, const std::vector<StatementI
 
 }  // namespace
 
-std::vector<ForwardGroup> forward_order(const Model& m) {
+std::vector<DrawGroup> draw_order(const Model& m) {
   const std::size_t n = m.statements.size();
   const Uses uses = uses_of(m);
   const auto together = [&](std::size_t a, std::size_t b) { return a == b || (uses.any[a][b] && uses.any[b][a]); };
   std::vector<bool> done(n, false);
-  std::vector<ForwardGroup> out;
+  std::vector<DrawGroup> out;
   while (std::find(done.begin(), done.end(), false) != done.end()) {
     std::size_t first = 0;
     const auto ready = [&](std::size_t s) {
@@ -79,7 +79,7 @@ std::vector<ForwardGroup> forward_order(const Model& m) {
     for (std::size_t s = 0; s < n; ++s) {
       if (together(first, s)) members.push_back(s);
     }
-    ForwardGroup group;
+    DrawGroup group;
     while (group.statements.size() < members.size()) {
       for (const std::size_t s : members) {
         const bool waits = done[s] || std::any_of(members.begin(), members.end(),

@@ -11,13 +11,13 @@ namespace lehr {
 ///
 /// Example: `a[t] ~ f(b[t-1])` and `b[t] ~ g(a[t])` are one group. All its elements at position t of the ordered plate
 /// are drawn, in the order of `statements`, before those at t + 1.
-struct ForwardGroup {
+struct DrawGroup {
   std::vector<model::StatementId> statements;  // in the order of drawing at one position
   /// Of chains: the index variable of the ordered plate in each statement; otherwise empty.
-  std::vector<model::BoundId> ordered;
+  std::vector<model::IndexVarId> ordered;
 };
 
 /// Returns every statement once, each after the statements of the variables that it uses.
-std::vector<ForwardGroup> forward_order(const model::Model& model);
+std::vector<DrawGroup> draw_order(const model::Model& model);
 
 }  // namespace lehr

@@ -161,7 +161,7 @@ double Marginal::value(const Factor& f) {
       evaluations_ = 0;
       return log_sum({{s, e}});
     });
-    return l ? log_sum_of_paths(*l) : kNaN;
+    return l ? log_sum_over_paths(*l) : kNaN;
   }
   const Element e = std::get<Element>(f);
   if (std::isnan(forward_.values(e)[0])) {
@@ -187,7 +187,7 @@ std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
   return {found, complete ? x : kNaN};
 }
 
-double Marginal::of_one(model::StatementId statement, Element element) {
+double Marginal::log_density_of_element(model::StatementId statement, Element element) {
   blocked_.reset();
   evaluations_ = 0;
   return log_sum({{statement, element}});
@@ -214,9 +214,9 @@ std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vec
   for (const Observation& o : observations) {
     // An observed value of the chain; its sequence has it.
     if (summed_[o.element.variable.index()].by == Summation::chain) continue;
-    const StateChains::Use use = chains_->add(o);
-    if (use == StateChains::Use::none) out.emplace_back(o);
-    if (use != StateChains::Use::refused) continue;
+    const DiscreteChains::Use use = chains_->add(o);
+    if (use == DiscreteChains::Use::none) out.emplace_back(o);
+    if (use != DiscreteChains::Use::refused) continue;
     refused_ = o.element;
     return std::nullopt;
   }

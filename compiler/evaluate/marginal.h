@@ -45,7 +45,7 @@ class Marginal {
   ///
   /// With `estimates`, a sum for one observation that has too many terms is estimated by 1000 draws. Without, the
   /// density is one of many to be computed, and sums are refused from fewer terms on.
-  Marginal(Forward& forward, std::vector<SummedVariable> summed, bool estimates = false)
+  Marginal(ModelEvaluator& forward, std::vector<SummedVariable> summed, bool estimates = false)
       : forward_(forward), summed_(std::move(summed)), estimates_(estimates) {}
 
   /// Returns the log density of all observations together, with the discrete variables summed out.
@@ -71,7 +71,7 @@ class Marginal {
 
   /// Returns log p(element | parents) of one element, with variables of kind `own` and `belief` summed out. NaN if
   /// other discrete values that it needs are unknown.
-  double of_one(model::StatementId statement, Element element);
+  double log_density_of_element(model::StatementId statement, Element element);
 
  private:
   /// A factor of the sum: an observation, a latent element given its parents, or all paths of a sequence (by its
@@ -106,9 +106,9 @@ class Marginal {
   /// on another element, which is appended to `waits`.
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
-  Forward& forward_;
+  ModelEvaluator& forward_;
   std::vector<SummedVariable> summed_;        // by VariableId
-  std::optional<StateChains> chains_;         // of the variables of kind `chain`
+  std::optional<DiscreteChains> chains_;      // of the variables of kind `chain`
   std::vector<SequenceDensity> sequences_;    // see sequences()
   std::optional<Element> blocked_, refused_;  // the unknown joint element that the last evaluation met; see refused()
   bool estimates_;                            // true: sums that are too large are estimated by draws

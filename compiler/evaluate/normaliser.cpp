@@ -216,7 +216,7 @@ bool TemperedNormaliser::mentions(const Statement& s, PlateId plate) const {
 }
 
 /// The temperatures of one computation, and results that many items share.
-struct TemperedNormaliser::Known {
+struct TemperedNormaliser::SharedResults {
   /// log E[x_k^(1/T)] of a Dirichlet element: of the sum over entries, and of each entry.
   struct Moments {
     Logs all;
@@ -231,8 +231,8 @@ struct TemperedNormaliser::Known {
 };
 
 const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k, std::size_t width,
-                                        Known& known) const {
-  Known::Moments& out = known.moments[e];
+                                        SharedResults& known) const {
+  SharedResults::Moments& out = known.moments[e];
   if (k && !out.entries.empty()) return out.entries[*k];
   if (!k && !out.all.empty()) return out.all;
   // With C the sum of the concentrations c and b = 1 / T, E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C +
@@ -254,12 +254,12 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
 
 /// Returns log p(value) / T for a discrete local variable, otherwise the log of the integral of the tempered density. A
 /// location parameter does not change that integral and is replaced by 0.
-Logs TemperedNormaliser::tempered(Forward& f, const Statement& s, const At& at, Known& known) const {
+Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const At& at, SharedResults& known) const {
   const math::FamilyRow& row = *f.distribution(s, at).family;
   const bool own = is_summed(s);
   const Element self = f.element(s, at);
   Logs out;
-  if (const math::AtValue* look_up = math::looks_up(row)) {
+  if (const math::AtValue* look_up = math::categorical_lookup(row)) {
     for (const Parameter& p : f.distribution(s, at).parameters) {
       if (p.spelling->name != look_up->vector) continue;
       const std::optional<Element> e = f.named(p.value, at);
@@ -304,7 +304,8 @@ Logs TemperedNormaliser::tempered(Forward& f, const Statement& s, const At& at, 
   return integral;
 }
 
-TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement& s, const At& at, Known& known) const {
+TemperedNormaliser::Table TemperedNormaliser::factor(ModelEvaluator& f, const Statement& s, const At& at,
+                                                     SharedResults& known) const {
   Table t;
   const auto add = [&](Element e) {
     t.dims.push_back(e);
@@ -335,7 +336,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(Forward& f, const Statement
   return t;
 }
 
-std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, Known& known) const {
+std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t item, SharedResults& known) const {
   const auto sum_out = [&](std::vector<Table>& tables, const std::function<bool(Element)>& wanted) {
     if (known.too_wide) return false;
     if (const auto stuck = eliminate_all(tables, wanted, known.temperatures.size())) known.too_wide = stuck->variable;
@@ -345,7 +346,7 @@ std::vector<double> TemperedNormaliser::of_item(Forward& f, std::int64_t item, K
   std::vector<Table> tables;
   std::map<PlateId, std::vector<StatementId>> lifted;  // by nested plate whose elements are alike
   for (StatementId s : statements_) {
-    const std::vector<BoundId>& bounds = model_[s].bounds;
+    const std::vector<IndexVarId>& bounds = model_[s].bounds;
     const PlateId inner = bounds.size() == 2 ? model_[bounds[1]].plate : PlateId();
     // Elements of the inner plate are alike if no density depends on their position.
     const bool alike = bounds.size() == 2 && model_[inner].parent &&
@@ -428,7 +429,8 @@ std::vector<double> TemperedNormaliser::rows(std::int64_t item) const {
   return out;
 }
 
-std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const {
+std::vector<Logs> TemperedNormaliser::of_items(ModelEvaluator& f, std::span<const std::int64_t> items,
+                                               SharedResults& known) const {
   std::map<std::vector<double>, Logs> kinds;  // results by row sizes, if items differ in nothing else
   std::vector<Logs> out;
   for (std::int64_t i : items) {
@@ -443,7 +445,8 @@ std::vector<Logs> TemperedNormaliser::of_items(Forward& f, std::span<const std::
   return out;
 }
 
-std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const {
+std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<const std::int64_t> sample,
+                                               SharedResults& known) const {
   Logs out(known.temperatures.size(), 0.0);
   if (statements_.empty()) return out;
   const std::vector<double> all_copies = copies();
@@ -476,10 +479,10 @@ std::vector<double> TemperedNormaliser::of_all(Forward& f, std::span<const std::
   return out;
 }
 
-std::string TemperedNormaliser::refusal(Forward& values, bool every_item) const {
+std::string TemperedNormaliser::refusal(ModelEvaluator& values, bool every_item) const {
   const Concentrations none;
   const std::vector<double> plain = {1};
-  Known known{none, plain};
+  SharedResults known{none, plain};
   if (every_item) of_items(values, all_items(), known);
   else of_all(values, {}, known);
   if (!known.too_wide) return {};
@@ -487,24 +490,24 @@ std::string TemperedNormaliser::refusal(Forward& values, bool every_item) const 
                      static_cast<std::int64_t>(kMostStates), model_[*known.too_wide].name);
 }
 
-std::vector<double> TemperedNormaliser::at(Forward& f, std::span<const std::int64_t> items,
+std::vector<double> TemperedNormaliser::at(ModelEvaluator& f, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations) const {
-  Known known{concentrations, temperatures_};
+  SharedResults known{concentrations, temperatures_};
   return of_all(f, items, known);
 }
 
-std::vector<double> TemperedNormaliser::near(Forward& f, std::span<const std::int64_t> items,
+std::vector<double> TemperedNormaliser::near(ModelEvaluator& f, std::span<const std::int64_t> items,
                                              const Concentrations& concentrations) const {
-  return over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
-    Known known{concentrations, temperatures};
-    return OverTemperatures{of_all(f, items, known)};
+  return interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
+    SharedResults known{concentrations, temperatures};
+    return FunctionsOfTemperature{of_all(f, items, known)};
   })[0];
 }
 
-std::vector<Logs> TemperedNormaliser::by_item(Forward& f, std::span<const std::int64_t> items,
+std::vector<Logs> TemperedNormaliser::by_item(ModelEvaluator& f, std::span<const std::int64_t> items,
                                               const Concentrations& concentrations) const {
-  return over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
-    Known known{concentrations, temperatures};
+  return interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
+    SharedResults known{concentrations, temperatures};
     return of_items(f, items, known);
   });
 }
@@ -513,8 +516,8 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
   Rng rng(seed, 0x7E3);
   std::vector<Logs> all;
   for (std::size_t d = 0; d < draws; ++d) {
-    Forward f(model_, data_);
-    for (const ForwardGroup& group : forward_order(model_)) {
+    ModelEvaluator f(model_, data_);
+    for (const DrawGroup& group : draw_order(model_)) {
       for (StatementId id : group.statements) {
         const Statement& s = model_[id];
         if (model_[s.variable].observed || (local_[s.variable.index()] && is_discrete(model_[s.variable].support)))

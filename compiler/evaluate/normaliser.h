@@ -30,7 +30,7 @@ class TemperedNormaliser {
   /// Returns the reason if the sums prove too large: a term depends on too many joint states of discrete variables.
   /// Empty if they do not. With `every_item` all items are tried, otherwise the representatives. `values` are as for
   /// at().
-  std::string refusal(Forward& values, bool every_item) const;
+  std::string refusal(ModelEvaluator& values, bool every_item) const;
 
   /// Concentrations of Dirichlet factors, by VariableId, in the order of values; empty for other variables. If such a
   /// simplex is the parameter of categories, the exact moments E[x_k^(1/T)] replace its value.
@@ -38,15 +38,15 @@ class TemperedNormaliser {
   /// Returns log C(T) at each temperature, for the values in `values` of all variables that are not integrated out.
   /// Discrete local variables must be unknown (NaN). With `items`, the sum over these represents all items; at most 200
   /// are evaluated.
-  std::vector<double> at(Forward& values, std::span<const std::int64_t> items = {},
+  std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
   /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures (over_temperatures()).
-  std::vector<double> near(Forward& values, std::span<const std::int64_t> items,
+  std::vector<double> near(ModelEvaluator& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 
   /// Returns log C(T) of each of these items, interpolated as in near(). For an item with copies (`times`) it is that
   /// of one copy.
-  std::vector<std::vector<double>> by_item(Forward& values, std::span<const std::int64_t> items,
+  std::vector<std::vector<double>> by_item(ModelEvaluator& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
   /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`).
@@ -63,27 +63,29 @@ class TemperedNormaliser {
   /// A table of tempered log factors over assignments of discrete elements, at every temperature.
   struct Table;
   /// Temperatures and results that are shared between items during one computation.
-  struct Known;
+  struct SharedResults;
   /// Returns the total multiplicity of elements first .. past - 1 of a plate.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
   /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
   /// equal where `equal_items_` holds.
   std::vector<double> rows(std::int64_t item) const;
   /// Returns log C(T) of each of these items, by temperature.
-  std::vector<std::vector<double>> of_items(Forward& f, std::span<const std::int64_t> items, Known& known) const;
+  std::vector<std::vector<double>> of_items(ModelEvaluator& f, std::span<const std::int64_t> items,
+                                            SharedResults& known) const;
   /// Returns the numbers of all items.
   std::vector<std::int64_t> all_items() const;
   /// Returns log C(T) of all items together, estimated from a sample of them if they are many.
-  std::vector<double> of_all(Forward& f, std::span<const std::int64_t> sample, Known& known) const;
+  std::vector<double> of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& known) const;
   /// Returns log C(T) of one item, by temperature.
-  std::vector<double> of_item(Forward& f, std::int64_t item, Known& known) const;
+  std::vector<double> of_item(ModelEvaluator& f, std::int64_t item, SharedResults& known) const;
   /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
   /// unknown.
-  std::vector<double> tempered(Forward& f, const model::Statement& s, const At& at, Known& known) const;
+  std::vector<double> tempered(ModelEvaluator& f, const model::Statement& s, const At& at, SharedResults& known) const;
   /// Tabulates the tempered factor of one element over the discrete elements that it depends on.
-  Table factor(Forward& f, const model::Statement& s, const At& at, Known& known) const;
+  Table factor(ModelEvaluator& f, const model::Statement& s, const At& at, SharedResults& known) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
-  const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width, Known& known) const;
+  const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width,
+                                     SharedResults& known) const;
   /// Returns true if the statement defines a discrete local variable.
   bool is_summed(const model::Statement& s) const;
   /// Returns true if the density of the statement depends on the position in this plate.

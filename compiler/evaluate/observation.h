@@ -18,6 +18,7 @@ struct SequenceDensity {
 };
 
 /// Returns the multiplicity of a statement's element: the product of the `times` of its plates.
-double copies_of(const model::Model& model, const BoundData& data, const model::Statement& statement, const At& at);
+double multiplicity_of(const model::Model& model, const BoundData& data, const model::Statement& statement,
+                       const At& at);
 
 }  // namespace lehr

@@ -48,20 +48,21 @@ bool has_converged(const std::vector<double>& c) {
 
 }  // namespace
 
-OverTemperatures over_temperatures(const std::vector<double>& temperatures,
-                                   const std::function<OverTemperatures(const std::vector<double>&)>& evaluate) {
+FunctionsOfTemperature interpolate_over_temperatures(
+    const std::vector<double>& temperatures,
+    const std::function<FunctionsOfTemperature(const std::vector<double>&)>& evaluate) {
   const double low = std::log(temperatures.front()), high = std::log(temperatures.back());
   const auto point = [&](std::size_t k, std::size_t n) {
     const double x = std::cos(std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
     return std::exp(0.5 * (low + high) + 0.5 * (high - low) * x);
   };
-  OverTemperatures values;  // at the n + 1 points so far
+  FunctionsOfTemperature values;  // at the n + 1 points so far
   for (std::size_t n = 8; 2 * n < temperatures.size(); n *= 2) {
     const bool first = values.empty();
     std::vector<double> fresh;  // the points without a value: all at first, then every second
     for (std::size_t k = first ? 0 : 1; k <= n; k += first ? 1 : 2)
       fresh.push_back(point(k, n));
-    OverTemperatures more = evaluate(fresh);
+    FunctionsOfTemperature more = evaluate(fresh);
     for (std::size_t f = 0; f < values.size(); ++f) {
       std::vector<double> both;
       for (std::size_t k = 0; k <= n; ++k)
@@ -69,11 +70,11 @@ OverTemperatures over_temperatures(const std::vector<double>& temperatures,
       more[f] = std::move(both);
     }
     values = std::move(more);
-    OverTemperatures polynomials;
+    FunctionsOfTemperature polynomials;
     for (const std::vector<double>& v : values)
       polynomials.push_back(coefficients(v));
     if (!std::all_of(polynomials.begin(), polynomials.end(), has_converged)) continue;
-    OverTemperatures out;
+    FunctionsOfTemperature out;
     for (const std::vector<double>& c : polynomials) {
       out.emplace_back();
       for (double t : temperatures)

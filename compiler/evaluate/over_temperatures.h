@@ -6,7 +6,7 @@
 namespace lehr {
 
 /// The values of several functions at several temperatures: [function][temperature].
-using OverTemperatures = std::vector<std::vector<double>>;
+using FunctionsOfTemperature = std::vector<std::vector<double>>;
 
 /// Returns the values of smooth functions at ascending `temperatures`. `evaluate` computes all functions at any
 /// temperatures.
@@ -15,7 +15,8 @@ using OverTemperatures = std::vector<std::vector<double>>;
 /// coefficients are below 1e-13 of the largest. Normalisers are analytic in 1/T off the negative reals, so 17 points
 /// serve 100 levels up to T = 10. If interpolation would not save half the evaluations, `evaluate` is called with all
 /// temperatures.
-OverTemperatures over_temperatures(const std::vector<double>& temperatures,
-                                   const std::function<OverTemperatures(const std::vector<double>&)>& evaluate);
+FunctionsOfTemperature interpolate_over_temperatures(
+    const std::vector<double>& temperatures,
+    const std::function<FunctionsOfTemperature(const std::vector<double>&)>& evaluate);
 
 }  // namespace lehr

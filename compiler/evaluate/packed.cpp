@@ -5,7 +5,7 @@ namespace lehr {
 
 using namespace model;
 
-std::vector<PlateId> packed_axes(const Model& m, const std::vector<PlateId>& axes, const std::vector<PlateId>& event) {
+std::vector<PlateId> stored_axes(const Model& m, const std::vector<PlateId>& axes, const std::vector<PlateId>& event) {
   std::vector<PlateId> out;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (i > 0 && m[axes[i]].parent) out.pop_back();
@@ -15,10 +15,10 @@ std::vector<PlateId> packed_axes(const Model& m, const std::vector<PlateId>& axe
   return out;
 }
 
-std::vector<std::int64_t> packed_shape(const Model& m, const BoundData& d, const std::vector<PlateId>& axes,
+std::vector<std::int64_t> stored_shape(const Model& m, const BoundData& d, const std::vector<PlateId>& axes,
                                        const std::vector<PlateId>& event) {
   std::vector<std::int64_t> out;
-  for (const PlateId p : packed_axes(m, axes, event))
+  for (const PlateId p : stored_axes(m, axes, event))
     out.push_back(d.sizes[p.index()]);
   return out;
 }

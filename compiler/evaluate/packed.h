@@ -11,10 +11,10 @@ namespace lehr {
 
 /// Returns the axes of an array as stored: a nested plate replaces its parent, with the elements of all rows end to
 /// end. Event axes follow.
-std::vector<model::PlateId> packed_axes(const model::Model& model, const std::vector<model::PlateId>& axes,
+std::vector<model::PlateId> stored_axes(const model::Model& model, const std::vector<model::PlateId>& axes,
                                         const std::vector<model::PlateId>& event);
-/// Returns the extents of an array's axes as stored (packed_axes()), in the form that bind() expects.
-std::vector<std::int64_t> packed_shape(const model::Model& model, const BoundData& data,
+/// Returns the extents of an array's axes as stored (stored_axes()), in the form that bind() expects.
+std::vector<std::int64_t> stored_shape(const model::Model& model, const BoundData& data,
                                        const std::vector<model::PlateId>& axes,
                                        const std::vector<model::PlateId>& event);
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/evaluate/far_columns.h"
 #include "compiler/evaluate/forward.h"
+#include "compiler/evaluate/ill_scaled_columns.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -46,7 +46,7 @@ const VariableRef* plain(const Model& m, ExprId e) {
 }
 
 /// A constant prior mean that must be restated as its distance from a reference.
-struct Moved {
+struct RestatedPrior {
   StatementId statement;
   std::size_t which = 0;  // position among the statement's distributions, as in distributions_of()
   Shift by;
@@ -81,7 +81,7 @@ class Propagation {
   /// Returns the references, by variable.
   const std::vector<std::optional<Shift>>& of() const { return of_; }
   /// Returns the prior means to restate.
-  const std::vector<Moved>& moved() const { return moved_; }
+  const std::vector<RestatedPrior>& moved() const { return moved_; }
 
  private:
   /// Gives a variable a reference. False if it has a different one, or is not a real number or vector.
@@ -122,7 +122,7 @@ class Propagation {
 
   /// Returns how far the prior mean of `v` is from `by`, to choose the summand that takes a reference. It is 0 if the
   /// prior mean is not constant, because it then moves as well.
-  double misfit(VariableId v, const Shift& by) const {
+  double prior_mean_distance(VariableId v, const Shift& by) const {
     const Statement& s = m_[m_[v].statement];
     const Distribution& d = s.start ? *s.start : s.main;
     if (d.family->location.empty()) return 0;
@@ -141,7 +141,7 @@ class Propagation {
 
   /// Returns the summand that takes the reference `by`, or null: the one whose prior mean is nearest; among equals, the
   /// one with the fewest elements.
-  const Summand* carrier(const Statement& s, const std::vector<Summand>& summands, const Shift& by) const {
+  const Summand* summand_for_offset(const Statement& s, const std::vector<Summand>& summands, const Shift& by) const {
     const Summand* best = nullptr;
     double distance = 0;
     for (const Summand& x : summands) {
@@ -153,7 +153,7 @@ class Propagation {
       Shift signed_by = by;
       for (double& b : signed_by)
         b *= x.sign;
-      const double d = misfit(r->variable, signed_by);
+      const double d = prior_mean_distance(r->variable, signed_by);
       const auto n = [&](const Summand& y) { return forward_.elements(plain(m_, y.expr)->variable); };
       if (!best || d < distance || (d == distance && n(x) < n(*best))) {
         best = &x;
@@ -195,7 +195,7 @@ class Propagation {
     for (std::size_t k = 0; k < rest.size(); ++k)
       rest[k] -= sum[sum.size() == 1 ? 0 : k];
     if (std::ranges::all_of(rest, [](double x) { return x == 0; })) return true;
-    if (const Summand* c = carrier(s, summands, rest)) {
+    if (const Summand* c = summand_for_offset(s, summands, rest)) {
       for (double& x : rest)
         x *= c->sign;
       return assign(plain(m_, c->expr)->variable, std::move(rest));
@@ -208,9 +208,9 @@ class Propagation {
   }
 
   const Model& m_;
-  Forward forward_;
+  ModelEvaluator forward_;
   std::vector<std::optional<Shift>> of_;
-  std::vector<Moved> moved_;
+  std::vector<RestatedPrior> moved_;
   std::size_t assigned_ = 0;
 };
 
@@ -226,10 +226,12 @@ double round_reference(double mean, double sd) {
 std::vector<Shift> candidates(const Model& m, const BoundData& data, VariableId id) {
   const Variable& v = m[id];
   const std::vector<double>& x = data.observed[id.index()].values;
-  const std::size_t columns = columns_of(m, data, v.axes, v.event);
+  const std::size_t columns = data_columns(m, data, v.axes, v.event);
   const ColumnMoments each = column_moments(x, columns), all = column_moments(x, 1);
   // A constant column (standard deviation 0) is far from every other number.
-  const auto is_far = [&](std::size_t k, double from) { return std::abs(each.mean[k] - from) > kFar * each.sd[k]; };
+  const auto is_far = [&](std::size_t k, double from) {
+    return std::abs(each.mean[k] - from) > kIllScaledRatio * each.sd[k];
+  };
   Shift by_column(columns, 0.0);
   double widest = 0;
   for (std::size_t k = 0; k < columns; ++k) {
@@ -249,7 +251,7 @@ std::vector<Shift> candidates(const Model& m, const BoundData& data, VariableId 
 
 /// Adds to the model an input with the values of a prior mean less its reference, and returns the expression that reads
 /// it. As a symbolic difference it would be expanded, and its digits lost.
-ExprId less(AboutReferences& to, const Forward& forward, ExprId e, const Statement& s, const Shift& by) {
+ExprId less(CentredModel& to, const ModelEvaluator& forward, ExprId e, const Statement& s, const Shift& by) {
   const Model& m = forward.model();
   const Variable& v = m[s.variable];
   Given g{"prior mean of " + v.name,
@@ -266,9 +268,9 @@ ExprId less(AboutReferences& to, const Forward& forward, ExprId e, const Stateme
     for (std::size_t i = 0; i < width; ++i)
       values.values.push_back(forward.entry(e, at, i));
   });
-  add_reference(values.values, by, -1);
+  add_centring_offset(values.values, by, -1);
   std::vector<Index> indices;
-  for (const BoundId b : s.bounds)
+  for (const IndexVarId b : s.bounds)
     indices.push_back({Index::Shifted{b, 0}, m[m[b].plate].set, v.span});
   std::vector<PlateId> shape;
   for (const PlateId p : v.event)
@@ -290,15 +292,15 @@ std::vector<Distribution*> distributions_in(Statement& s) {
 }
 
 /// Restates model and data by the references that were found.
-AboutReferences moved_by(const Model& m, const BoundData& data, const Propagation& found) {
-  AboutReferences out{m, data, References(m.variables.size())};
+CentredModel moved_by(const Model& m, const BoundData& data, const Propagation& found) {
+  CentredModel out{m, data, CentringOffsets(m.variables.size())};
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (!found.of()[k]) continue;
     out.references[k] = *found.of()[k];
-    add_reference(out.data.observed[k].values, out.references[k], -1);
+    add_centring_offset(out.data.observed[k].values, out.references[k], -1);
   }
-  const Forward forward(m, data);
-  for (const Moved& x : found.moved()) {
+  const ModelEvaluator forward(m, data);
+  for (const RestatedPrior& x : found.moved()) {
     Statement& s = out.model.statements[x.statement.index()];
     Distribution& d = *distributions_in(s)[x.which];
     for (Parameter& p : d.parameters)
@@ -309,17 +311,17 @@ AboutReferences moved_by(const Model& m, const BoundData& data, const Propagatio
 
 }  // namespace
 
-const std::vector<double>* reference_of(const References& references, VariableId v) {
+const std::vector<double>* centring_offset_of(const CentringOffsets& references, VariableId v) {
   const bool moved = v.index() < references.size() && !references[v.index()].empty();
   return moved ? &references[v.index()] : nullptr;
 }
 
-void add_reference(std::span<double> values, const std::vector<double>& reference, double sign) {
+void add_centring_offset(std::span<double> values, const std::vector<double>& reference, double sign) {
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] += sign * reference[i % reference.size()];
 }
 
-std::optional<AboutReferences> about_references(const Model& m, const BoundData& data) {
+std::optional<CentredModel> centre_model(const Model& m, const BoundData& data) {
   // Joint factors store locations as distances from zero, so only a mean with its precision may share a factor.
   const auto are_a_pair = [&](const std::vector<VariableId>& block) {
     const auto has = [&](math::Support s) {

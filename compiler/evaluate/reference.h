@@ -17,18 +17,18 @@ namespace lehr {
 
 /// The reference of each variable, by VariableId: element i of the packed values is stored as its distance from
 /// reference[i % size]. An empty reference is zero.
-using References = std::vector<std::vector<double>>;
+using CentringOffsets = std::vector<std::vector<double>>;
 
 /// Returns the reference (offset) that was subtracted from the values of a variable; null if nothing was.
-const std::vector<double>* reference_of(const References& references, model::VariableId v);
+const std::vector<double>* centring_offset_of(const CentringOffsets& references, model::VariableId v);
 /// Adds `sign` times a reference (offset) to packed values: +1 restores the values, -1 makes distances of them.
-void add_reference(std::span<double> values, const std::vector<double>& reference, double sign);
+void add_centring_offset(std::span<double> values, const std::vector<double>& reference, double sign);
 
 /// A model and data restated in distances from references: the centred model.
-struct AboutReferences {
-  model::Model model;     // its moved prior means are additional inputs, behind the others
-  BoundData data;         // observed values less their references
-  References references;  // by VariableId of either model
+struct CentredModel {
+  model::Model model;          // its moved prior means are additional inputs, behind the others
+  BoundData data;              // observed values less their references
+  CentringOffsets references;  // by VariableId of either model
 };
 
 /// Restates model and data in distances from references if an observed column is ill-scaled (far_columns.h) and the
@@ -38,6 +38,6 @@ struct AboutReferences {
 /// means. A variable has one reference for all elements, or one for each column. `data` is bound to `model`, or
 /// to it with its auxiliary variables. Returns nothing if the condition fails, if nothing is ill-scaled, or if latent
 /// variables have observed values (BoundData::clamped).
-std::optional<AboutReferences> about_references(const model::Model& model, const BoundData& data);
+std::optional<CentredModel> centre_model(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

@@ -24,20 +24,20 @@ void number_elements(const Model& m, const std::optional<PlateId>& values, Named
 }
 
 /// Returns variables, inputs, row lengths and open constants as arrays.
-std::vector<NamedArray> arrays_of(const Forward& f) {
+std::vector<NamedArray> arrays_of(const ModelEvaluator& f) {
   const Model& m = f.model();
   const BoundData& d = f.data();
   std::vector<NamedArray> out;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const std::span<const double> x = f.values(VariableId(k));
-    out.push_back({v.name, packed_shape(m, d, v.axes, v.event), {x.begin(), x.end()}, has_integers(v.support)});
+    out.push_back({v.name, stored_shape(m, d, v.axes, v.event), {x.begin(), x.end()}, has_integers(v.support)});
     number_elements(m, v.value_plate, out.back());
   }
   for (std::size_t k = 0; k < m.givens.size(); ++k) {
     const Given& g = m.givens[k];
     const bool integer = g.type == GivenType::count || g.type == GivenType::category;
-    out.push_back({g.name, packed_shape(m, d, g.axes, g.event), d.givens[k].values, integer});
+    out.push_back({g.name, stored_shape(m, d, g.axes, g.event), d.givens[k].values, integer});
     number_elements(m, g.value_plate, out.back());
   }
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
@@ -123,7 +123,7 @@ Result<std::vector<NamedArray>> simulate(const Model& model, const Dataset& data
   if (std::optional<Error> e = copies(fixed, *data)) return *e;
   if (std::optional<Error> e = parts_of_vectors(fixed, *data)) return *e;
   if (std::optional<Error> e = too_large(footprint(fixed, *data))) return *e;
-  Forward forward(fixed, *data);
+  ModelEvaluator forward(fixed, *data);
   for (std::size_t k = 0; k < model.variables.size(); ++k) {
     const std::span<double> x = forward.values(VariableId(k));
     if (model.variables[k].observed) std::fill(x.begin(), x.end(), std::nan(""));

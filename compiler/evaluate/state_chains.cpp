@@ -19,7 +19,7 @@ constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-double log_sum_of_paths(const Lattice& l) {
+double log_sum_over_paths(const Lattice& l) {
   const std::size_t k = l.states, n = l.single.size() / k;
   std::vector<double> here(k), before, terms(k);
   for (std::size_t t = 0; t < n; ++t) {
@@ -62,7 +62,7 @@ std::vector<std::int64_t> most_probable_path(const Lattice& l) {
   return out;
 }
 
-StateChains::StateChains(Forward& forward, std::vector<VariableId> chains, std::vector<bool> own)
+DiscreteChains::DiscreteChains(ModelEvaluator& forward, std::vector<VariableId> chains, std::vector<bool> own)
     : forward_(forward), chains_(std::move(chains)), own_(std::move(own)) {
   for (const VariableId c : chains_) {
     const std::span<double> z = forward_.values(c);
@@ -74,27 +74,27 @@ StateChains::StateChains(Forward& forward, std::vector<VariableId> chains, std::
     refused_ = !add_step(e);
 }
 
-std::size_t StateChains::states() const {
+std::size_t DiscreteChains::states() const {
   std::size_t out = 1;
   for (const VariableId c : chains_)
     out *= forward_.states(c);
   return out;
 }
 
-std::size_t StateChains::value_of(std::size_t chain, std::size_t state) const {
+std::size_t DiscreteChains::value_of(std::size_t chain, std::size_t state) const {
   for (std::size_t k = chains_.size(); k-- > chain + 1;)
     state /= forward_.states(chains_[k]);
   return state % forward_.states(chains_[chain]);
 }
 
-bool StateChains::is_chain(VariableId v) const { return std::ranges::find(chains_, v) != chains_.end(); }
+bool DiscreteChains::is_chain(VariableId v) const { return std::ranges::find(chains_, v) != chains_.end(); }
 
-void StateChains::put(std::size_t position, std::optional<std::size_t> state) const {
+void DiscreteChains::put(std::size_t position, std::optional<std::size_t> state) const {
   for (std::size_t k = 0; k < chains_.size(); ++k)
     forward_.values(chains_[k])[position] = state ? forward_.state(chains_[k], value_of(k, *state)) : kNaN;
 }
 
-bool StateChains::add_step(std::size_t position) {
+bool DiscreteChains::add_step(std::size_t position) {
   std::optional<std::size_t> before;
   std::vector<Factor> transitions;
   std::size_t starts = 0;
@@ -129,7 +129,7 @@ bool StateChains::add_step(std::size_t position) {
   return true;
 }
 
-bool StateChains::is_observed(std::size_t sequence) const {
+bool DiscreteChains::is_observed(std::size_t sequence) const {
   const std::vector<std::size_t>& all = sequences_[sequence];
   return factors_[sequence].size() > all.size() * chains_.size() ||
          std::ranges::any_of(known_, [&](const std::vector<double>& of_chain) {
@@ -137,7 +137,7 @@ bool StateChains::is_observed(std::size_t sequence) const {
          });
 }
 
-std::optional<std::vector<std::size_t>> StateChains::read_by(const Observation& o) {
+std::optional<std::vector<std::size_t>> DiscreteChains::read_by(const Observation& o) {
   std::vector<std::size_t> out;
   std::vector<Element> placed, own;
   std::vector<Observation> todo{o};
@@ -169,7 +169,7 @@ std::optional<std::vector<std::size_t>> StateChains::read_by(const Observation& 
   return free ? std::optional(out) : std::nullopt;
 }
 
-StateChains::Use StateChains::add(const Observation& o) {
+DiscreteChains::Use DiscreteChains::add(const Observation& o) {
   const std::optional<std::vector<std::size_t>> read = read_by(o);
   if (refused_ || !read || read->size() > 2) return Use::refused;
   if (read->empty()) return Use::none;
@@ -181,7 +181,8 @@ StateChains::Use StateChains::add(const Observation& o) {
   return Use::added;
 }
 
-bool StateChains::add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const {
+bool DiscreteChains::add_densities(const Factor& f, std::size_t sequence, const LogDensity& density,
+                                   Lattice& to) const {
   const std::vector<std::size_t>& all = sequences_[sequence];
   const std::size_t k = to.states;
   bool known = true;
@@ -199,7 +200,7 @@ bool StateChains::add_densities(const Factor& f, std::size_t sequence, const Log
   return known;
 }
 
-std::optional<Lattice> StateChains::lattice(std::size_t sequence, const LogDensity& density) const {
+std::optional<Lattice> DiscreteChains::lattice(std::size_t sequence, const LogDensity& density) const {
   const std::size_t n = sequences_[sequence].size(), k = states();
   Lattice out{k, std::vector<double>(n * k, 0.0), std::vector<double>(n * k * k, 0.0)};
   for (const Factor& f : factors_[sequence])

@@ -20,7 +20,7 @@ struct Lattice {
 };
 
 /// Returns the log of the sum of all paths' weights; -inf if no path is possible.
-double log_sum_of_paths(const Lattice& lattice);
+double log_sum_over_paths(const Lattice& lattice);
 /// Returns the states of the most probable path, the first of several; empty if no path is possible.
 std::vector<std::int64_t> most_probable_path(const Lattice& lattice);
 
@@ -28,14 +28,14 @@ std::vector<std::int64_t> most_probable_path(const Lattice& lattice);
 using LogDensity = std::function<double(model::StatementId, Element)>;
 
 /// Collects the observations that depend on chains, and makes a Lattice for each sequence.
-class StateChains {
+class DiscreteChains {
  public:
   /// `chains` are latent discrete variables with a lag, on the same axes. `own` is by VariableId: discrete variables
   /// that are summed out for each observation separately.
   ///
   /// `forward` must outlive the object, and has values of all other variables. Values of chains are taken as observed;
   /// they are removed from `forward` and stored here.
-  StateChains(Forward& forward, std::vector<model::VariableId> chains, std::vector<bool> own);
+  DiscreteChains(ModelEvaluator& forward, std::vector<model::VariableId> chains, std::vector<bool> own);
 
   /// Returns true if a transition depends on other elements than its own and the previous one, so that no lattice
   /// exists.
@@ -83,7 +83,7 @@ class StateChains {
   /// Adds the log densities of a factor, for all states, to the lattice. False if one is NaN.
   bool add_densities(const Factor& f, std::size_t sequence, const LogDensity& density, Lattice& to) const;
 
-  Forward& forward_;
+  ModelEvaluator& forward_;
   std::vector<model::VariableId> chains_;            // the last varies fastest in a joint state
   std::vector<bool> own_;                            // by VariableId: summed out for each observation separately
   std::vector<std::vector<std::size_t>> sequences_;  // positions of their elements

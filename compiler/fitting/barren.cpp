@@ -7,7 +7,7 @@
 
 #include "compiler/evaluate/forward.h"
 #include "compiler/evaluate/packed.h"
-#include "compiler/fitting/informed.h"
+#include "compiler/fitting/d_connected.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
@@ -26,7 +26,8 @@ class Search {
     std::vector<bool> open;
     for (std::size_t k = 0; k < m_.variables.size(); ++k)
       // Variables with factors of their own may have barren elements.
-      open.push_back(is_apart(VariableId(k)) && depends_on_latent(m_.variables[k]) && !is_informed(VariableId(k)));
+      open.push_back(has_own_factors(VariableId(k)) && depends_on_latent(m_.variables[k]) &&
+                     !is_d_connected(VariableId(k)));
     if (std::ranges::find(open, true) == open.end()) return out;
     // The search treats a variable with some missing values as latent.
     Model known = m_;
@@ -34,8 +35,8 @@ class Search {
       known.variables[k].observed = m_.variables[k].observed && !is_clamped(VariableId(k));
       known.variables[k].clamped = is_clamped(VariableId(k));
     }
-    const Forward forward(known, data_);
-    const std::vector<std::vector<bool>> informed = informed_by_data(forward, open);
+    const ModelEvaluator forward(known, data_);
+    const std::vector<std::vector<bool>> informed = d_connected_to_data(forward, open);
     for (std::size_t k = 0; k < open.size(); ++k)
       if (open[k]) out[k] = mask(VariableId(k), informed[k], forward.width(VariableId(k)));
     return out;
@@ -49,7 +50,7 @@ class Search {
 
   /// Returns true if each element of the variable has a factor of its own that its statement alone defines: no chain,
   /// no joint factor, no limits. With `items_`, the variable must also lie on that plate.
-  bool is_apart(VariableId id) const {
+  bool has_own_factors(VariableId id) const {
     const Variable& v = m_[id];
     if (!is_latent_here(id) || v.auxiliary || v.joint) return false;
     const Statement& s = m_[v.statement];
@@ -72,7 +73,7 @@ class Search {
   }
 
   /// Returns true if complete data name all elements of the variable, so that no search is needed.
-  bool is_informed(VariableId v) const {
+  bool is_d_connected(VariableId v) const {
     return std::ranges::any_of(m_.statements, [&](const Statement& s) {
       const Variable& x = m_[s.variable];
       if (!x.observed || is_clamped(s.variable) || data_.observed[s.variable.index()].has_missing || s.start)
@@ -87,15 +88,15 @@ class Search {
   /// Returns true if a reference runs over all elements of its variable: distinct index variables without shifts, and
   /// no empty loops around them.
   bool names_all(const Statement& s, const VariableRef& ref) const {
-    std::vector<BoundId> free = s.bounds;
-    std::vector<BoundId> named;
+    std::vector<IndexVarId> free = s.bounds;
+    std::vector<IndexVarId> named;
     for (const Index& index : ref.indices) {
       const auto* bound = std::get_if<Index::Shifted>(&index.form);
       if (!bound || bound->offset != 0 || std::ranges::find(named, bound->bound) != named.end()) return false;
       named.push_back(bound->bound);
       std::erase(free, bound->bound);
     }
-    return std::ranges::all_of(free, [&](BoundId b) { return shortest_row(data_, m_[m_[b].plate].set) > 0; });
+    return std::ranges::all_of(free, [&](IndexVarId b) { return shortest_row(data_, m_[m_[b].plate].set) > 0; });
   }
 
   /// Makes the mask of a variable. `informed` has the elements on which others depend; values of the element count,
@@ -152,7 +153,7 @@ void add_masks(const Model& m, const Masks& masks, BoundData& data) {
     if (k < masks.size() && !masks[k].empty()) values = masks[k];
     if (!values.empty()) continue;
     std::size_t n = 1;
-    for (const std::int64_t extent : packed_shape(m, data, v.axes, m[*id].event))
+    for (const std::int64_t extent : stored_shape(m, data, v.axes, m[*id].event))
       n *= static_cast<std::size_t>(extent);
     values.assign(n, 1.0);
   }

@@ -93,7 +93,7 @@ nlohmann::json to_json(const ChainSummary& s) {
   return out;
 }
 
-std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs) {
+std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& runs) {
   const auto failed = [](const TracedRun& r) { return r.outcome.status == Status::numerical_failure; };
   const bool all_failed = std::ranges::all_of(runs, failed);
   std::vector<const GibbsReport*> chains;
@@ -108,7 +108,7 @@ std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs)
   return chains;
 }
 
-std::vector<Caution> failed_chains(const std::vector<TracedRun>& runs) {
+std::vector<Warning> failed_chain_warnings(const std::vector<TracedRun>& runs) {
   const auto failed = [](const TracedRun& r) { return r.outcome.status == Status::numerical_failure; };
   const auto n = std::ranges::count_if(runs, failed);
   if (n == 0 || n == std::ssize(runs)) return {};
@@ -139,8 +139,8 @@ std::span<const double> known_values(const model::Model& m, const BoundData& dat
 }
 
 /// Returns a warning for each variable with numbers that never changed in any chain and that the data do not fix.
-std::vector<Caution> constant_numbers(const ChainSummary& s, const model::Model& m, const BoundData& data) {
-  std::vector<Caution> out;
+std::vector<Warning> constant_numbers(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+  std::vector<Warning> out;
   std::size_t begin = 0;
   for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
     const std::size_t count = s.moments[v].values.size();
@@ -164,9 +164,9 @@ std::vector<Caution> constant_numbers(const ChainSummary& s, const model::Model&
 
 }  // namespace
 
-std::vector<Caution> cautions(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+std::vector<Warning> cautions(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   constexpr double kMixed = 1.05;
-  std::vector<Caution> out = constant_numbers(s, m, data);
+  std::vector<Warning> out = constant_numbers(s, m, data);
   const auto bad = std::ranges::count_if(s.numbers, [](const Diagnosis& d) { return d.r_hat > kMixed; });
   if (bad == 0) return out;
   const auto worst =

@@ -25,7 +25,7 @@ struct ChainSummary {
 ChainSummary summarise(const std::vector<const GibbsReport*>& chains);
 /// Selects the chains that can be summarised: those with draws, and with as many as the first of them. A chain of
 /// another length was interrupted. Failed chains are selected only if all have failed.
-std::vector<const GibbsReport*> whole_chains(const std::vector<TracedRun>& runs);
+std::vector<const GibbsReport*> complete_chains(const std::vector<TracedRun>& runs);
 
 /// Converts a summary to entries of fit.json. "sampling" has the log evidence, the largest R-hat and the smallest
 /// effective sample sizes; "variables" has these extremes by variable. They are null where there is no finite value.
@@ -36,8 +36,8 @@ std::string format_csv(const ChainSummary& summary);
 
 /// Returns warnings about chains that have not mixed (R-hat above 1.05), and about numbers that never changed although
 /// the data do not fix them.
-std::vector<Caution> cautions(const ChainSummary& summary, const model::Model& model, const BoundData& data);
+std::vector<Warning> cautions(const ChainSummary& summary, const model::Model& model, const BoundData& data);
 /// Returns a warning if some chains failed numerically while others did not.
-std::vector<Caution> failed_chains(const std::vector<TracedRun>& runs);
+std::vector<Warning> failed_chain_warnings(const std::vector<TracedRun>& runs);
 
 }  // namespace lehr

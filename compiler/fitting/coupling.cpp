@@ -13,8 +13,8 @@
 #include <optional>
 #include <set>
 
-#include "compiler/fitting/factor_source.h"
-#include "compiler/fitting/lost_digits.h"
+#include "compiler/fitting/cancellation.h"
+#include "compiler/fitting/saved_factor.h"
 #include "compiler/instance/members.h"
 #include "compiler/model/walk.h"
 #include "compiler/pipeline.h"
@@ -28,20 +28,20 @@ using density::Atom;
 using math::ParameterRole;
 
 /// A Normal or MvNormal factor.
-struct Located {
+struct NormalFactor {
   model::VariableId variable;     // of the factor; a joint variable stands for its members
   std::string name;               // of the variable
   NamedArray mean;                // its means
   std::vector<double> precision;  // by number: the diagonal of its precision
   std::size_t width = 1;          // numbers of one element
 
-  std::vector<MemberNumbers> members = {};  // of a joint variable: where each member's numbers are
+  std::vector<MemberLayout> members = {};  // of a joint variable: where each member's numbers are
 
   /// Returns the standard deviation of a number given the others of its element.
   double scale(std::size_t k) const { return 1 / std::sqrt(precision[k]); }
   /// Returns the name of a number; of a joint variable, that of the member which it belongs to.
   std::string element(std::size_t k) const {
-    for (const MemberNumbers& x : members) {
+    for (const MemberLayout& x : members) {
       const auto at = std::ranges::find(x.at, k);
       if (at != x.at.end()) return x.name + subscripts(x.shape, static_cast<std::size_t>(at - x.at.begin()));
     }
@@ -56,7 +56,8 @@ const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string&
 }
 
 /// Returns the factor of a block with its parameters, or nullopt if it is not a plain Normal factor in `posterior`.
-std::optional<Located> located(const Block& block, const model::Model& m, const std::vector<NamedArray>& posterior) {
+std::optional<NormalFactor> located(const Block& block, const model::Model& m,
+                                    const std::vector<NamedArray>& posterior) {
   if (block.point || block.drawn || block.chain || block.mean) return std::nullopt;
   const auto* mean = math::find_role(*block.factor, ParameterRole::location);
   const auto* precision = math::find_role(*block.factor, ParameterRole::precision);
@@ -66,7 +67,7 @@ std::optional<Located> located(const Block& block, const model::Model& m, const 
                    *all = find(posterior, name + "." + precision->name);
   if (!means || !all) return std::nullopt;
   const std::size_t width = mean->event_rank == 0 ? 1 : static_cast<std::size_t>(means->shape.back());
-  Located out{block.variable, name, *means, {}, width};
+  NormalFactor out{block.variable, name, *means, {}, width};
   if (model::is_joint(m[block.variable]))
     out.members = members_of(m, block.variable, sizes_of_members(m, block.variable, by_variable(posterior)));
   for (std::size_t k = 0; k < means->values.size(); ++k) {
@@ -90,13 +91,13 @@ std::vector<density::IndexId> indices(const Atom& a) {
 }
 
 /// Adds the pairs of elements that two atoms of one term refer to at the same time: where both use the same index
-/// variable, their positions agree. Stops after kMostPairs.
-void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom& of_b, Pairs& to) {
+/// variable, their positions agree. Stops after kMaxPairs.
+void add_pairs(const NormalFactor& a, const NormalFactor& b, const Atom& of_a, const Atom& of_b, Pairs& to) {
   const auto i = indices(of_a), j = indices(of_b);
   const bool all_axes = i.size() == a.mean.shape.size() && j.size() == b.mean.shape.size();
-  for (std::size_t k = 0; k < a.mean.values.size() && to.size() <= kMostPairs; ++k) {
+  for (std::size_t k = 0; k < a.mean.values.size() && to.size() <= kMaxPairs; ++k) {
     const std::vector<std::size_t> at_a = unravel(a.mean.shape, k);
-    for (std::size_t l = 0; l < b.mean.values.size() && to.size() <= kMostPairs; ++l) {
+    for (std::size_t l = 0; l < b.mean.values.size() && to.size() <= kMaxPairs; ++l) {
       const std::vector<std::size_t> at_b = unravel(b.mean.shape, l);
       // Of one variable, each pair of different elements counts once. Numbers of one vector share a factor.
       bool together = a.variable != b.variable || k / a.width < l / a.width;
@@ -109,7 +110,7 @@ void add_pairs(const Located& a, const Located& b, const Atom& of_a, const Atom&
 }
 
 /// Returns the pairs of elements of two factors that occur together in some term of the log joint.
-Pairs pairs_of(const density::Density& d, const Located& a, const Located& b) {
+Pairs pairs_of(const density::Density& d, const NormalFactor& a, const NormalFactor& b) {
   Pairs out;
   for (const density::Term& t : d.terms) {
     for (const Atom& first : t.atoms) {
@@ -123,13 +124,13 @@ Pairs pairs_of(const density::Density& d, const Located& a, const Located& b) {
 }
 
 /// Evaluates the ELBO at other means. Restores the factors when it goes out of scope.
-class Shifted {
+class ElboAtMeans {
  public:
   /// Saves the current factors.
-  explicit Shifted(Instance& instance) : instance_(instance), before_(instance.engine().save()) {}
-  ~Shifted() { instance_.engine().load(before_); }
-  Shifted(const Shifted&) = delete;
-  Shifted& operator=(const Shifted&) = delete;
+  explicit ElboAtMeans(Instance& instance) : instance_(instance), before_(instance.engine().save()) {}
+  ~ElboAtMeans() { instance_.engine().load(before_); }
+  ElboAtMeans(const ElboAtMeans&) = delete;
+  ElboAtMeans& operator=(const ElboAtMeans&) = delete;
 
   /// Returns the ELBO in nats at these means, or NaN if it cannot be evaluated.
   double elbo(const std::vector<NamedArray>& means) {
@@ -144,7 +145,7 @@ class Shifted {
 };
 
 /// Returns the coupling of two numbers, by the second difference described above.
-double correlation(Shifted& at, const Located& a, std::size_t k, const Located& b, std::size_t l) {
+double correlation(ElboAtMeans& at, const NormalFactor& a, std::size_t k, const NormalFactor& b, std::size_t l) {
   double out = 0;
   for (const double up : {1.0, -1.0}) {
     for (const double right : {1.0, -1.0}) {
@@ -159,21 +160,21 @@ double correlation(Shifted& at, const Located& a, std::size_t k, const Located& 
 }
 
 /// A guide is suggested only for up to this many numbers, since the joint factor has a matrix of their covariances.
-constexpr double kMostCoordinates = 200;
+constexpr double kMaxCoordinates = 200;
 
 /// Returns the variables of the joint factor to suggest, members of existing joint factors included; empty if there are
 /// too many numbers.
-std::vector<model::VariableId> joinable(const Analysed& a, const Located& first, const Located& second) {
+std::vector<model::VariableId> joint_members(const Analysed& a, const NormalFactor& first, const NormalFactor& second) {
   const model::Model& m = a.model;
   std::vector<model::VariableId> members;
-  for (const Located* x : {&first, &second}) {
+  for (const NormalFactor* x : {&first, &second}) {
     if (!model::is_joint(m[x->variable])) members.push_back(x->variable);
     else
       for (const model::Member& member : m[x->variable].auxiliary->members)
         members.push_back(member.variable);
   }
   const double numbers = static_cast<double>(first.mean.values.size() + second.mean.values.size());
-  const bool none = first.variable == second.variable || numbers > kMostCoordinates;
+  const bool none = first.variable == second.variable || numbers > kMaxCoordinates;
   return none ? std::vector<model::VariableId>() : members;
 }
 
@@ -185,28 +186,28 @@ bool between_limits(const model::Model& m, const std::string& element) {
 
 }  // namespace
 
-std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analysed, double least) {
+std::vector<CorrelatedPair> correlated_pairs(Instance& instance, const Analysed& analysed, double least) {
   const conditionals::Conditionals& c = analysed.schedule.conditionals;
   const std::vector<NamedArray> posterior = instance.posterior(false);
-  std::vector<Located> factors;
+  std::vector<NormalFactor> factors;
   for (const Block& block : c.blocks) {
-    if (std::optional<Located> f = located(block, analysed.model, posterior)) factors.push_back(std::move(*f));
+    if (std::optional<NormalFactor> f = located(block, analysed.model, posterior)) factors.push_back(std::move(*f));
   }
   struct Job {
-    const Located &a, &b;
+    const NormalFactor &a, &b;
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
   };
   std::vector<Job> jobs;
   for (auto a = factors.begin(); a != factors.end(); ++a) {
     for (auto b = a; b != factors.end(); ++b) {
       const Pairs pairs = pairs_of(c.density, *a, *b);
-      if (!pairs.empty() && pairs.size() <= kMostPairs) jobs.push_back({*a, *b, {pairs.begin(), pairs.end()}});
+      if (!pairs.empty() && pairs.size() <= kMaxPairs) jobs.push_back({*a, *b, {pairs.begin(), pairs.end()}});
     }
   }
-  std::vector<Coupled> out;
-  Shifted shifted(instance);
+  std::vector<CorrelatedPair> out;
+  ElboAtMeans shifted(instance);
   for (const Job& job : jobs) {
-    Coupled strongest;
+    CorrelatedPair strongest;
     // Each pair of variables gets an equal part of the trials, evenly spaced over its pairs of elements.
     const std::size_t n = std::min(job.pairs.size(), std::max<std::size_t>(1, kTried / jobs.size()));
     for (std::size_t i = 0; i < n; ++i) {
@@ -214,18 +215,20 @@ std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analys
       const double x = correlation(shifted, job.a, k, job.b, l);
       if (x > strongest.correlation) strongest = {job.a.element(k), job.b.element(l), x, ""};
     }
-    strongest.members = joinable(analysed, job.a, job.b);
+    strongest.members = joint_members(analysed, job.a, job.b);
     if (!strongest.members.empty())
       strongest.guide = fmt::format(
           "guide joint({})", listed(strongest.members, [&](model::VariableId v) { return analysed.model[v].name; }));
     if (strongest.correlation > least) out.push_back(strongest);
   }
-  std::ranges::stable_sort(out, [](const Coupled& x, const Coupled& y) { return x.correlation > y.correlation; });
+  std::ranges::stable_sort(
+      out, [](const CorrelatedPair& x, const CorrelatedPair& y) { return x.correlation > y.correlation; });
   return out;
 }
 
-void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, const density::ExpandOptions& options) {
-  for (Coupled& c : couplings) {
+void drop_invalid_guides(std::vector<CorrelatedPair>& couplings, const model::Model& resolved,
+                         const density::ExpandOptions& options) {
+  for (CorrelatedPair& c : couplings) {
     if (c.guide.empty()) continue;
     model::Model changed = resolved;
     // The suggested factor replaces joint factors that share a variable with it.
@@ -239,9 +242,9 @@ void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, c
   }
 }
 
-std::vector<std::string> other_cures(const std::vector<Coupled>& couplings, const Analysed& analysed) {
+std::vector<std::string> other_remedies(const std::vector<CorrelatedPair>& couplings, const Analysed& analysed) {
   std::vector<std::string> out;
-  const bool limited = std::ranges::any_of(couplings, [&](const Coupled& c) {
+  const bool limited = std::ranges::any_of(couplings, [&](const CorrelatedPair& c) {
     return c.guide.empty() && (between_limits(analysed.model, c.first) || between_limits(analysed.model, c.second));
   });
   if (!limited) out = {"one MvNormal for both", "centred covariates"};

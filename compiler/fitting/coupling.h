@@ -17,7 +17,7 @@ namespace lehr {
 /// Two numbers whose means are coupled by |H_ab| / sqrt(H_aa H_bb), where H is the expected negative Hessian of the log
 /// joint density. If the posterior of the two is Normal, this is their correlation. The standard deviation of each
 /// factor is then too small by the factor sqrt(1 - correlation^2).
-struct Coupled {
+struct CorrelatedPair {
   /// The names of the two numbers: "a", "beta[3]".
   std::string first, second;
   double correlation = 0;  // strength of the coupling, from 0 to 1
@@ -28,7 +28,7 @@ struct Coupled {
 };
 
 /// Two variables with more pairs of elements in common terms than this are skipped.
-inline constexpr std::size_t kMostPairs = 500;
+inline constexpr std::size_t kMaxPairs = 500;
 /// Finds couplings above `least` between global Normal and MvNormal factors, for each pair of variables the strongest
 /// one, in descending order. Only elements that occur together in a term of the log joint are tried. There are about a
 /// hundred trials in all, evenly spaced, at four evaluations of the ELBO each.
@@ -36,14 +36,15 @@ inline constexpr std::size_t kMostPairs = 500;
 /// H_ab is a central second difference of the ELBO in the two means. That is exact, since the log joint is at most
 /// quadratic in each mean. H_aa is the precision of the factor. The factors must be at a solution; they are the same
 /// afterwards.
-std::vector<Coupled> strong_couplings(Instance& instance, const Analysed& analysed, double least);
+std::vector<CorrelatedPair> correlated_pairs(Instance& instance, const Analysed& analysed, double least);
 
 /// Clears the `guide` of each coupling with which the model could not be fitted. `resolved` is the model before
 /// auxiliary variables were added; `options` is what the data decide about the density.
-void try_guides(std::vector<Coupled>& couplings, const model::Model& resolved, const density::ExpandOptions& options);
+void drop_invalid_guides(std::vector<CorrelatedPair>& couplings, const model::Model& resolved,
+                         const density::ExpandOptions& options);
 
 /// Returns suggestions, as phrases for a message, of how to keep the correlation where no guide can: other models, or
 /// centred covariates. May be empty.
-std::vector<std::string> other_cures(const std::vector<Coupled>& couplings, const Analysed& analysed);
+std::vector<std::string> other_remedies(const std::vector<CorrelatedPair>& couplings, const Analysed& analysed);
 
 }  // namespace lehr

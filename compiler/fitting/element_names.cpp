@@ -17,14 +17,14 @@ const std::string* find_label(const SavedFit& fit, const std::string& plate, std
   return it != fit.labels.end() && index < it->second.size() ? &it->second[index] : nullptr;
 }
 
-std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate, std::size_t index) {
+std::vector<PlatePosition> path_of(const SavedFit& fit, const std::string& plate, std::size_t index) {
   const auto it = fit.nested.find(plate);
   if (it == fit.nested.end() || find_label(fit, plate, index)) return {{plate, index}};
   const std::vector<std::int64_t>& offsets = it->second.offsets;
   // The row that contains the element is the last one that begins at or before it.
   const auto after = std::ranges::upper_bound(offsets, static_cast<std::int64_t>(index));
   if (after == offsets.begin() || after == offsets.end()) return {{plate, index}};
-  std::vector<PlaceInPlate> out = path_of(fit, it->second.in, static_cast<std::size_t>(after - offsets.begin() - 1));
+  std::vector<PlatePosition> out = path_of(fit, it->second.in, static_cast<std::size_t>(after - offsets.begin() - 1));
   out.push_back({plate, index - static_cast<std::size_t>(*(after - 1))});
   return out;
 }

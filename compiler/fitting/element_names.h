@@ -14,14 +14,14 @@ namespace lehr {
 const std::string* find_label(const SavedFit& fit, const std::string& plate, std::size_t index);
 
 /// One step of the path to an element of a nested plate: a plate, and the element's number in its row.
-struct PlaceInPlate {
+struct PlatePosition {
   std::string plate;       // name of the plate
   std::size_t number = 0;  // position from 0 in the row; of a plate that is not nested, among all its elements
 };
 /// Returns the path to element `index` of a plate: one entry for each enclosing plate, outermost first, then the
 /// element itself. The path has only the last entry if the fit does not store the rows of the plate, or if the element
 /// has a label.
-std::vector<PlaceInPlate> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
+std::vector<PlatePosition> path_of(const SavedFit& fit, const std::string& plate, std::size_t index);
 
 /// Returns the number from which unlabelled elements of a plate are counted in each row; 0 if the fit does not say.
 std::size_t first_number(const SavedFit& fit, const std::string& plate);

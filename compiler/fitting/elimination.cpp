@@ -13,13 +13,13 @@ using namespace model;
 using Kind = Atom::Kind;
 
 /// Longer polynomials are given up.
-constexpr std::size_t kMostTerms = 100'000;
+constexpr std::size_t kMaxTerms = 100'000;
 
 /// Splits a monomial into the atoms of one element and the rest.
-std::pair<Atoms, Monomial> split(const Laws& laws, Element e, const Monomial& m) {
+std::pair<Atoms, Monomial> split(const PosteriorMoments& posterior_moments, Element e, const Monomial& m) {
   std::pair<Atoms, Monomial> out{{}, {m.coefficient, {}}};
   for (const Atom& a : m.atoms)
-    (laws.element(a) == e ? out.first : out.second.atoms).push_back(a);
+    (posterior_moments.element(a) == e ? out.first : out.second.atoms).push_back(a);
   return out;
 }
 
@@ -30,9 +30,12 @@ Polynomial plain(const Atom& a, const Polynomial& x) {
 
 }  // namespace
 
-Elimination::Elimination(const Symbolic& symbolic, Laws& laws)
-    : symbolic_(symbolic), laws_(laws), model_(symbolic.forward().model()), places_(model_.variables.size()) {
-  const std::vector<ForwardGroup> groups = forward_order(model_);
+Elimination::Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments)
+    : symbolic_(symbolic),
+      posterior_moments_(posterior_moments),
+      model_(symbolic.forward().model()),
+      places_(model_.variables.size()) {
+  const std::vector<DrawGroup> groups = draw_order(model_);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t k = 0; k < groups[g].statements.size(); ++k) {
       Place& p = places_[model_[groups[g].statements[k]].variable.index()];
@@ -53,8 +56,8 @@ std::optional<Element> Elimination::next(const Polynomial& p) {
   std::optional<Element> out;
   for (const Monomial& m : p) {
     for (const Atom& a : m.atoms) {
-      const Element e = laws_.element(a);
-      if (laws_.find(e) || (out && (*out == e || rank(e) < rank(*out)))) continue;
+      const Element e = posterior_moments_.element(a);
+      if (posterior_moments_.find(e) || (out && (*out == e || rank(e) < rank(*out)))) continue;
       out = e;
     }
   }
@@ -70,12 +73,13 @@ std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
   const At at = symbolic_.forward().at(e);
   Polynomial out = constant(1);
   for (const Atom& a : own) {
-    const std::optional<Polynomial> x = symbolic_.mean(s, at, laws_.component(a));
+    const std::optional<Polynomial> x = symbolic_.mean(s, at, posterior_moments_.component(a));
     if (!x) return std::nullopt;
     out = out * plain(a, *x);
   }
   if (own.size() < 2) return out;
-  const std::optional<Polynomial> apart = symbolic_.covariance(s, at, laws_.component(own[0]), laws_.component(own[1]));
+  const std::optional<Polynomial> apart =
+      symbolic_.covariance(s, at, posterior_moments_.component(own[0]), posterior_moments_.component(own[1]));
   if (!apart) return std::nullopt;
   return out + scaled(*apart, own[0].kind == own[1].kind ? 1 : -1);
 }
@@ -83,9 +87,9 @@ std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
 std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial& p) {
   Polynomial out;
   for (const Monomial& m : p) {
-    const auto [own, rest] = split(laws_, e, m);
+    const auto [own, rest] = split(posterior_moments_, e, m);
     const std::optional<Polynomial> x = own.empty() ? constant(1) : moment(e, own);
-    if (!x || out.size() + x->size() > kMostTerms) return std::nullopt;
+    if (!x || out.size() + x->size() > kMaxTerms) return std::nullopt;
     for (const Monomial& y : *x)
       out.push_back(rest * y);
   }
@@ -94,24 +98,24 @@ std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial&
 
 std::optional<Polynomial> Elimination::averaged(Polynomial p) {
   while (const std::optional<Element> e = next(p)) {
-    std::optional<Polynomial> without = laws_.is_lost(*e) ? std::nullopt : average_over(*e, p);
+    std::optional<Polynomial> without = posterior_moments_.lacks_marginal(*e) ? std::nullopt : average_over(*e, p);
     if (!without || symbolic_.forward().unknown()) return std::nullopt;
     p = std::move(*without);
   }
   return symbolic_.forward().unknown() ? std::nullopt : std::optional(std::move(p));
 }
 
-std::optional<Resolved> Elimination::resolved(Polynomial p) {
-  Resolved out;
+std::optional<MeanAndNoise> Elimination::resolved(Polynomial p) {
+  MeanAndNoise out;
   while (const std::optional<Element> e = next(p)) {
-    if (laws_.is_lost(*e)) return std::nullopt;
+    if (posterior_moments_.lacks_marginal(*e)) return std::nullopt;
     const Statement& s = model_[model_[e->variable].statement];
     const At at = symbolic_.forward().at(*e);
     out.gaussian = out.gaussian && symbolic_.forward().distribution(s, at).family->gaussian;
     // The terms with this element, each as a number of it and the coefficient.
     std::vector<std::pair<Atom, Monomial>> linear;
     for (const Monomial& m : p) {
-      auto [own, rest] = split(laws_, *e, m);
+      auto [own, rest] = split(posterior_moments_, *e, m);
       if (own.size() > 1 || (own.size() == 1 && own[0].kind > Kind::complement)) return std::nullopt;
       if (own.empty()) continue;
       if (own[0].kind == Kind::complement) rest.coefficient *= -1;
@@ -120,13 +124,14 @@ std::optional<Resolved> Elimination::resolved(Polynomial p) {
     // The noise gets the covariances of the element's numbers, times their coefficients.
     for (const auto& [a, rest_a] : linear) {
       for (const auto& [b, rest_b] : linear) {
-        const std::optional<Polynomial> apart = symbolic_.covariance(s, at, laws_.component(a), laws_.component(b));
+        const std::optional<Polynomial> apart =
+            symbolic_.covariance(s, at, posterior_moments_.component(a), posterior_moments_.component(b));
         if (!apart || symbolic_.forward().unknown()) return std::nullopt;
         out.noise = std::move(out.noise) + *apart * Polynomial{rest_a * rest_b};
       }
     }
     std::optional<Polynomial> without = average_over(*e, p);
-    if (!without || out.noise.size() > kMostTerms || symbolic_.forward().unknown()) return std::nullopt;
+    if (!without || out.noise.size() > kMaxTerms || symbolic_.forward().unknown()) return std::nullopt;
     p = std::move(*without);
     out.noise = merged(std::move(out.noise));
   }
@@ -137,12 +142,12 @@ std::optional<Resolved> Elimination::resolved(Polynomial p) {
 
 std::optional<double> Elimination::mean(const Polynomial& p) {
   const std::optional<Polynomial> known = averaged(p);
-  return known ? laws_.mean(*known) : std::nullopt;
+  return known ? posterior_moments_.mean(*known) : std::nullopt;
 }
 
 std::optional<double> Elimination::variance(const Polynomial& p) {
-  const std::optional<Resolved> r = resolved(p);
-  const std::optional<double> apart = r ? laws_.variance(merged(r->mean)) : std::nullopt;
+  const std::optional<MeanAndNoise> r = resolved(p);
+  const std::optional<double> apart = r ? posterior_moments_.variance(merged(r->mean)) : std::nullopt;
   const std::optional<double> noise = apart ? mean(r->noise) : std::nullopt;
   return noise ? std::optional(*apart + *noise) : std::nullopt;
 }

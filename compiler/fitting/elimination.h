@@ -7,12 +7,12 @@
 #include <tuple>
 #include <vector>
 
-#include "compiler/fitting/laws.h"
+#include "compiler/fitting/posterior_moments.h"
 
 namespace lehr {
 
 /// A quantity written as `mean` plus noise. The noise is independent of `mean`, and has mean 0 and variance `noise`.
-struct Resolved {
+struct MeanAndNoise {
   Polynomial mean, noise;  // polynomials in numbers that have marginals
   bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
 };
@@ -21,7 +21,7 @@ struct Resolved {
 class Elimination {
  public:
   /// Makes an object that averages with these expressions and marginals, which must outlive it.
-  Elimination(const Symbolic& symbolic, Laws& laws);
+  Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments);
 
   /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family
   /// has no such moment, or if a category lacks a value (then Forward::unknown says which).
@@ -29,7 +29,7 @@ class Elimination {
 
   /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns
   /// nullopt as averaged() does.
-  std::optional<Resolved> resolved(Polynomial p);
+  std::optional<MeanAndNoise> resolved(Polynomial p);
 
   /// Returns E[p], or nullopt if a moment is not available.
   std::optional<double> mean(const Polynomial& p);
@@ -50,14 +50,14 @@ class Elimination {
   /// Replaces the numbers of an element in a polynomial by their moments given its parents.
   std::optional<Polynomial> average_over(Element e, const Polynomial& p);
 
-  const Symbolic& symbolic_;   // evaluates expressions to polynomials
-  Laws& laws_;                 // marginal distributions of the elements
-  const model::Model& model_;  // the model that is averaged over
+  const Symbolic& symbolic_;             // evaluates expressions to polynomials
+  PosteriorMoments& posterior_moments_;  // marginal distributions of the elements
+  const model::Model& model_;            // the model that is averaged over
   /// The position of a variable in the order in which values would be simulated.
   struct Place {
     /// The group of statements that are simulated together, and the position of the statement in it.
     std::size_t group = 0, within = 0;
-    std::optional<model::BoundId> ordered;  // index variable of the plate along which the group is simulated
+    std::optional<model::IndexVarId> ordered;  // index variable of the plate along which the group is simulated
   };
   std::vector<Place> places_;  // by VariableId: its position in the order of simulation
 };

@@ -16,13 +16,13 @@ namespace {
 using namespace model;
 
 /// The maximum number of evaluations for one element; sums with more are left to draws.
-constexpr std::int64_t kMostEvaluations = 100'000;
+constexpr std::int64_t kMaxEvaluations = 100'000;
 /// Longer probabilities are not cached: with random transitions they grow with every step of a forecast.
-constexpr std::size_t kMostKeptTerms = 64;
+constexpr std::size_t kMaxCachedTerms = 64;
 
 }  // namespace
 
-std::vector<double> conditional_mean(const Forward& forward, const Statement& s, const At& at) {
+std::vector<double> conditional_mean(const ModelEvaluator& forward, const Statement& s, const At& at) {
   const math::FamilyRow& row = *forward.distribution(s, at).family;
   if (!row.mean) return {};
   const math::Environment parameters = forward.parameters(s, at);
@@ -32,16 +32,18 @@ std::vector<double> conditional_mean(const Forward& forward, const Statement& s,
   return math::evaluate_all(*row.mean, parameters, rank).values;
 }
 
-Expectation::Expectation(const Analysed& analysed, Forward& values, const std::vector<std::vector<double>>& beliefs,
-                         const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic, Laws& laws)
+Expectation::Expectation(const Analysed& analysed, ModelEvaluator& values,
+                         const std::vector<std::vector<double>>& beliefs,
+                         const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic,
+                         PosteriorMoments& posterior_moments)
     : analysed_(analysed),
       model_(values.model()),
       values_(values),
       beliefs_(beliefs),
-      informed_(informed),
+      d_connected_(informed),
       symbolic_(symbolic),
-      laws_(laws),
-      elimination_(symbolic, laws) {}
+      posterior_moments_(posterior_moments),
+      elimination_(symbolic, posterior_moments) {}
 
 bool Expectation::is_chain(VariableId v) const {
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
@@ -52,8 +54,8 @@ std::size_t Expectation::numbers(const Statement& s) const {
   return model_[s.variable].value_plate ? values_.extent(s.variable) : values_.width(s.variable);
 }
 
-AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
-  AveragedElement out;
+ElementPrediction Expectation::of(const Statement& s, const At& at, bool all) {
+  ElementPrediction out;
   // Limits move values to their boundary (censoring) or between limits (truncation), which no formula here describes.
   if (s.limits.any()) return out;
   out.mean.assign(numbers(s), 0.0);
@@ -81,7 +83,7 @@ AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
   if (!all) return out;
   restart();
   // The second pass needs the means of the first, about which it forms variances.
-  MixtureSum sum(symbolic_, laws_, elimination_, s, at, out);
+  MixtureSum sum(symbolic_, posterior_moments_, elimination_, s, at, out);
   over({}, constant(1), [&](const Polynomial& weight) { sum.add(weight); });
   if (exact_) sum.finish();
   else out.distribution.clear();
@@ -89,13 +91,13 @@ AveragedElement Expectation::of(const Statement& s, const At& at, bool all) {
 }
 
 /// Uses the marginals of the family's row.
-AveragedElement Expectation::of_known_parameters(Element e) {
-  AveragedElement out;
+ElementPrediction Expectation::of_known_parameters(Element e) {
+  ElementPrediction out;
   values_.clear();
-  laws_.forget();
-  const Law* law = model_[e.variable].value_plate ? nullptr : laws_.find(e);
+  posterior_moments_.forget();
+  const ElementMarginal* law = model_[e.variable].value_plate ? nullptr : posterior_moments_.find(e);
   if (!law || values_.unknown()) return out;
-  for (const math::Margin& m : law->margins)
+  for (const math::ScalarMarginal& m : law->margins)
     out.distribution.push_back({{1.0, math::predictive_of(m)}});
   if (!std::ranges::all_of(law->mean, [](double x) { return std::isfinite(x); })) return out;
   out.mean = law->mean;
@@ -126,7 +128,7 @@ void Expectation::remember(Element e) {
     }
     for (std::size_t k = 0; k < terms.size(); ++k) {
       m.probabilities[k] = merged(std::move(m.probabilities[k]) + weight * terms[k]);
-      exact_ = exact_ && m.probabilities[k].size() <= kMostKeptTerms;
+      exact_ = exact_ && m.probabilities[k].size() <= kMaxCachedTerms;
     }
   });
   if (!exact_) return;
@@ -136,7 +138,7 @@ void Expectation::remember(Element e) {
 }
 
 /// The last entry of `priors` is the category that got its value last. Its parents may be categories without a value.
-bool Expectation::settle(std::vector<Element>& priors, Polynomial& weight) {
+bool Expectation::apply_priors(std::vector<Element>& priors, Polynomial& weight) {
   while (!priors.empty() && !weight.empty() && exact_) {
     const Element e = priors.back();
     const Statement& own = model_[model_[e.variable].statement];
@@ -153,10 +155,10 @@ bool Expectation::settle(std::vector<Element>& priors, Polynomial& weight) {
 
 /// If `leaf` reads a category without a value, it must add nothing and leave Forward::unknown set.
 void Expectation::over(std::vector<Element> priors, Polynomial weight, const Leaf& leaf) {
-  exact_ = exact_ && ++evaluations_ < kMostEvaluations;
+  exact_ = exact_ && ++evaluations_ < kMaxEvaluations;
   if (!exact_) return;
-  laws_.forget();
-  if (settle(priors, weight)) {
+  posterior_moments_.forget();
+  if (apply_priors(priors, weight)) {
     if (weight.empty() || !exact_) return;
     values_.clear();
     leaf(weight);
@@ -171,7 +173,7 @@ bool Expectation::is_independent(Element u, bool informed, const Marginal* margi
   const bool root = informed || marginal;
   const bool ordered = is_chain(u.variable) || model_[model_[u.variable].statement].lagged;
   for (const auto& [e, of_e] : summed_) {
-    const bool e_informed = informed_[e.variable.index()][e.position];
+    const bool e_informed = d_connected_[e.variable.index()][e.position];
     const bool apart = informed && e_informed && !is_chain(u.variable);
     if (e.variable == u.variable && ordered && !apart && (e_informed || of_e) && (root || u.position < e.position))
       return false;
@@ -187,7 +189,7 @@ void Expectation::sum_over(Element u, const std::vector<Element>& priors, const 
     exact_ = false;
     return;
   }
-  const bool informed = !model_[u.variable].observed && informed_[u.variable.index()][u.position];
+  const bool informed = !model_[u.variable].observed && d_connected_[u.variable.index()][u.position];
   const bool among_others =
       std::ranges::any_of(summed_, [&](const auto& other) { return other.first.variable == u.variable; });
   // Cached probabilities are valid only if no other element of the variable has a value.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/evaluate/forward.h"
-#include "compiler/fitting/averaged_element.h"
+#include "compiler/fitting/element_prediction.h"
 #include "compiler/fitting/elimination.h"
 #include "compiler/pipeline.h"
 
@@ -16,7 +16,7 @@ namespace lehr {
 
 /// Returns the mean of the element that statement `s` draws at index values `at`, given the values in `forward`. Of a
 /// category these are the probabilities of its values. Returns an empty list if the family has no formula for its mean.
-std::vector<double> conditional_mean(const Forward& forward, const model::Statement& s, const At& at);
+std::vector<double> conditional_mean(const ModelEvaluator& forward, const model::Statement& s, const At& at);
 
 /// Computes averages of elements over a factorised posterior.
 class Expectation {
@@ -25,8 +25,9 @@ class Expectation {
   /// variables. `informed` says by VariableId and element which elements data inform (informed.h). `beliefs` has the
   /// probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the same
   /// `informed`. All arguments must outlive the object.
-  Expectation(const Analysed& analysed, Forward& values, const std::vector<std::vector<double>>& beliefs,
-              const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic, Laws& laws);
+  Expectation(const Analysed& analysed, ModelEvaluator& values, const std::vector<std::vector<double>>& beliefs,
+              const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic,
+              PosteriorMoments& posterior_moments);
 
   /// Averages the element of statement `s` at index values `at` over its ancestors: over the factors of informed
   /// elements, and over distributions given their parents of the others. Computes the mean only, unless `all`.
@@ -34,7 +35,7 @@ class Expectation {
   /// The result is exact; lists are empty where no exact one exists. Given values of the categories, parameters must be
   /// polynomials in latent numbers, with at most second moments of each factor. Categories are summed over, up to
   /// 100,000 combinations.
-  AveragedElement of(const model::Statement& s, const At& at, bool all);
+  ElementPrediction of(const model::Statement& s, const At& at, bool all);
 
   /// Caches the probabilities of an uninformed category of a chain, so that later elements need not sum over all paths
   /// to it. Call it for each element of the chain in order.
@@ -56,26 +57,26 @@ class Expectation {
   void sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf);
   /// Multiplies `weight` by the probabilities of the categories in `priors` given their parents, and removes them from
   /// the list. Returns false if a parent has no value yet.
-  bool settle(std::vector<Element>& priors, Polynomial& weight);
+  bool apply_priors(std::vector<Element>& priors, Polynomial& weight);
   /// Returns true if category `u` may be summed over by its own probabilities, independently of the categories that
   /// have values now.
   bool is_independent(Element u, bool informed, const Marginal* marginal) const;
   /// Returns how many numbers an element of the statement's variable has; of a category, how many values.
   std::size_t numbers(const model::Statement& s) const;
   /// Returns moments and distribution of an element whose parameters are all constants, by the formulas of its family.
-  AveragedElement of_known_parameters(Element e);
+  ElementPrediction of_known_parameters(Element e);
   /// Returns true if the factor of the variable is that of a chain.
   bool is_chain(model::VariableId v) const;
 
   const Analysed& analysed_;   // model and schedule of the factors
   const model::Model& model_;  // the model of `values_`
-  Forward& values_;            // values of data and, during a sum, of categories
+  ModelEvaluator& values_;     // values of data and, during a sum, of categories
   /// Probabilities of informed categories, by VariableId.
   const std::vector<std::vector<double>>& beliefs_;
   /// By VariableId and element: true if data inform the element.
-  const std::vector<std::vector<bool>>& informed_;
+  const std::vector<std::vector<bool>>& d_connected_;
   const Symbolic& symbolic_;               // evaluates expressions to polynomials
-  Laws& laws_;                             // marginal distributions of the elements
+  PosteriorMoments& posterior_moments_;    // marginal distributions of the elements
   Elimination elimination_;                // averages over uninformed elements
   std::map<Element, Marginal> marginals_;  // probabilities of categories that remember() has cached
   /// Categories that have a value during the current sum, each with its cached probabilities or null.

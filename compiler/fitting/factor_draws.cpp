@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "compiler/fitting/factor_source.h"
+#include "compiler/fitting/saved_factor.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/model/walk.h"
@@ -17,8 +17,8 @@ namespace {
 using conditionals::Block;
 
 /// Returns the factor of a block with its parameters, if a model could write this distribution; otherwise nullopt.
-std::optional<FactorSource> written(const model::Model& m, const Block& b,
-                                    const std::map<std::string, SavedVariable>& posterior) {
+std::optional<SavedFactor> written(const model::Model& m, const Block& b,
+                                   const std::map<std::string, SavedVariable>& posterior) {
   if ((m[b.variable].auxiliary && !is_joint(m[b.variable])) || b.chain || b.point || !b.family->draw)
     return std::nullopt;
   const auto variable = posterior.find(m[b.mean.value_or(b.variable)].name),
@@ -29,16 +29,16 @@ std::optional<FactorSource> written(const model::Model& m, const Block& b,
     return !p.exported ||
            std::ranges::find(b.family->spellings, p.name, &math::Spelling::name) != b.family->spellings.end();
   });
-  return spelled ? factor_source(*b.family, variable->second, &precision->second) : std::nullopt;
+  return spelled ? saved_factor(*b.family, variable->second, &precision->second) : std::nullopt;
 }
 
 /// Draws a joint variable, and returns one array for each member.
-std::vector<NamedArray> draws_of_members(const model::Model& m, model::VariableId joint, const FactorSource& source,
+std::vector<NamedArray> draws_of_members(const model::Model& m, model::VariableId joint, const SavedFactor& source,
                                          const FactorLayout& layout, const std::map<std::string, SavedVariable>& saved,
                                          std::int64_t draws, Rng& rng) {
-  const std::vector<MemberNumbers> members = members_of(m, joint, sizes_of_members(m, joint, saved));
+  const std::vector<MemberLayout> members = members_of(m, joint, sizes_of_members(m, joint, saved));
   std::vector<NamedArray> out;
-  for (const MemberNumbers& x : members) {
+  for (const MemberLayout& x : members) {
     NamedArray& to = out.emplace_back(NamedArray{x.name, {draws}, {}, false});
     to.shape.insert(to.shape.end(), x.shape.begin(), x.shape.end());
   }
@@ -64,7 +64,7 @@ std::vector<NamedArray> draws_from_factors(const Analysed& a, const std::vector<
   const model::Model& m = a.model;
   const std::map<std::string, SavedVariable> saved = by_variable(posterior);
   for (const Block& b : a.schedule.conditionals.blocks) {
-    const std::optional<FactorSource> source = written(m, b, saved);
+    const std::optional<SavedFactor> source = written(m, b, saved);
     const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
     if (!layout) continue;
     if (is_joint(m[b.variable])) {

@@ -18,7 +18,7 @@ namespace lehr {
 namespace {
 
 /// Records size and checksum of a file in fit.json.
-void seal(nlohmann::json& summary, const std::string& name, const FileSeal& s) {
+void seal(nlohmann::json& summary, const std::string& name, const FileDigest& s) {
   summary["files"][name] = {{"size", s.size}, {"crc32", s.crc}};
 }
 
@@ -47,7 +47,7 @@ std::string text_of(const nlohmann::json& summary) {
 }
 
 Result<bool> FitFiles::put_beside(const std::string& name, std::string_view bytes) {
-  Result<NewFile> file = NewFile::begin(directory_ + "/" + name, 0666, Existing::replaced);
+  Result<AtomicFile> file = AtomicFile::begin(directory_ + "/" + name, 0666, ExistingTarget::replaced);
   if (!file) return file.error();
   if (Result<bool> r = file->append(bytes); !r) return r;
   if (Result<bool> r = file->sync(); !r) return r;
@@ -56,7 +56,7 @@ Result<bool> FitFiles::put_beside(const std::string& name, std::string_view byte
 }
 
 Result<bool> FitFiles::add(nlohmann::json& summary, const std::string& name, std::string_view bytes) {
-  seal(summary, name, seal_of(bytes));
+  seal(summary, name, file_digest(bytes));
   return put_beside(name, bytes);
 }
 
@@ -76,12 +76,12 @@ Result<bool> FitFiles::finish(const std::vector<NamedArray>& posterior, const st
   if (Result<bool> r = add(summary, "posterior.npz", *bytes); !r) return r;
   if (Result<bool> r = has_items ? add(summary, "items.npz", *of_items) : true; !r) return r;
   const Locked together(directory_);
-  const Result<FileSeal> trace = seal_of_file(directory_ + "/trace.csv");
+  const Result<FileDigest> trace = file_digest_of(directory_ + "/trace.csv");
   if (!trace) return trace.error();
   seal(summary, "trace.csv", *trace);
   // fit.json is renamed last: it confirms the other files.
   if (Result<bool> r = put_beside("fit.json", text_of(summary)); !r) return r;
-  for (NewFile& file : files_)
+  for (AtomicFile& file : files_)
     if (Result<bool> r = file.finish(); !r) return r;
   files_.clear();
   return true;

@@ -35,8 +35,8 @@ class FitFiles {
   /// Writes a file under a temporary name, and adds it to those that finish() renames.
   Result<bool> put_beside(const std::string& name, std::string_view bytes);
 
-  std::string directory_;       // directory of the fit
-  std::vector<NewFile> files_;  // written, and not yet renamed
+  std::string directory_;          // directory of the fit
+  std::vector<AtomicFile> files_;  // written, and not yet renamed
 };
 
 }  // namespace lehr

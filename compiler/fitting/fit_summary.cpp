@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/fitting/carried.h"
+#include "compiler/fitting/posterior_prior.h"
 #include "compiler/model/roles.h"
 
 namespace lehr {
@@ -64,7 +64,7 @@ bool is_of_model(const model::Model& m, const model::Given& g) {
       return v.observed && std::ranges::any_of(v.axes, [&](model::PlateId p) { return m[p].set == m[plate].set; });
     });
   };
-  return !is_carried(g) && std::ranges::none_of(g.axes, lies_on);
+  return !is_posterior_prior(g) && std::ranges::none_of(g.axes, lies_on);
 }
 
 /// Returns true if the plate numbers the coordinates of a joint variable; the model's text does not have it.
@@ -76,9 +76,9 @@ bool is_of_joint(const model::Model& m, model::PlateId plate) {
 
 }  // namespace
 
-json to_json(const std::vector<Caution>& cautions) {
+json to_json(const std::vector<Warning>& cautions) {
   json out = json::array();
-  for (const Caution& c : cautions)
+  for (const Warning& c : cautions)
     out.push_back({{"text", spelled(c.text, "")}, {"notes", c.notes}});
   // Names of options are spelled as on the command line.
   for (json& caution : out)
@@ -122,14 +122,14 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"elbo_caveats", density::caveats(m, c.density)},
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
-              {"rows", named_rows(m, data)},
+              {"rows", referenced_rows(m, data)},
               {"nested", nested(m, data, best.posterior, request.locals)},
               {"constants", constants},
               {"labels", labels},
               {"words", data.words},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
-  if (const Leaps& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
+  if (const ExtrapolationCounts& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
     out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
   if (!request.data.empty()) out["data"] = request.data;
   if (request.drop_missing) out["drop_missing"] = true;

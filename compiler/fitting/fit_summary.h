@@ -43,10 +43,10 @@ struct TraceRow {
 
 /// A run with what fit.json and trace.csv contain of it.
 struct TracedRun : FitRun {
-  std::deque<TraceRow> trace;      // the rows of trace.csv for this run
-  std::optional<double> held_out;  // nats per observation of --test at the end
-  std::optional<LeftToGain> left;  // if the iteration limit stopped an ascent: what it would still gain
-  bool started = true;             // false: a numerical failure before the first sweep; nothing is written
+  std::deque<TraceRow> trace;         // the rows of trace.csv for this run
+  std::optional<double> held_out;     // nats per observation of --test at the end
+  std::optional<RemainingGain> left;  // if the iteration limit stopped an ascent: what it would still gain
+  bool started = true;                // false: a numerical failure before the first sweep; nothing is written
 };
 
 /// How long a fit took.
@@ -56,7 +56,7 @@ struct FitTimes {
 };
 
 /// Converts warnings to a JSON list of objects with "text" and "notes".
-nlohmann::json to_json(const std::vector<Caution>& cautions);
+nlohmann::json to_json(const std::vector<Warning>& cautions);
 
 /// Makes the contents of fit.json. `best` is one of `runs`; of the other runs only the outcomes are listed.
 /// `interrupted`: the user ended the fit early.

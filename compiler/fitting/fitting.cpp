@@ -11,14 +11,14 @@
 #include <cmath>
 #include <set>
 
-#include "compiler/drawn.h"
 #include "compiler/evaluate/footprint.h"
 #include "compiler/fitting/barren.h"
-#include "compiler/fitting/carried_model.h"
 #include "compiler/fitting/chain_start.h"
 #include "compiler/fitting/item_solution.h"
+#include "compiler/fitting/posterior_prior_model.h"
 #include "compiler/fitting/rounding.h"
 #include "compiler/fitting/unbounded_points.h"
+#include "compiler/gibbs_analysis.h"
 #include "compiler/model/roles.h"
 
 namespace lehr {
@@ -29,7 +29,7 @@ namespace {
 constexpr double kStrongCoupling = 0.9;
 
 /// Returns the warning that a start of the wanted kind failed and another one took its place.
-Caution passed_over(StartKind wanted, const Instance::Started& started) {
+Warning passed_over(StartKind wanted, const Instance::Started& started) {
   return {fmt::format("no start from {}: {}", name_of(wanted), started.failure),
           {fmt::format("the run began at a start of kind {} ({})", name_of(started.kind), option("init"))}};
 }
@@ -41,11 +41,11 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
                                                    Diagnostics& diagnostics) {
   Result<BoundData> data = lehr::bind(complete.model, std::move(dataset), settings);
   if (!data) return data.error();
-  if (std::optional<Error> e = too_large(sizes_of_values(complete.model, *data))) return *e;
+  if (std::optional<Error> e = too_large(value_sizes(complete.model, *data))) return *e;
   const Masks masks = find_barren(resolved, *data);
   const density::ExpandOptions options = with_masks(expand_options(*data), masks);
   // Where data are far from zero, model and data are replaced by ones in distances from a reference.
-  std::optional<AboutReferences> moved = about_references(resolved, *data);
+  std::optional<CentredModel> moved = centre_model(resolved, *data);
   // Checksums are those of the data before centring, so that a later fit recognises the same items.
   std::vector<double> digests = item_digests(complete, complete.model, *data);
   if (!moved && !options.any())
@@ -73,7 +73,7 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
 }
 
 Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                                   std::shared_ptr<const StreamedData> streamed,
+                                                   std::shared_ptr<const OutOfCoreData> streamed,
                                                    Diagnostics& diagnostics) {
   density::ExpandOptions options = expand_options(streamed->whole());
   const Masks outside = streamed->barren_outside();
@@ -105,7 +105,7 @@ std::optional<Error> nothing_to_fit(const BoundModel& bound) {
     if (bound.data.sizes[k] != 0) return std::nullopt;
     empty.push_back(m.plates[k].name);
   }
-  if (empty.empty() || std::ranges::any_of(m.givens, is_carried)) return std::nullopt;
+  if (empty.empty() || std::ranges::any_of(m.givens, is_posterior_prior)) return std::nullopt;
   return Error{ExitCode::data,
                "",
                fmt::format("there is nothing to fit: plate '{}' has no elements", fmt::join(empty, "' and '")),
@@ -141,7 +141,7 @@ Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings set
 }
 
 /// Reads the requirements of the method: some need all items at once.
-std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
+std::optional<Error> Fitting::not_streamed(const Requirements& needs) const {
   const auto refused = [](std::string why) {
     return Error{ExitCode::usage, option("stream"), "items are not read in pieces " + std::move(why), {}};
   };
@@ -153,7 +153,7 @@ std::optional<Error> Fitting::not_streamed(const Needs& needs) const {
   return std::nullopt;
 }
 
-ItemSource Fitting::item_source(const Needs& needs) const {
+ItemSource Fitting::item_source(const Requirements& needs) const {
   if (!bound_.streamed) return {};
   // The functions share ownership of the opened data with the fit.
   return {needs.window > 0 ? needs.window : settings_.at_a_time, bound_.streamed->plate(),
@@ -167,21 +167,21 @@ ItemSource Fitting::item_source(const Needs& needs) const {
 }
 
 /// Factors of out-of-core items that the next sweep reads must be stored between the sweeps, in a spill file.
-std::optional<Error> Fitting::place_items() try {
+std::optional<Error> Fitting::add_spill_file() try {
   Engine& engine = instance_->engine();
   const machine::Model& m = engine.model();
   // Collects the local variables whose factors persist and are not in memory.
   std::set<std::string> names;
   for (const machine::ParameterRow& row : machine::parameters_of(m)) {
     const std::string& name = instance_->name_of(row.buffer);
-    if (row.local && !row.streamed && engine.is_elsewhere(row.buffer)) names.insert(name.substr(0, name.find('.')));
+    if (row.local && !row.streamed && engine.is_partial(row.buffer)) names.insert(name.substr(0, name.find('.')));
   }
-  if (names.empty() || !engine.machine().supply->by_shares) return std::nullopt;
+  if (names.empty() || !engine.machine().supply->loads_by_chunks) return std::nullopt;
   const auto refused = [&](std::string why, std::vector<std::string> notes) {
     return Error{ExitCode::model, "", fmt::format("the data cannot be read in pieces: {}", why), std::move(notes)};
   };
   const std::string variables = fmt::format("'{}'", fmt::join(names, "', '"));
-  if (!machine::one_stage(m)) return refused(variables + " are updated in more than one visit of an item", {});
+  if (!machine::has_single_stage(m)) return refused(variables + " are updated in more than one visit of an item", {});
   if (settings_.spill.empty())
     return refused(fmt::format("the factors of {} go on from sweep to sweep", variables),
                    {option("spill") + " DIR keeps them in files there"});
@@ -191,7 +191,7 @@ std::optional<Error> Fitting::place_items() try {
   return e.error;
 }
 
-void Fitting::sum_by_names(const Needs& needs) {
+void Fitting::tabulate_data(const Requirements& needs) {
   const auto goes_over_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
   const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.whole; };
   if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
@@ -203,11 +203,11 @@ void Fitting::sum_by_names(const Needs& needs) {
 }
 
 std::optional<Error> Fitting::compile() {
-  const Needs needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
+  const Requirements needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
   if (bound_.streamed) {
     if (std::optional<Error> e = not_streamed(needs)) return e;
   }
-  far_ = far_columns(model(), data());
+  far_ = ill_scaled_columns(model(), data());
   // Each item's inverse temperature is a given of the model, 1 until the method sets it.
   if (needs.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
@@ -223,19 +223,19 @@ std::optional<Error> Fitting::compile() {
   // A sampler replaces every factor by a sample factor. It starts from the resolved model, since auxiliary variables of
   // local bounds are not those of a sampler.
   if (needs.draws) {
-    if (std::optional<Error> e = draws_would_be_lost()) return e;
+    if (std::optional<Error> e = sampling_too_imprecise()) return e;
     const density::ExpandOptions options =
         with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
     Result<Analysed> drawn =
-        analyse_for_draws(bound_.resolved, options, analysed(),
+        analyse_for_gibbs(bound_.resolved, options, analysed(),
                           needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
     bound_.data.observed.resize(model().variables.size());
-    if (std::optional<Error> e = has_fractions()) return e;
+    if (std::optional<Error> e = has_fractional_weights()) return e;
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
-  if (!needs.batches && !bound_.streamed) sum_by_names(needs);
+  if (!needs.batches && !bound_.streamed) tabulate_data(needs);
   // If all variables are local, their factors are the only result, so they are always saved.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
@@ -254,9 +254,9 @@ std::optional<Error> Fitting::compile() {
                      settings_.backend, settings_.save_locals ? 0 : needs.window, item_source(needs));
   if (!made) return made.error();
   instance_ = std::move(*made);
-  instance_->tell_from(bound_.references);
-  if (std::optional<Error> e = settings_.group ? cannot_share_out() : std::nullopt) return e;
-  if (std::optional<Error> e = bound_.streamed ? place_items() : std::nullopt) return e;
+  instance_->set_offsets(bound_.references);
+  if (std::optional<Error> e = settings_.group ? cannot_distribute() : std::nullopt) return e;
+  if (std::optional<Error> e = bound_.streamed ? add_spill_file() : std::nullopt) return e;
   instance_->engine().work_with(settings_.threads, {}, settings_.group);
   instance_->engine().divide(settings_.parts);
   return std::nullopt;
@@ -282,45 +282,45 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (!of_items) return of_items.error();
     const Engine& engine = instance_->engine();
     engine.workers().forget_spilled();
-    if (const std::int32_t s = *of_items ? 0 : machine::follow_items(engine.machine()))
+    if (const std::int32_t s = *of_items ? 0 : machine::finish_item_start(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const Ground ground{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
-                      predictive_, started->kind, references()};
-  Result<Ready> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
+  const RunContext ground{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
+                          predictive_, started->kind, references()};
+  Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
   run.report = ready_.report;
-  run.at_start = ready_.cautions;
+  run.initial_warnings = ready_.cautions;
   // A search tries starts of several kinds, so one that failed needs no warning.
   if (!started->failure.empty() && init.empty() && !std::holds_alternative<SearchedAscent>(settings_.method))
-    run.at_start.push_back(passed_over(settings_.start, *started));
+    run.initial_warnings.push_back(passed_over(settings_.start, *started));
   return run;
 }
 
 void Fitting::run(FitRun& run, const OnSweep& on_sweep, Journal* journal) {
   instance_->engine().follow(journal);
-  run.outcome = most_iterations() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
+  run.outcome = iteration_limit() > 0 ? ready_.run(on_sweep, run.report) : evaluate_start(on_sweep);
   instance_->engine().follow(nullptr);
   // The journal is of a finished run, whose results the caller restores.
   if (journal && journal->replays()) return;
-  take_posterior(run);
-  distrust_rounding(run);
-  run.symmetric = instance_->equal_components();
+  store_posterior(run);
+  check_rounding(run);
+  run.symmetric = instance_->symmetric_components();
   const bool ascent = std::holds_alternative<Ascent>(settings_.method) ||
                       std::holds_alternative<SearchedAscent>(settings_.method) ||
                       std::holds_alternative<AutomaticAscent>(settings_.method);
   if (ascent && !bound_.streamed && run.outcome.status == Status::converged)
-    run.coupled = strong_couplings(*instance_, analysed(), kStrongCoupling);
+    run.coupled = correlated_pairs(*instance_, analysed(), kStrongCoupling);
   // Suggests only guides with which the model can be fitted.
-  try_guides(run.coupled, bound_.resolved, expand_options(data()));
+  drop_invalid_guides(run.coupled, bound_.resolved, expand_options(data()));
 }
 
-std::int64_t Fitting::most_iterations() const {
-  return std::visit([&](const auto& m) { return m.most_iterations(instance_->engine()); }, settings_.method);
+std::int64_t Fitting::iteration_limit() const {
+  return std::visit([&](const auto& m) { return m.iteration_limit(instance_->engine()); }, settings_.method);
 }
 
-void Fitting::take_posterior(FitRun& run) {
+void Fitting::store_posterior(FitRun& run) {
   run.posterior = instance_->posterior(settings_.save_locals);
   run.items.clear();
   const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
@@ -328,7 +328,7 @@ void Fitting::take_posterior(FitRun& run) {
   if (!draws && !settings_.group && !bound_.streamed) {
     run.items = items_to_save(analysed(), data(), bound_.digests, *instance_, run.posterior);
   }
-  run.far = lost_squares(model(), schedule(), instance_->posterior(settings_.save_locals, Origin::reference));
+  run.far = square_cancellation(model(), schedule(), instance_->posterior(settings_.save_locals, Origin::reference));
   if (run.outcome.status == Status::numerical_failure) return;
   for (const NamedArray& a : run.posterior) {
     const auto bad = std::find_if(a.values.begin(), a.values.end(), [](double x) { return !std::isfinite(x); });
@@ -339,7 +339,8 @@ void Fitting::take_posterior(FitRun& run) {
     return;
   }
   // The ELBO is useless if a single log gamma function has a rounding error above a nat.
-  if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior); lost && lost->of_largest > kMostLost) {
+  if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior);
+      lost && lost->of_largest > kMaxRoundingError) {
     run.outcome.status = Status::numerical_failure;
     run.outcome.failure = fmt::format(
         "the ELBO is lost in rounding: the log gamma function of {:.2g} ({}) is only right to about {:.1g} nats",
@@ -347,7 +348,7 @@ void Fitting::take_posterior(FitRun& run) {
   }
 }
 
-void Fitting::distrust_rounding(FitRun& run) {
+void Fitting::check_rounding(FitRun& run) {
   Outcome& out = run.outcome;
   if (out.status == Status::numerical_failure) {
     out.failure += told(far_);
@@ -357,11 +358,11 @@ void Fitting::distrust_rounding(FitRun& run) {
   if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
     return;
   const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
-  std::optional<Doubt> why = distrust(*instance_, analysed(), data(), settings_.save_locals, far_, options,
-                                      settings_.single ? kInSingle : kInDouble);
+  std::optional<PrecisionProblem> why = check_precision(*instance_, analysed(), data(), settings_.save_locals, far_,
+                                                        options, settings_.single ? kInSingle : kInDouble);
   // Factors that far data couple converge very slowly, and then the solution is wherever the run stopped.
   if ((!why || !why->lost) && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
-    why = Doubt{"it has not converged" + told(far_)};
+    why = PrecisionProblem{"it has not converged" + told(far_)};
   if (!why) return;
   if (!why->lost) {
     run.rounding = why->text;
@@ -372,7 +373,7 @@ void Fitting::distrust_rounding(FitRun& run) {
 }
 
 /// A weight w multiplies the log likelihood by w in coordinate ascent, but a sampler draws one variable for each copy.
-std::optional<Error> Fitting::has_fractions() const {
+std::optional<Error> Fitting::has_fractional_weights() const {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     const model::Variable& v = model().variables[k];
     const conditionals::BlockId b = schedule().conditionals.block_of[k];
@@ -391,7 +392,7 @@ std::optional<Error> Fitting::has_fractions() const {
   return std::nullopt;
 }
 
-std::optional<Error> Fitting::draws_would_be_lost() const {
+std::optional<Error> Fitting::sampling_too_imprecise() const {
   if (far_.empty()) return std::nullopt;
   // Coordinate ascent instead of the sampler shows what rounding does to these data; 50 sweeps come near a solution.
   constexpr std::int64_t kSweeps = 50;
@@ -404,7 +405,7 @@ std::optional<Error> Fitting::draws_would_be_lost() const {
   options.max_iterations = kSweeps;
   const Outcome out = run_cavi(instance.engine(), options, [](const SweepReport&) { return true; });
   if (out.status == Status::numerical_failure) return lost(out.failure + told(far_));
-  const auto why = distrust(instance, analysed(), data(), false, far_, options);
+  const auto why = check_precision(instance, analysed(), data(), false, far_, options);
   return why && why->lost ? std::optional(lost(why->text)) : std::nullopt;
 }
 
@@ -413,24 +414,24 @@ Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
   if (!elbo) return elbo.error();
   run.outcome.status = Status::converged;
   run.outcome.elbo = *elbo;
-  take_posterior(run);
+  store_posterior(run);
   if (run.outcome.status == Status::numerical_failure) return Error{ExitCode::numerical, "", run.outcome.failure, {}};
   return true;
 }
 
-std::vector<Caution> Fitting::cautions(const FitRun& run) const {
-  std::vector<Caution> out;
+std::vector<Warning> Fitting::cautions(const FitRun& run) const {
+  std::vector<Warning> out;
   // Each strong coupling gets a warning, with the guide that makes one factor of it if there is one.
-  for (const Coupled& c : run.coupled) {
+  for (const CorrelatedPair& c : run.coupled) {
     const std::string cure = c.guide.empty() ? "" : fmt::format("; `{};` makes them one factor", c.guide);
     out.push_back({fmt::format("{} and {} are strongly coupled ({:.2f}): their standard deviations are too small{}",
                                c.first, c.second, c.correlation, cure),
                    {}});
   }
   // For couplings without a guide, the last warning gets a note with other remedies.
-  if (std::ranges::any_of(run.coupled, [](const Coupled& c) { return c.guide.empty(); })) {
-    std::vector<std::string> cures = other_cures(run.coupled, analysed());
-    if (analyse_for_draws(bound_.resolved, expand_options(data()), analysed()))
+  if (std::ranges::any_of(run.coupled, [](const CorrelatedPair& c) { return c.guide.empty(); })) {
+    std::vector<std::string> cures = other_remedies(run.coupled, analysed());
+    if (analyse_for_gibbs(bound_.resolved, expand_options(data()), analysed()))
       cures.push_back(option("method") + " gibbs");
     out.back().notes.push_back(
         "factors are independent of each other" +
@@ -466,7 +467,7 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
                    {"bounds that differ by less are equal; what is told from a value near its mean loses nothing"}});
   }
   std::ranges::move(lehr::cautions(run.report), std::back_inserter(out));
-  if (!run.symmetric.empty() && most_iterations() > 0) {
+  if (!run.symmetric.empty() && iteration_limit() > 0) {
     out.push_back({fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
                                fmt::join(run.symmetric, ", ")),
                    {"another start (seed, init points), or less heat where there was annealing"}});
@@ -474,8 +475,8 @@ std::vector<Caution> Fitting::cautions(const FitRun& run) const {
   return out;
 }
 
-std::optional<Error> Fitting::cannot_share_out() const {
-  if (instance_->engine().can_share_out()) return std::nullopt;
+std::optional<Error> Fitting::cannot_distribute() const {
+  if (instance_->engine().can_distribute()) return std::nullopt;
   std::vector<std::string> plates;
   for (const schedule::Step& step : schedule().steps) {
     const auto* stage = std::get_if<schedule::ItemStage>(&step);

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/evaluate/far_columns.h"
+#include "compiler/evaluate/ill_scaled_columns.h"
+#include "compiler/fitting/cancellation.h"
 #include "compiler/fitting/coupling.h"
-#include "compiler/fitting/lost_digits.h"
 #include "compiler/fitting/method.h"
-#include "compiler/fitting/streamed_data.h"
+#include "compiler/fitting/out_of_core_data.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/saved_fit.h"
 
@@ -21,11 +21,11 @@ namespace lehr {
 /// A model with its data bound to it and analysed for them. Where data lie far from zero, model and data are those of
 /// centred variables: `references` have been subtracted (compiler/evaluate/reference.h).
 struct Bound {
-  Analysed analysed;           // density, conditionals and schedule for these data
-  BoundData data;              // the data, packed and checked; for out-of-core data only what is not on the items
-  References references = {};  // offsets that were subtracted from data and variables; empty: none
-  model::Model resolved = {};  // the model before the compiler added auxiliary variables
-  std::shared_ptr<const StreamedData> streamed = {};  // source of out-of-core items; null: `data` has all items
+  Analysed analysed;                // density, conditionals and schedule for these data
+  BoundData data;                   // the data, packed and checked; for out-of-core data only what is not on the items
+  CentringOffsets references = {};  // offsets that were subtracted from data and variables; empty: none
+  model::Model resolved = {};       // the model before the compiler added auxiliary variables
+  std::shared_ptr<const OutOfCoreData> streamed = {};  // source of out-of-core items; null: `data` has all items
   std::vector<double> digests = {};  // one checksum for each item's data (item_digests); in-memory data only
 };
 
@@ -62,7 +62,7 @@ struct FitSettings {
 /// opened. `resolved` is the model as read() made it, `complete` its analysis for data without missing values. Returns
 /// nullopt where the analysis fails; the reason is in `diagnostics`.
 Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                              std::shared_ptr<const StreamedData> streamed, Diagnostics& diagnostics);
+                                              std::shared_ptr<const OutOfCoreData> streamed, Diagnostics& diagnostics);
 
 /// Returns an error if all plates of items are empty and the prior is the model's own: then no data inform the fit.
 /// Returns nullopt if there are items, if the model has no plate of items, or if a carried posterior is the prior. The
@@ -71,16 +71,16 @@ std::optional<Error> nothing_to_fit(const Bound& bound);
 
 /// One run from one start, and its results.
 struct FitRun {
-  std::uint64_t restart = 0;           // the number of the start, from 0
-  Outcome outcome;                     // status, ELBO in nats and number of iterations
-  std::vector<NamedArray> posterior;   // the factors: arrays named `variable.parameter`
-  std::vector<NamedArray> items;       // arrays of items.npz: solutions of the items (items_to_save)
-  Report report;                       // what the method tells about the run
-  std::vector<std::string> symmetric;  // variables whose components are all equal (Instance::equal_components)
-  std::vector<Coupled> coupled;        // strongly correlated means of separate factors; after converged ascent only
-  LostDigits far;                      // the rounding error of the ELBO from means far from zero
-  std::string rounding;                // a warning that the results have fewer digits; empty: none
-  std::vector<Caution> at_start;       // warnings that were known before the run
+  std::uint64_t restart = 0;              // the number of the start, from 0
+  Outcome outcome;                        // status, ELBO in nats and number of iterations
+  std::vector<NamedArray> posterior;      // the factors: arrays named `variable.parameter`
+  std::vector<NamedArray> items;          // arrays of items.npz: solutions of the items (items_to_save)
+  Report report;                          // what the method tells about the run
+  std::vector<std::string> symmetric;     // variables whose components are all equal (Instance::equal_components)
+  std::vector<CorrelatedPair> coupled;    // strongly correlated means of separate factors; after converged ascent only
+  CancellationError far;                  // the rounding error of the ELBO from means far from zero
+  std::string rounding;                   // a warning that the results have fewer digits; empty: none
+  std::vector<Warning> initial_warnings;  // warnings that were known before the run
 };
 
 /// Returns true if run `a` ranks above run `b`: a run without numerical failure beats one with, then the higher ELBO
@@ -116,17 +116,17 @@ class Fitting {
   void run(FitRun& run, const OnSweep& on_sweep, Journal* journal = nullptr);
 
   /// Returns the maximum number of sweeps or steps of a run; 0: only the ELBO of the start is computed.
-  std::int64_t most_iterations() const;
+  std::int64_t iteration_limit() const;
 
   /// Infers the local factors alone, with the global factors of the last start fixed, and fills in the results of
   /// `run`.
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
   /// Returns all warnings about a finished run: coupled variables, lost digits, points at 0, symmetric solutions, and
   /// those of its report.
-  std::vector<Caution> cautions(const FitRun& run) const;
+  std::vector<Warning> cautions(const FitRun& run) const;
 
   /// Returns an error saying why several processes cannot share the items of this model; nullopt if they can.
-  std::optional<Error> cannot_share_out() const;
+  std::optional<Error> cannot_distribute() const;
 
   /// Returns the model as it was analysed for this method.
   const Analysed& analysed() const { return bound_.analysed; }
@@ -137,7 +137,7 @@ class Fitting {
   /// Returns the data, centred at references().
   const BoundData& data() const { return bound_.data; }
   /// Returns the offsets that were subtracted from the data.
-  const References& references() const { return bound_.references; }
+  const CentringOffsets& references() const { return bound_.references; }
   /// Returns the compiled instance with the current factors.
   const Instance& instance() const { return *instance_; }
   /// Returns which draws of a sampler get log likelihoods and replicated data.
@@ -150,26 +150,26 @@ class Fitting {
   std::optional<Error> compile();
   /// Plans the schedule anew for these data, so that sums of the data may become tables by what the data name (see
   /// `plan`). It leaves a schedule with item stages as it is: processes that share the items could decide differently.
-  void sum_by_names(const Needs& needs);
+  void tabulate_data(const Requirements& needs);
   /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
   /// model or the settings do not allow one.
-  std::optional<Error> place_items();
+  std::optional<Error> add_spill_file();
   /// Returns an error if the method, the start or --save-locals prevents out-of-core items.
-  std::optional<Error> not_streamed(const Needs& needs) const;
+  std::optional<Error> not_streamed(const Requirements& needs) const;
   /// Returns the functions by which the engine reads out-of-core items; an empty source for in-memory data.
-  ItemSource item_source(const Needs& needs) const;
+  ItemSource item_source(const Requirements& needs) const;
   /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
   /// failure.
-  void take_posterior(FitRun& run);
+  void store_posterior(FitRun& run);
   /// Tests whether the solution depends on the rounding of the data (rounding.h). If it is lost, the run becomes a
   /// numerical failure; if digits are lost, the run gets a warning.
-  void distrust_rounding(FitRun& run);
+  void check_rounding(FitRun& run);
   /// Returns an error if rounding spoils coordinate ascent on these data. A sampler would be spoiled too, but its draws
   /// do not show it.
-  std::optional<Error> draws_would_be_lost() const;
+  std::optional<Error> sampling_too_imprecise() const;
   /// Returns an error if a drawn variable lies on a plate with fractional weights: a sampler needs whole numbers of
   /// copies.
-  std::optional<Error> has_fractions() const;
+  std::optional<Error> has_fractional_weights() const;
   /// Computes the ELBO of the start without any sweep of global factors.
   Outcome evaluate_start(const OnSweep& on_sweep);
 
@@ -181,8 +181,8 @@ class Fitting {
   PredictivePlan predictive_;
   /// The compiled model with its factors.
   std::unique_ptr<Instance> instance_;
-  std::vector<FarColumn> far_;  // data columns far from zero that no reference has centred
-  Ready ready_;                 // the run that the last start() prepared
+  std::vector<IllScaledColumn> far_;  // data columns far from zero that no reference has centred
+  PreparedRun ready_;                 // the run that the last start() prepared
 };
 
 }  // namespace lehr

@@ -17,7 +17,7 @@ constexpr std::uint64_t kPredictiveStream = std::uint64_t{1} << 32;
 /// Prepares a run whose draws are recorded in its report. `run` is called with (engine, on_sweep, on_draw, report), and
 /// must call `on_draw` with the log joint density at each draw.
 template <class Run>
-Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
+PreparedRun recorded(const RunContext& g, std::int64_t draws, const Run& run) {
   const std::int64_t every = g.predictive.every(draws);
   return {[=, &analysed = g.analysed, &data = g.data, &instance = g.instance, references = g.references,
            save_locals = g.save_locals,
@@ -29,11 +29,11 @@ Ready recorded(const Ground& g, std::int64_t draws, const Run& run) {
             const auto record = [&](double log_joint) {
               Rng after = rng;
               const auto draw = static_cast<std::int64_t>(to.log_joint.size());
-              instance.add_draw(to.draws, save_locals);
+              instance.append_draw(to.draws, save_locals);
               to.log_joint.push_back(log_joint);
               if (every == 0 || draw % every != 0) return after;
               std::vector<NamedArray> state;
-              instance.add_draw(state, true, Origin::reference);
+              instance.append_draw(state, true, Origin::reference);
               predictive->add(draw, state, after, to.predictive);
               return after;
             };
@@ -62,7 +62,7 @@ std::optional<Error> not_binary(const model::Model& m, const conditionals::Condi
   return std::nullopt;
 }
 
-Result<Ready> Gibbs::prepare(const Ground& g) const {
+Result<PreparedRun> Gibbs::prepare(const RunContext& g) const {
   GibbsOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
@@ -71,7 +71,7 @@ Result<Ready> Gibbs::prepare(const Ground& g) const {
   });
 }
 
-Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
+Result<PreparedRun> ParallelTempering::prepare(const RunContext& g) const {
   for (const density::Origin& origin : g.analysed.schedule.conditionals.density.origins) {
     if (!origin.improper) continue;
     const model::Model& m = g.analysed.model;
@@ -90,12 +90,12 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
                  {fmt::format("no {}: a side that is known has no states between the prior and the posterior",
                               option("temper"))}};
   }
-  LadderOptions o = options;
+  ParallelTemperingOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
   // Polya-Gamma variables are drawn for one power of the likelihood, so replicas of different powers cannot exchange
   // them.
-  o.exchange = std::ranges::none_of(g.analysed.model.variables, &model::is_bound);
+  o.exchange = std::ranges::none_of(g.analysed.model.variables, &model::is_tangent_point);
   const bool clamped = std::ranges::any_of(g.analysed.model.variables, &model::Variable::clamped);
   return recorded(g, o.draws, [=](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport& to) {
     Evidence evidence;
@@ -106,15 +106,16 @@ Result<Ready> TemperedGibbs::prepare(const Ground& g) const {
   });
 }
 
-Result<Ready> Exact::prepare(const Ground& g) const {
+Result<PreparedRun> Exact::prepare(const RunContext& g) const {
   const Couplings found = couplings(g.engine());
   if (found.status != 0) return Error{ExitCode::numerical, "", g.engine().describe(found.status), {}};
   ExactOptions o = options;
   o.seed = g.seed;
   o.chain = g.restart;
-  Ready out = recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
-    return run_exact(e, o, on_sweep, on_draw);
-  });
+  PreparedRun out =
+      recorded(g, o.draws, [o](const Engine& e, const OnSweep& on_sweep, const auto& on_draw, GibbsReport&) {
+        return run_exact(e, o, on_sweep, on_draw);
+      });
   std::get<GibbsReport>(out.report).coupling = found;
   return out;
 }

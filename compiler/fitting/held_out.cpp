@@ -13,8 +13,8 @@
 
 #include "compiler/advice.h"
 #include "compiler/fitting/barren.h"
+#include "compiler/fitting/gaussian_chains.h"
 #include "compiler/fitting/moments.h"
-#include "compiler/fitting/number_chains.h"
 #include "runtime/methods/cavi.h"
 
 namespace lehr {
@@ -23,7 +23,7 @@ namespace {
 using namespace model;
 
 /// Several chains of categories are summed over together if they have at most this many combined values.
-constexpr std::size_t kMostStates = 256;
+constexpr std::size_t kMaxStates = 256;
 
 /// Returns the probabilities of the values of discrete elements, from their means: of a bit 0 and 1, of a spin -1 and
 /// +1.
@@ -49,7 +49,7 @@ Settings fitted_settings(const Analysed& analysed, const BoundData& data) {
     fit.sizes[m.plates[k].name] = data.sizes[k];
     if (!data.labels[k].empty()) fit.labels[m.plates[k].name] = data.labels[k];
   }
-  fit.rows = named_rows(m, data);
+  fit.rows = referenced_rows(m, data);
   fit.words = data.words;
   return fitted_settings(analysed, fit);
 }
@@ -81,7 +81,7 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
   return out;
 }
 
-void HeldOut::place_known(Forward& forward) const {
+void HeldOut::set_known_values(ModelEvaluator& forward) const {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     if (model().variables[k].clamped)
       std::ranges::copy(data_.observed[k].values, forward.values(VariableId(k)).begin());
@@ -90,34 +90,34 @@ void HeldOut::place_known(Forward& forward) const {
 
 std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   const Model& m = model();
-  Forward forward(m, data_);
-  place_known(forward);
+  ModelEvaluator forward(m, data_);
+  set_known_values(forward);
   // The observations by item, or all under 0 if nothing is held out.
   std::map<std::int64_t, std::vector<Observation>> items;
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     const Statement& s = m.statements[k];
     if (!has_data(m[s.variable])) continue;
-    std::optional<BoundId> item;
+    std::optional<IndexVarId> item;
     if (completion_) {
       for (const schedule::Step& step : analysed_.schedule.steps) {
         const auto* stage = std::get_if<schedule::ItemStage>(&step);
-        for (const BoundId b : s.bounds) {
+        for (const IndexVarId b : s.bounds) {
           if (stage && m[b].plate == stage->item) item = b;
         }
       }
       if (!item)
-        return unscored(
+        return score_error(
             fmt::format("'{}' does not lie on the items: what of it to hold out is not defined", m[s.variable].name));
     }
     At at = forward.origin();
     forward.each(s.bounds, at, [&] {
       const Element e = forward.element(s, at);
-      const double copies = copies_of(m, data_, s, at);
+      const double copies = multiplicity_of(m, data_, s, at);
       if (copies > 0 && !std::isnan(forward.values(e)[0]))
         items[item ? at[item->index()] : 0].push_back({StatementId(k), e, copies});
     });
   }
-  kept_ = data_;
+  training_data_ = data_;
   // Everything is scored, and nothing is held out.
   if (!completion_) {
     for (auto& [item, observations] : items)
@@ -127,7 +127,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   for (auto& [item, observations] : items) {
     std::vector<std::int64_t> copies;
     if (std::ranges::any_of(observations, [](const Observation& o) { return o.copies != std::floor(o.copies); }))
-      return unscored("observations with weights that are no whole numbers cannot be split");
+      return score_error("observations with weights that are no whole numbers cannot be split");
     for (std::size_t k = 0; k < observations.size(); ++k)
       // An observation with multiplicity n is n copies, each of which may be held out.
       copies.insert(copies.end(), static_cast<std::size_t>(observations[k].copies), static_cast<std::int64_t>(k));
@@ -145,11 +145,11 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
       scored_.push_back({observations[k].statement, e, out[k]});
       // An observation with a multiplicity loses the held-out copies; any other becomes missing.
       if (const Plate* p = times_plate(m, m[e.variable])) {
-        kept_.givens[p->times->index()].values[e.position] -= out[k];
+        training_data_.givens[p->times->index()].values[e.position] -= out[k];
         continue;
       }
       const std::size_t width = forward.width(e.variable);
-      BoundArray& a = kept_.observed[e.variable.index()];
+      BoundArray& a = training_data_.observed[e.variable.index()];
       std::fill_n(a.values.begin() + static_cast<std::ptrdiff_t>(e.position * width), width, std::nan(""));
       a.has_missing = true;
     }
@@ -162,7 +162,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
 /// A size is kept if other latent variables that matter for observations lie on the plate.
 Settings HeldOut::without_chain(Settings settings) const {
   if (chains_.empty()) return settings;
-  const std::vector<bool> reaches = reaching();
+  const std::vector<bool> reaches = ancestors_of_data();
   for (const PlateId p : model()[chains_[0]].axes) {
     bool others = false;
     for (std::size_t k = 0; k < model().variables.size(); ++k) {
@@ -185,7 +185,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     Diagnostics diagnostics;
     std::optional<Analysed> analysed = analyse(m, expand, diagnostics);
     if (!analysed)
-      return Error{ExitCode::model, source.name, "the model is not well:\n" + render_advised(diagnostics, source), {}};
+      return Error{ExitCode::model, source.name, "the model is not well:\n" + render_tested(diagnostics, source), {}};
     out->set(std::move(*analysed));
     return std::nullopt;
   };
@@ -202,16 +202,16 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     if (auto e = out->cannot_be_known()) return *e;
   }
   if (!out->completion_ && options.fraction) {
-    return unscored("nothing is held out: the local variables are summed out, and every observation is scored",
-                    {"leave out " + option("holdout") +
-                     ": it is for models whose items have continuous variables, such as the topics of "
-                     "a document"});
+    return score_error("nothing is held out: the local variables are summed out, and every observation is scored",
+                       {"leave out " + option("holdout") +
+                        ": it is for models whose items have continuous variables, such as the topics of "
+                        "a document"});
   }
   out->fraction_ = options.fraction.value_or(0.5);
   out->seed_ = options.seed;
-  out->how_ = {options.local, options.starts, options.seed, options.first};
-  out->how_.digests = item_digests(complete, complete.model, out->data_);
-  out->how_.on_start = options.on_start;
+  out->inference_options_ = {options.local, options.starts, options.seed, options.first};
+  out->inference_options_.digests = item_digests(complete, complete.model, out->data_);
+  out->inference_options_.on_start = options.on_start;
   out->fit_.items = options.items;
   std::optional<Model> counted;
   if (out->completion_) {
@@ -221,7 +221,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   }
   if (auto e = out->split_items(options)) return *e;
   if (!out->completion_ && out->scored_.empty() && std::ranges::none_of(resolved.variables, &Variable::observed))
-    return unscored("of latent variables, known by their limits or not, there is no score");
+    return score_error("of latent variables, known by their limits or not, there is no score");
   const auto has_elements = [](const BoundArray& a) { return !a.values.empty(); };
   // There are no items, so there is nothing to score.
   if (std::ranges::none_of(out->data_.observed, has_elements)) return out;  // of no items
@@ -229,31 +229,31 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     return Error{ExitCode::data, "", "nothing is observed in these data: there is no score", {}};
   }
   if (!out->completion_) return out;
-  if (out->scored_.empty()) return unscored("no item has enough observations to hold one out");
-  const density::ExpandOptions expand = expand_options(out->kept_);
+  if (out->scored_.empty()) return score_error("no item has enough observations to hold one out");
+  const density::ExpandOptions expand = expand_options(out->training_data_);
   // The inference and the score use the same references, so scored data are centred as the others are.
-  std::optional<AboutReferences> moved = about_references(*counted, out->kept_);
+  std::optional<CentredModel> moved = centre_model(*counted, out->training_data_);
   if (moved) {
-    out->kept_ = std::move(moved->data);
+    out->training_data_ = std::move(moved->data);
     for (std::size_t k = 0; k < moved->references.size(); ++k)
-      if (const auto* from = reference_of(moved->references, VariableId(k)))
-        add_reference(out->data_.observed[k].values, *from, -1);
+      if (const auto* from = centring_offset_of(moved->references, VariableId(k)))
+        add_centring_offset(out->data_.observed[k].values, *from, -1);
   }
   // Holding out observations may leave barren elements.
-  const Masks masks = of_items(complete.schedule, find_barren(*counted, out->kept_));
+  const Masks masks = of_items(complete.schedule, find_barren(*counted, out->training_data_));
   if (auto e = analyse_anew(moved ? moved->model : *counted, with_masks(expand, masks))) return *e;
-  add_masks(out->model(), masks, out->kept_);
-  for (std::size_t k = out->data_.givens.size(); k < out->kept_.givens.size(); ++k)
-    out->data_.givens.push_back(out->kept_.givens[k]);
+  add_masks(out->model(), masks, out->training_data_);
+  for (std::size_t k = out->data_.givens.size(); k < out->training_data_.givens.size(); ++k)
+    out->data_.givens.push_back(out->training_data_.givens[k]);
   // Local factors are saved if their probabilities are needed for sums.
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
     beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
   Result<std::unique_ptr<Instance>> made = options.instance(
-      out->analysed_, out->kept_, {.save_locals = beliefs_of_items, .item_starts = options.starts > 1});
+      out->analysed_, out->training_data_, {.save_locals = beliefs_of_items, .item_starts = options.starts > 1});
   if (!made) return made.error();
   out->instance_ = std::move(*made);
-  if (moved) out->instance_->tell_from(std::move(moved->references));
+  if (moved) out->instance_->set_offsets(std::move(moved->references));
   return out;
 }
 
@@ -273,7 +273,7 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   if (!instance_) return sum_up(arrays);
   if (const auto r = instance_->start(seed_, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
-  const Result<ItemSolution> solved = solve_items(*instance_, analysed_, kept_, fit_, how_);
+  const Result<ItemSolution> solved = solve_items(*instance_, analysed_, training_data_, fit_, inference_options_);
   if (!solved) return solved.error();
   Result<Score> out = sum_up(instance_->posterior(true, Origin::reference));
   if (out) out->items = *solved;
@@ -281,32 +281,33 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
 }
 
 /// A sequence without elements has the density 0.
-std::vector<double> HeldOut::by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const {
+std::vector<double> HeldOut::by_row(const ModelEvaluator& forward,
+                                    const std::vector<SequenceDensity>& sequences) const {
   if (sequences.empty()) return {};
   const Statement& s = model()[model()[chains_[0]].statement];
-  std::vector<BoundId> rows;
-  for (const BoundId b : s.bounds) {
+  std::vector<IndexVarId> rows;
+  for (const IndexVarId b : s.bounds) {
     if (b == *s.lagged) continue;
     // The elements of a nested plate are numbered over all rows, so its parent's index is not needed.
     if (!rows.empty() && model()[b].parent == rows.back()) rows.pop_back();
     rows.push_back(b);
   }
-  const auto size = [&](BoundId b) { return static_cast<std::size_t>(data_.sizes[model()[b].plate.index()]); };
+  const auto size = [&](IndexVarId b) { return static_cast<std::size_t>(data_.sizes[model()[b].plate.index()]); };
   std::size_t n = 1;
-  for (const BoundId b : rows)
+  for (const IndexVarId b : rows)
     n *= size(b);
   std::vector<double> out(n, 0.0);
   for (const SequenceDensity& d : sequences) {
     const At at = forward.at({chains_[0], d.first});
     std::size_t row = 0;
-    for (const BoundId b : rows)
+    for (const IndexVarId b : rows)
       row = row * size(b) + static_cast<std::size_t>(at[b.index()]);
     out[row] = d.log_density;
   }
   return out;
 }
 
-Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable> summed) const {
+Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const {
   const Model& m = model();
   const bool of_numbers = !chains_.empty() && !is_discrete(m[chains_[0]].support);
   // By StatementId: true if the statement depends on a Gaussian chain. Its observations are scored by the Kalman
@@ -318,9 +319,9 @@ Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable>
   }
   std::size_t states = 1;
   for (const VariableId c : chains_)
-    if (!of_numbers && states <= kMostStates) states *= forward.states(c);
-  if (chains_.size() > 1 && states > kMostStates)
-    return unscored(fmt::format("{} have more than {} values together", chain_names(), kMostStates));
+    if (!of_numbers && states <= kMaxStates) states *= forward.states(c);
+  if (chains_.size() > 1 && states > kMaxStates)
+    return score_error(fmt::format("{} have more than {} values together", chain_names(), kMaxStates));
   std::vector<Observation> of_chain, others;
   for (const Observation& o : scored_)
     (follows[o.statement.index()] ? of_chain : others).push_back(o);
@@ -328,9 +329,9 @@ Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable>
   std::vector<SequenceDensity> sequences;
   if (of_numbers) {
     const bool one = chains_.size() == 1;
-    const std::optional<std::vector<SequenceDensity>> filtered = densities_of_states(forward, chains_, of_chain);
+    const std::optional<std::vector<SequenceDensity>> filtered = kalman_log_densities(forward, chains_, of_chain);
     if (!filtered)
-      return unscored(
+      return score_error(
           fmt::format("{} {} no score: with all else at its mean {} and the observations of {} must be "
                       "Normal, with means that are linear in one step",
                       chain_names(), one ? "has" : "have", one ? "it" : "they", one ? "it" : "them"));
@@ -342,11 +343,11 @@ Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable>
   out.total += marginal.log_density(others);
   out.error = marginal.error();
   if (const auto& sum = marginal.too_large())
-    return unscored(fmt::format("the sum over the values of '{}' and what depends on it together has {:.2g} terms",
-                                m[sum->variable].name, sum->terms),
-                    {"local variables that few observations tie together, or continuous ones, have a score"});
+    return score_error(fmt::format("the sum over the values of '{}' and what depends on it together has {:.2g} terms",
+                                   m[sum->variable].name, sum->terms),
+                       {"local variables that few observations tie together, or continuous ones, have a score"});
   if (const auto& e = marginal.refused())
-    return unscored(
+    return score_error(
         fmt::format("'{}' depends on more of the chain {} than an element and the one before it, or on "
                     "something that another observation or transition depends on too",
                     m[e->variable].name, chain_names()));
@@ -360,11 +361,11 @@ Result<Score> HeldOut::log_density(Forward& forward, std::vector<SummedVariable>
 
 Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
-  Forward forward(m, data_);
-  place_known(forward);
+  ModelEvaluator forward(m, data_);
+  set_known_values(forward);
   std::vector<SummedVariable> summed = summed_;
   const std::map<std::string, SavedVariable> saved = by_variable(posterior);
-  const std::vector<bool> reaches = reaching();
+  const std::vector<bool> reaches = ancestors_of_data();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
@@ -398,7 +399,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
 
 std::vector<NamedArray> HeldOut::split() const {
   const Model& m = model();
-  Forward forward(m, data_);
+  ModelEvaluator forward(m, data_);
   std::map<VariableId, NamedArray> arrays;
   for (const Observation& o : scored_) {
     NamedArray& a = arrays[o.element.variable];

@@ -34,7 +34,7 @@ struct HeldOutOptions {
   std::int64_t first = 0;                     // the number of the first item, if the data are a part of a larger set
   SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
   MakeInstance instance = compiled_instance;  // makes the instance that infers them
-  std::int64_t starts = kItemStarts;          // number of starts for each item that the fit has not seen
+  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
   std::vector<NamedArray> items = {};         // solutions of items that the fit stored (SavedFit::items)
   /// Called after each start of the inference, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
@@ -52,7 +52,7 @@ struct Score {
 };
 
 /// Makes the error for a model or a request that has no score.
-Error unscored(std::string text, std::vector<std::string> notes = {});
+Error score_error(std::string text, std::vector<std::string> notes = {});
 /// Returns the model with compound distributions of observations as written in its text: Student's t, and not a Normal
 /// with a random weight.
 model::Model with_whole_compounds(model::Model m);
@@ -111,8 +111,8 @@ class HeldOut {
   /// values are scored as observations.
   std::optional<Error> cannot_be_known() const;
   /// Copies the values that the data have of latent variables.
-  void place_known(Forward& forward) const;
-  /// Chooses the held-out observations, and fills in `scored_` and `kept_`.
+  void set_known_values(ModelEvaluator& forward) const;
+  /// Chooses the held-out observations, and fills in `scored_` and `training_data_`.
   std::optional<Error> split_items(const HeldOutOptions& options);
   /// Returns true if the variable is one of the chains that are scored.
   bool is_chain(model::VariableId v) const;
@@ -123,24 +123,24 @@ class HeldOut {
   /// Adds a chain, or returns an error if it cannot be scored together with the others.
   std::optional<Error> add_chain(model::VariableId v);
   /// Computes the log density of the scored observations: Gaussian chains by the Kalman filter, all else by sums.
-  Result<Score> log_density(Forward& forward, std::vector<SummedVariable> summed) const;
+  Result<Score> log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const;
   /// Arranges the densities of sequences by the axes of the chains other than the ordered one, row-major.
-  std::vector<double> by_row(const Forward& forward, const std::vector<SequenceDensity>& sequences) const;
+  std::vector<double> by_row(const ModelEvaluator& forward, const std::vector<SequenceDensity>& sequences) const;
   /// Puts the means and probabilities of a posterior in place, and computes the score.
   Result<Score> sum_up(const std::vector<NamedArray>& posterior);
   /// Returns true if the variable is inferred item by item.
   bool is_local(model::VariableId v) const;
   /// Returns by VariableId whether the density of an observation depends on the variable.
-  std::vector<bool> reaching() const;
+  std::vector<bool> ancestors_of_data() const;
 
   Analysed analysed_;   // the model that infers local variables
   model::Model model_;  // the model that is scored: `analysed_` with whole compounds
   /// All observations; and those that are not held out.
-  BoundData data_, kept_;
+  BoundData data_, training_data_;
   std::vector<SummedVariable> summed_;  // by VariableId: how the variable is summed over
   std::vector<Observation> scored_;     // the observations that are scored
   std::unique_ptr<Instance> instance_;  // infers local variables; null without document completion
-  ItemInference how_;                   // the options of that inference
+  ItemInference inference_options_;     // the options of that inference
   SavedFit fit_;                        // has what the fit stored of its items, and nothing else
   std::uint64_t seed_ = 1;              // seed of the split
   double fraction_ = 0;                 // fraction of each item's observations to hold out

@@ -15,7 +15,7 @@ namespace lehr {
 
 using namespace model;
 
-Error unscored(std::string text, std::vector<std::string> notes) {
+Error score_error(std::string text, std::vector<std::string> notes) {
   return {ExitCode::usage, "", std::move(text), std::move(notes)};
 }
 
@@ -38,7 +38,7 @@ void HeldOut::set(Analysed analysed) {
   model_ = with_whole_compounds(analysed_.model);
 }
 
-std::vector<bool> HeldOut::reaching() const {
+std::vector<bool> HeldOut::ancestors_of_data() const {
   std::vector<bool> out(model().variables.size());
   for (const Statement& s : model().statements) {
     if (!has_data(model()[s.variable])) continue;
@@ -87,8 +87,8 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
     for (const ExprId id : nodes_under(m, roots_of(s))) {
       const auto* ref = std::get_if<VariableRef>(&m[id].node);
       if (ref && m[ref->variable].observed)
-        return unscored(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out", v.name,
-                                    m[ref->variable].name));
+        return score_error(fmt::format("'{}' depends on the observed '{}', which therefore cannot be held out", v.name,
+                                       m[ref->variable].name));
     }
     const Plate* p = times_plate(m, v);
     if (!v.observed) continue;
@@ -97,13 +97,13 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
       for (std::size_t k = 0; k < above.size(); ++k) {
         // A discrete variable of a single observation would lose its data with it.
         if (above[k] && summed_[k].by == Summation::own)
-          return unscored(fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
-                          {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
+          return score_error(fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
+                             {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
       }
       continue;
     }
     if (counted.contains(p) || v.axes.back() != p->set || !v.event.empty() || (m[*p->times].axes != v.axes))
-      return unscored(
+      return score_error(
           fmt::format("copies of '{}' cannot be held out: its plate '{}' counts other things too", v.name, p->name));
     counted[p] = v.name;
   }
@@ -115,7 +115,7 @@ std::optional<Error> HeldOut::cannot_be_known() const {
     const Variable& x = model().variables[v];
     const bool summed = is_chain(VariableId(v)) || (!completion_ && is_local(VariableId(v)));
     if (!x.clamped || (summed && is_discrete(x.support))) continue;
-    return unscored(
+    return score_error(
         fmt::format("'{}' is known for some of its elements and missing for others: that has a score for discrete "
                     "variables of the items alone, where no item has continuous ones",
                     x.name));
@@ -145,15 +145,15 @@ std::optional<Error> HeldOut::add_chain(VariableId id) {
   const Variable& v = m[id];
   const bool numbers = !is_discrete(v.support);
   if (numbers && !m[v.statement].main.family->gaussian)
-    return unscored(
+    return score_error(
         fmt::format("of chains of numbers, those of Gaussian states have a score, and '{}' has none", v.name));
-  if (times_plate(m, v)) return unscored(fmt::format("elements of the chain '{}' have multiplicities", v.name));
+  if (times_plate(m, v)) return score_error(fmt::format("elements of the chain '{}' have multiplicities", v.name));
   chains_.push_back(id);
   const Variable& first = m[chains_[0]];
   if (first.axes != v.axes)
-    return unscored(fmt::format("chains that lie on different plates have no score, as {} do", chain_names()));
+    return score_error(fmt::format("chains that lie on different plates have no score, as {} do", chain_names()));
   if (is_discrete(first.support) == numbers)
-    return unscored(
+    return score_error(
         fmt::format("there is no sum over categories and numbers of chains together, such as {}", chain_names()));
   return std::nullopt;
 }
@@ -163,13 +163,13 @@ std::optional<Error> HeldOut::classify() {
   completion_ = false;
   chains_.clear();
   if (!m.potentials.empty())
-    return unscored("a model with potentials has no score: its density has no known normaliser");
+    return score_error("a model with potentials has no score: its density has no known normaliser");
   for (const Statement& s : m.statements) {
     const Variable& v = m[s.variable];
     if (!s.lagged || v.observed) continue;
     if (std::optional<Error> e = add_chain(s.variable)) return e;
   }
-  const std::vector<bool> own = own_variables(m), reaches = reaching();
+  const std::vector<bool> own = single_observation_variables(m), reaches = ancestors_of_data();
   summed_.resize(m.variables.size());
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
@@ -177,13 +177,14 @@ std::optional<Error> HeldOut::classify() {
     if (is_chain(VariableId(v)) || !reaches[v]) continue;
     // A continuous variable of a single observation has no data left once that is held out.
     if (own[v]) {
-      return unscored(fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
-                      {"a score needs several observations of each item, or local variables that are discrete"});
+      return score_error(
+          fmt::format("'{}' has an element for each observation: nothing is left to infer it from", x.name),
+          {"a score needs several observations of each item, or local variables that are discrete"});
     }
     completion_ = true;
   }
   if (completion_ && !chains_.empty())
-    return unscored(fmt::format("the items have variables of their own beside the chain {}", chain_names()));
+    return score_error(fmt::format("the items have variables of their own beside the chain {}", chain_names()));
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_discrete(x.support)) continue;
@@ -194,8 +195,8 @@ std::optional<Error> HeldOut::classify() {
                     : completion_                   ? Summation::belief
                                                     : Summation::joint;
     if (lies_along_chain(x) && !is_chain(VariableId(v)) && !own[v])
-      return unscored(fmt::format("'{}' and the chain {} belong to the same observations: there is no sum over both",
-                                  x.name, chain_names()));
+      return score_error(fmt::format("'{}' and the chain {} belong to the same observations: there is no sum over both",
+                                     x.name, chain_names()));
   }
   return std::nullopt;
 }

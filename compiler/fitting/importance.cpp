@@ -11,7 +11,7 @@
 #include <set>
 
 #include "compiler/evaluate/marginal.h"
-#include "compiler/fitting/factor_source.h"
+#include "compiler/fitting/saved_factor.h"
 #include "compiler/math/factor_draw.h"
 #include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
@@ -38,7 +38,7 @@ struct Drawn {
 };
 
 /// Returns the log density of q at a draw `x` of one element.
-double log_q(const Drawn& d, std::size_t element, const Forward& f, const std::vector<double>& x) {
+double log_q(const Drawn& d, std::size_t element, const ModelEvaluator& f, const std::vector<double>& x) {
   math::Environment at = d.parameters[element];
   if (d.family->support == math::Support::category) {
     const auto& parameters = d.family->factor->parameters;
@@ -62,7 +62,7 @@ bool has_density(const Block& b) {
 }
 
 /// Prepares the factor of a block, or returns the reason why it has no density.
-Result<Drawn> drawn_block(const Solution& s, const Block& b) {
+Result<Drawn> drawn_block(const RestoredFit& s, const Block& b) {
   const Model& m = s.model();
   Drawn out{{}, b.family, b.point, {}, {}};
   if (b.mean) out.members.push_back(*b.mean);
@@ -74,7 +74,7 @@ Result<Drawn> drawn_block(const Solution& s, const Block& b) {
   const auto v = s.variables.find(name), precision = s.variables.find(m[b.variable].name);
   const auto of = v == s.variables.end() || precision == s.variables.end()
                       ? std::nullopt
-                      : factor_source(*b.family, v->second, b.mean ? &precision->second : nullptr);
+                      : saved_factor(*b.family, v->second, b.mean ? &precision->second : nullptr);
   const std::optional<FactorLayout> layout = of ? layout_of(*of) : std::nullopt;
   if (!layout) return no_ratio(fmt::format("the factor of '{}' is not known", name));
   for (std::size_t e = 0; e < layout->count; ++e) {
@@ -89,9 +89,9 @@ Result<Drawn> drawn_block(const Solution& s, const Block& b) {
 }
 
 /// Returns the multiplicity of the element at index values `at`.
-double copies(const Forward& f, const Statement& s, const At& at) {
+double copies(const ModelEvaluator& f, const Statement& s, const At& at) {
   double out = 1;
-  for (const BoundId b : s.bounds) {
+  for (const IndexVarId b : s.bounds) {
     const Plate& plate = f.model()[f.model()[b].plate];
     if (plate.times) out *= f.data().givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
   }
@@ -104,7 +104,7 @@ bool has_copies(const Model& m, const Variable& v) {
 }
 
 /// Returns true if no data depend on any part of the element: it is integrated out and not drawn.
-bool is_barren(const Solution& s, const Drawn& d, std::size_t element) {
+bool is_barren(const RestoredFit& s, const Drawn& d, std::size_t element) {
   const auto mask = d.members.size() == 1 ? mask_of(s.model(), s.model()[d.members[0]]) : std::nullopt;
   if (!mask) return false;
   const std::vector<double>& informed = s.data().givens[mask->index()].values;
@@ -116,10 +116,10 @@ bool is_barren(const Solution& s, const Drawn& d, std::size_t element) {
 /// The log joint density of the data and the drawn variables, the others summed out.
 class Joint {
  public:
-  Joint(const Solution& s, const std::vector<bool>& is_summed) : forward_(s.model(), s.data()), summed_(is_summed) {}
+  Joint(const RestoredFit& s, const std::vector<bool>& is_summed) : forward_(s.model(), s.data()), summed_(is_summed) {}
 
   /// Returns the values at which the density is evaluated.
-  Forward& forward() { return forward_; }
+  ModelEvaluator& forward() { return forward_; }
 
   /// Returns the log density at the current values, in nats.
   double log_density() {
@@ -157,7 +157,7 @@ class Joint {
     }
   }
 
-  Forward forward_;
+  ModelEvaluator forward_;
   std::optional<SumTooLarge> too_large_;
   std::vector<bool> summed_;
   std::vector<Observation> all_;
@@ -171,7 +171,7 @@ struct SummedAndDrawn {
 
 /// Divides the latent variables. Discrete ones whose elements do not interact are summed out, unless they are in
 /// `not_summed`. Fills in the names.
-Result<SummedAndDrawn> parts_of(const Solution& s, const std::set<VariableId>& not_summed, ImportanceRatios& names) {
+Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>& not_summed, ImportanceRatios& names) {
   const Model& m = s.model();
   SummedAndDrawn out{std::vector<bool>(m.variables.size(), false), {}};
   names.drawn.clear();
@@ -197,7 +197,7 @@ Result<SummedAndDrawn> parts_of(const Solution& s, const std::set<VariableId>& n
 }
 
 /// Draws all factors, stores the values, and returns their log q.
-double put_draw(const Solution& s, const SummedAndDrawn& parts, Forward& f, Rng& rng) {
+double set_draw(const RestoredFit& s, const SummedAndDrawn& parts, ModelEvaluator& f, Rng& rng) {
   double density = 0;
   for (const Drawn& d : parts.blocks) {
     for (std::size_t e = 0; e < d.draws.size(); ++e) {
@@ -217,7 +217,7 @@ double put_draw(const Solution& s, const SummedAndDrawn& parts, Forward& f, Rng&
 
 }  // namespace
 
-Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws, std::uint64_t seed,
+Result<ImportanceRatios> importance_ratios(const RestoredFit& s, std::int64_t draws, std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw) {
   ImportanceRatios out;
   std::set<VariableId> not_summed;
@@ -227,7 +227,7 @@ Result<ImportanceRatios> importance_ratios(const Solution& s, std::int64_t draws
   Rng rng(seed);
   double largest = 0;
   for (std::int64_t k = 0; k < draws; ++k) {
-    const double density = put_draw(s, *parts, joint->forward(), rng);
+    const double density = set_draw(s, *parts, joint->forward(), rng);
     const double together = joint->log_density();
     // The variable whose sum is too large is drawn, too. This breaks up the sum, and the draws begin again.
     if (const auto& sum = joint->too_large()) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fitting/solution.h"
+#include "compiler/fitting/restored_fit.h"
 
 namespace lehr {
 
@@ -23,7 +23,7 @@ struct ImportanceRatios {
 ///
 /// `on_draw` is called with the number of draws made and wanted. ExitCode::model, with the reason, if a factor has no
 /// density in closed form: chains, spins that interact, variables with multiplicities.
-Result<ImportanceRatios> importance_ratios(const Solution& solution, std::int64_t draws, std::uint64_t seed,
+Result<ImportanceRatios> importance_ratios(const RestoredFit& solution, std::int64_t draws, std::uint64_t seed,
                                            const std::function<void(std::int64_t, std::int64_t)>& on_draw = {});
 
 }  // namespace lehr

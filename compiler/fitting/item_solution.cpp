@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "compiler/evaluate/packed.h"
-#include "compiler/fitting/items_apart.h"
+#include "compiler/fitting/item_independence.h"
 
 namespace lehr {
 namespace {
@@ -41,10 +41,11 @@ std::uint64_t mixed(std::uint64_t h, std::span<const double> values) {
 }
 
 /// Where the data of an item are in arrays over the items' plate, or over plates nested in it.
-class Rows {
+class ItemRows {
  public:
   using Offsets = std::function<const std::vector<std::int64_t>*(PlateId)>;
-  Rows(const Model& m, PlateId items, Offsets offsets) : m_(m), items_(m[items].set), offsets_(std::move(offsets)) {}
+  ItemRows(const Model& m, PlateId items, Offsets offsets)
+      : m_(m), items_(m[items].set), offsets_(std::move(offsets)) {}
 
   /// Returns the position on a plate at which the item's elements begin; nullopt for plates outside the items.
   std::optional<std::int64_t> row(PlateId plate, std::int64_t item) const {
@@ -78,7 +79,7 @@ class Rows {
 };
 
 /// Returns the rows of these data.
-Rows rows_in(const Model& m, PlateId items, const BoundData& data) {
+ItemRows rows_in(const Model& m, PlateId items, const BoundData& data) {
   return {m, items, [&data](PlateId p) {
             const auto& offsets = data.offsets[p.index()];
             return offsets.empty() ? nullptr : &offsets;
@@ -89,7 +90,8 @@ Rows rows_in(const Model& m, PlateId items, const BoundData& data) {
 std::vector<PlateId> nested_plates(const Model& m, PlateId items) {
   std::vector<PlateId> out;
   for (std::size_t k = 0; k < m.plates.size(); ++k)
-    if (m.plates[k].set == PlateId(k) && m.plates[k].parent && is_on(m, {PlateId(k)}, items)) out.emplace_back(k);
+    if (m.plates[k].set == PlateId(k) && m.plates[k].parent && lies_on_plate(m, {PlateId(k)}, items))
+      out.emplace_back(k);
   return out;
 }
 
@@ -114,9 +116,9 @@ const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string&
 }
 
 /// The items of these data that the fit knows, and their stored factors.
-class Known {
+class KnownItems {
  public:
-  Known(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
+  KnownItems(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
       : a_(analysed), data_(data), fit_(fit), o_(options) {
     const std::optional<PlateId> items = plate_of_stage(analysed);
     const NamedArray* digests = find(fit.items, kDigests);
@@ -137,8 +139,8 @@ class Known {
   /// Copies stored factors of known items into these arrays, and returns the arrays that changed.
   std::vector<NamedArray> put_into(std::vector<NamedArray> arrays) const {
     std::vector<NamedArray> out;
-    const Rows here = rows_in(a_.model, items_, data_);
-    const Rows there{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
+    const ItemRows here = rows_in(a_.model, items_, data_);
+    const ItemRows there{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
     const NamedArray* kept = find(fit_.items, kFactors);
     for (NamedArray& a : arrays) {
       const Variable* v = local_of(a_, a);
@@ -192,8 +194,9 @@ class Known {
   }
 
   /// Copies the stored rows of known items. Returns false if their sizes do not match.
-  bool put_rows(const Variable& v, const Rows& here, const Rows& there, const NamedArray& from, NamedArray& to) const {
-    const std::vector<PlateId> axes = packed_axes(a_.model, v.axes, v.event);
+  bool put_rows(const Variable& v, const ItemRows& here, const ItemRows& there, const NamedArray& from,
+                NamedArray& to) const {
+    const std::vector<PlateId> axes = stored_axes(a_.model, v.axes, v.event);
     if (from.shape.empty() || to.shape.empty()) return false;
     for (std::size_t k = 0; k < found_.size(); ++k) {
       if (found_[k] < 0) continue;
@@ -231,7 +234,7 @@ bool is_unique(const schedule::Schedule& s) {
 }
 
 /// Returns true if one visit of an item leads to a solution: the stage iterates, or the solution is unique.
-bool settles(const schedule::Schedule& s) {
+bool converges_in_one_visit(const schedule::Schedule& s) {
   for (const schedule::Step& step : s.steps)
     if (const auto* stage = std::get_if<schedule::ItemStage>(&step); stage && stage->iterate) return true;
   return is_unique(s);
@@ -244,11 +247,11 @@ std::vector<double> item_digests(const Analysed& analysed, const Model& m, const
   if (!items) return {};
   const std::int64_t n = data.sizes[m[*items].set.index()];
   if (n <= 0) return {};
-  const Rows rows = rows_in(m, *items, data);
+  const ItemRows rows = rows_in(m, *items, data);
   std::vector<std::uint64_t> out(static_cast<std::size_t>(n), 1);
   const auto add = [&](const std::vector<PlateId>& all_axes, const std::vector<double>& values) {
-    if (values.empty() || !is_on(m, all_axes, *items)) return;
-    const std::vector<PlateId> axes = packed_axes(m, all_axes, {});
+    if (values.empty() || !lies_on_plate(m, all_axes, *items)) return;
+    const std::vector<PlateId> axes = stored_axes(m, all_axes, {});
     const auto first = axes.empty() ? std::nullopt : rows.row(axes[0], n);
     for (std::int64_t i = 0; i < n; ++i) {
       const auto own = first ? rows.of(axes, std::span(values), *first, i) : std::nullopt;
@@ -275,10 +278,10 @@ std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData&
   std::vector<NamedArray> out;
   std::size_t numbers = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(engine.model())) {
-    const bool here = row.local && !row.streamed && !engine.is_elsewhere(row.buffer);
+    const bool here = row.local && !row.streamed && !engine.is_partial(row.buffer);
     if (here && !find(posterior, instance.name_of(row.buffer))) numbers += engine.reals(row.buffer).size();
   }
-  if (numbers > kMostSavedNumbers) return {};
+  if (numbers > kMaxSavedNumbers) return {};
   if (numbers > 0) {
     for (NamedArray& a : instance.posterior(true))
       if (local_of(analysed, a) && !find(posterior, a.name)) out.push_back(std::move(a));
@@ -297,12 +300,12 @@ std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData&
 
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options) {
-  const Known known(analysed, data, fit, options);
+  const KnownItems known(analysed, data, fit, options);
   ItemStarts starts;
   starts.starts = options.starts;
   starts.seed = options.seed;
   starts.first = options.first;
-  starts.settles = settles(analysed.schedule);
+  starts.converges_in_one_visit = converges_in_one_visit(analysed.schedule);
   starts.unique = is_unique(analysed.schedule);
   starts.accuracy = {options.local.local_iterations, options.local.local_tolerance};
   starts.which = options.which;

@@ -17,7 +17,7 @@
 namespace lehr {
 
 /// The default number of starts for an item.
-inline constexpr std::int64_t kItemStarts = 10;
+inline constexpr std::int64_t kDefaultItemStarts = 10;
 
 /// Returns a checksum of all data of each item of the first item stage: items with the same data have the same one. `m`
 /// and `data` must be as bound, before far data are centred. Returns an empty list if the model has no item stage.
@@ -25,20 +25,20 @@ std::vector<double> item_digests(const Analysed& analysed, const model::Model& m
 
 /// Returns what a fit stores of its items, for SavedFit::items: checksums, row offsets of nested plates, and the
 /// factors of local variables that are not in `posterior`. Returns an empty list if these have more than
-/// kMostSavedNumbers numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
+/// kMaxSavedNumbers numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
 /// count as those that follow from the prior.
 std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
                                       const std::vector<double>& digests, const Instance& instance,
                                       const std::vector<NamedArray>& posterior);
 /// The maximum number of numbers that items_to_save stores.
-inline constexpr std::size_t kMostSavedNumbers = std::size_t{1} << 22;
+inline constexpr std::size_t kMaxSavedNumbers = std::size_t{1} << 22;
 
 /// The options of an inference of local variables.
 struct ItemInference {
-  SweepOptions local = {1000, 1e-6};  // accuracy of the inference from each start
-  std::int64_t starts = kItemStarts;  // number of starts for an item
-  std::uint64_t seed = 1;             // seed of the random starts
-  std::int64_t first = 0;             // the number of the first item, if the data are a part of a larger set
+  SweepOptions local = {1000, 1e-6};         // accuracy of the inference from each start
+  std::int64_t starts = kDefaultItemStarts;  // number of starts for an item
+  std::uint64_t seed = 1;                    // seed of the random starts
+  std::int64_t first = 0;                    // the number of the first item, if the data are a part of a larger set
   machine::Which which = machine::Which::stages;  // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
   /// Called after each start, to show progress; may be empty.

@@ -2,10 +2,10 @@
 // has the same joint distribution of latent variables and data as the beginning.
 #include <algorithm>
 
-#include "compiler/drawn.h"
 #include "compiler/fitting/calibration.h"
 #include "compiler/fitting/simulations.h"
 #include "compiler/fitting/uniformity.h"
+#include "compiler/gibbs_analysis.h"
 #include "runtime/methods/sweep.h"
 
 namespace lehr {
@@ -32,7 +32,7 @@ class Rounds {
     for (std::uint64_t k = 1; k <= rounds; ++k) {
       if (std::optional<Error> e = sweep()) return *e;
       std::vector<NamedArray> state;
-      instance_.add_draw(state, true);
+      instance_.append_draw(state, true);
       const Values latent = values_of(simulations_.model(), state);
       out.push_back(measure(*now, latent));
       if (k == rounds) break;
@@ -49,13 +49,13 @@ class Rounds {
   /// are drawn given all others by a sweep over the items; that sweep changes other local variables, so they are put
   /// back.
   std::optional<Error> put(const Values& latent) {
-    if (Result<bool> r = instance_.put_draw(latent); !r) return r.error();
+    if (Result<bool> r = instance_.set_draw(latent); !r) return r.error();
     if (std::ranges::none_of(simulations_.model().variables, [](const auto& v) { return v.auxiliary.has_value(); }))
       return std::nullopt;
     const Engine& e = instance_.engine();
     if (const std::int32_t status = lehr::sweep(e, {.local_iterations = 1}, {.items_only = true}))
       return Error{ExitCode::numerical, "", e.describe(status), {}};
-    if (Result<bool> r = instance_.put_draw(latent); !r) return r.error();
+    if (Result<bool> r = instance_.set_draw(latent); !r) return r.error();
     return std::nullopt;
   }
 
@@ -120,7 +120,7 @@ Result<JointTest> joint_calibration(const CalibrationProblem& problem, std::uint
                                     const CalibrationOptions& options) {
   const Result<Simulations> simulations = Simulations::make(problem);
   if (!simulations) return simulations.error();
-  const Result<Analysed> analysed = analyse_for_draws(problem.resolved, {}, problem.complete);
+  const Result<Analysed> analysed = analyse_for_gibbs(problem.resolved, {}, problem.complete);
   if (!analysed) return analysed.error();
   const Result<Simulation> shape = simulations->draw(seed + 1);
   if (!shape) return shape.error();

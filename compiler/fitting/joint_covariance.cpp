@@ -2,7 +2,7 @@
 // factor.
 #include "compiler/fitting/joint_covariance.h"
 
-#include "compiler/fitting/factor_source.h"
+#include "compiler/fitting/saved_factor.h"
 #include "compiler/instance/members.h"
 
 namespace lehr {
@@ -12,7 +12,7 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
   const auto saved = posterior.find(m[b.variable].name);
   const math::Support support = m[b.variable].support;
   if (saved == posterior.end() || support == math::Support::switched) return std::nullopt;
-  const std::optional<FactorSource> source = factor_source(*b.family, saved->second, nullptr);
+  const std::optional<SavedFactor> source = saved_factor(*b.family, saved->second, nullptr);
   const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
   if (!layout) return std::nullopt;
   JointCovariance out;
@@ -36,7 +36,7 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
     out.root_.push_back(std::move(spread.root));
     if (support == math::Support::scaled) out.tied_.push_back(std::move(spread.tied));
   }
-  const std::vector<MemberNumbers> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
+  const std::vector<MemberLayout> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   const std::vector<model::Member>& members = m[b.variable].auxiliary->members;
   for (std::size_t k = 0; k < members.size(); ++k)
     out.members_[members[k].variable] = numbers[k].at;

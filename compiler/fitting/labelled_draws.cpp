@@ -71,7 +71,7 @@ PlateNames names_of(const Model& m, const BoundData& data) {
 /// Returns the names of the plates of a variable's axes, with its event axes if `event`.
 std::vector<std::string> plates_of(const Model& m, const Variable& v, bool event) {
   std::vector<std::string> out;
-  for (const PlateId p : packed_axes(m, v.axes, event ? v.event : std::vector<PlateId>()))
+  for (const PlateId p : stored_axes(m, v.axes, event ? v.event : std::vector<PlateId>()))
     out.push_back(m[m[p].set].name);
   return out;
 }
@@ -140,7 +140,7 @@ void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, con
   group.arrays.push_back(std::move(out));
 }
 
-LabelledArrays labelled_draws(const Model& m, const BoundData& data, const References& references,
+LabelledArrays labelled_draws(const Model& m, const BoundData& data, const CentringOffsets& references,
                               const std::vector<const GibbsReport*>& chains) {
   const PlateNames names = names_of(m, data);
   const Stacking stacking{m, names, chains};
@@ -160,8 +160,8 @@ LabelledArrays labelled_draws(const Model& m, const BoundData& data, const Refer
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     if (!v.observed) continue;
-    NamedArray a{v.name, packed_shape(m, data, v.axes, v.event), data.observed[k].values, has_integers(v.support)};
-    if (const auto* from = reference_of(references, VariableId(k))) add_reference(a.values, *from, 1);
+    NamedArray a{v.name, stored_shape(m, data, v.axes, v.event), data.observed[k].values, has_integers(v.support)};
+    if (const auto* from = centring_offset_of(references, VariableId(k))) add_centring_offset(a.values, *from, 1);
     add_array(observed, names, std::move(a), {}, plates_of(m, v, true));
   }
 

@@ -8,7 +8,7 @@
 namespace lehr {
 
 /// What a stopped run would still gain.
-struct LeftToGain {
+struct RemainingGain {
   double nats = 0;          // ELBO that further sweeps would add
   std::int64_t sweeps = 0;  // sweeps until less than the tolerance is left
 };
@@ -19,6 +19,6 @@ struct LeftToGain {
 ///
 /// `tolerance` is relative to 1 + |ELBO|. Returns zeros if the last gain is rounding. Returns nullopt if there are
 /// fewer than three consecutive gains, or if they do not decrease.
-std::optional<LeftToGain> left_to_gain(std::span<const double> elbos, double tolerance);
+std::optional<RemainingGain> left_to_gain(std::span<const double> elbos, double tolerance);
 
 }  // namespace lehr

@@ -19,7 +19,7 @@ namespace {
 /// The prefix of the names of added variables while the model is resolved. It has a space, so it collides with no name.
 constexpr const char* kPrefix = "let ";
 /// A `let` with more elements is not predicted.
-constexpr double kMostLetElements = 1e6;
+constexpr double kMaxLetElements = 1e6;
 
 /// Returns the tree with `observe NAME[axes] ~ Normal(mean = value, variance = kNoVariance)` added.
 ast::Ast with_statement(ast::Ast ast, const ast::LetDecl& let, Span span) {
@@ -131,7 +131,7 @@ std::string read_beyond(const model::Model& m, const BoundData& data) {
 /// Returns the number of elements of a variable.
 double elements_of(const model::Model& m, const BoundData& data, const model::Variable& v) {
   double n = 1;
-  for (const std::int64_t extent : packed_shape(m, data, v.axes, {}))
+  for (const std::int64_t extent : stored_shape(m, data, v.axes, {}))
     n *= static_cast<double>(extent);
   return n;
 }
@@ -167,7 +167,7 @@ model::Model with_lets(const Source& source, const model::Model& resolved, const
     ast::Ast more = with_statement(*ast, *let, d.span);
     std::optional<model::Model> m = resolve_with_lets(more);
     if (!m || m->plates.size() != resolved.plates.size() || !is_predicted(*m, of, data)) continue;
-    if (const double n = elements_of(*m, data, m->variables.back()); n > kMostLetElements) {
+    if (const double n = elements_of(*m, data, m->variables.back()); n > kMaxLetElements) {
       notes.push_back(fmt::format("'{}' has {:.0f} elements: too many to predict", let->name.text, n));
       continue;
     }

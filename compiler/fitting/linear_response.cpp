@@ -15,7 +15,7 @@
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/barren.h"
 #include "compiler/fitting/moments.h"
-#include "compiler/fitting/pull_direction.h"
+#include "compiler/fitting/perturbation_direction.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {
@@ -25,10 +25,10 @@ using namespace model;
 using conditionals::Block;
 
 /// The perturbation: how far the mean moves in standard deviations of the factor, if the others stay.
-constexpr double kPull = 0.01;
+constexpr double kPerturbation = 0.01;
 
 /// A variable that is perturbed.
-struct Pulled {
+struct PerturbedVariable {
   VariableId variable;            // the variable
   const math::FamilyRow* family;  // of its factor
   std::vector<GivenId> givens;    // the multipliers of its statistics; one if the value is a statistic itself
@@ -48,7 +48,7 @@ bool can_be_written(const math::StatisticRow& r) {
 }
 
 /// Returns why the numbers of a block cannot be perturbed; an empty string if they can.
-std::string unpullable(const Block& b, const math::FamilyRow& family) {
+std::string why_not_perturbed(const Block& b, const math::FamilyRow& family) {
   if (is_discrete(family.support)) return "its values are discrete";
   if (b.point) return "its factor is a point";
   if (b.chain) return "its factor is a chain's";
@@ -87,14 +87,14 @@ GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   const GivenType type = v.event.empty() ? GivenType::real : v.event.size() > 1 ? GivenType::matrix : GivenType::vector;
   Given g{fmt::format("pull of {} {}", v.name, m.givens.size()), v.span, v.axes, v.event, type, {}, true};
   double numbers = 1;
-  for (const std::int64_t n : packed_shape(m, data, v.axes, v.event))
+  for (const std::int64_t n : stored_shape(m, data, v.axes, v.event))
     numbers *= static_cast<double>(n);
   Potential p;
   p.span = v.span;
   std::vector<Index> indices;
   const auto along = [&](PlateId plate) {
     const bool nested = m[m[plate].set].parent && !p.bounds.empty();
-    const BoundId b(m.bounds.size());
+    const IndexVarId b(m.bounds.size());
     m.bounds.push_back({m[plate].name, m[plate].set, nested ? std::optional(p.bounds.back()) : std::nullopt});
     p.bounds.push_back(b);
     indices.push_back({Index::Shifted{b, 0}, m[plate].set, v.span});
@@ -112,8 +112,8 @@ GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
 }
 
 /// Adds the potentials for one variable: for its value, or for all statistics of its factor.
-Pulled pull_all(Model& m, BoundData& data, VariableId id, const math::FamilyRow& family) {
-  Pulled out{id, &family, {}};
+PerturbedVariable perturb_all(Model& m, BoundData& data, VariableId id, const math::FamilyRow& family) {
+  PerturbedVariable out{id, &family, {}};
   const std::vector<math::StatisticRow>& all = family.factor->statistics;
   const auto value = std::ranges::find_if(all, is_value);
   out.direct = value != all.end();
@@ -139,19 +139,19 @@ math::Environment element_of(const math::Factor& f, const SavedVariable& v, std:
 }
 
 /// The compiled model with potentials, at the solution.
-class Pulls {
+class PerturbedFits {
  public:
-  Pulls(const Analysed& analysed, BoundData data, Instance& instance, const CaviOptions& ascent)
+  PerturbedFits(const Analysed& analysed, BoundData data, Instance& instance, const CaviOptions& ascent)
       : analysed_(analysed), data_(std::move(data)), instance_(instance), ascent_(ascent) {}
 
   /// Runs coordinate ascent from the current factors; returns true if it converged.
-  bool settle() {
+  bool converge() {
     const Outcome out = run_cavi(instance_.engine(), ascent_, [](const SweepReport&) { return true; });
     return out.status == Status::converged;
   }
 
   /// Returns the current means and sds of a variable.
-  std::optional<Moments> numbers(const Pulled& p) const {
+  std::optional<Moments> numbers(const PerturbedVariable& p) const {
     const auto all = by_variable(instance_.posterior(false));
     const auto v = all.find(analysed_.model[p.variable].name);
     return v == all.end() ? std::nullopt : moments(*p.family, v->second, nullptr);
@@ -159,9 +159,9 @@ class Pulls {
 
   /// Returns the variance of number k by linear response: the response of its mean, plus the part of the factor's
   /// variance that the statistics do not explain. NaN if a fit fails or there is no direction.
-  double variance(const Pulled& p, const Moments& m, std::size_t k, std::int64_t& unsettled) {
+  double variance(const PerturbedVariable& p, const Moments& m, std::size_t k, std::int64_t& unsettled) {
     const double own = m.sd[k] * m.sd[k];
-    const std::optional<PullDirection> to = direction(p, m, k);
+    const std::optional<PerturbationDirection> to = direction(p, m, k);
     if (!to || !std::isfinite(own)) return std::nan("");
     return own - to->explained + response(p, m, *to, k, unsettled);
   }
@@ -173,14 +173,14 @@ class Pulls {
   static std::size_t width(const Moments& m) { return m.event.size() > 1 ? extent(m) * extent(m) : extent(m); }
 
   /// Returns the direction in the statistics that moves number k.
-  std::optional<PullDirection> direction(const Pulled& p, const Moments& m, std::size_t k) const {
+  std::optional<PerturbationDirection> direction(const PerturbedVariable& p, const Moments& m, std::size_t k) const {
     const std::size_t n = width(m), at = k % n;
     if (!p.direct) {
       const auto all = by_variable(instance_.posterior(false));
       const SavedVariable& v = all.at(analysed_.model[p.variable].name);
-      return pull_direction(*p.family->factor, element_of(*p.family->factor, v, k / n, extent(m)), at);
+      return perturbation_direction(*p.family->factor, element_of(*p.family->factor, v, k / n, extent(m)), at);
     }
-    PullDirection out{{std::vector<double>(n, 0.0)}, m.sd[k] * m.sd[k]};
+    PerturbationDirection out{{std::vector<double>(n, 0.0)}, m.sd[k] * m.sd[k]};
     // A symmetric matrix is perturbed at both of its equal entries.
     const std::size_t other = m.event.size() > 1 ? at % extent(m) * extent(m) + at / extent(m) : at;
     out.along[0][at] += 0.5;
@@ -189,7 +189,7 @@ class Pulls {
   }
 
   /// Sets the multipliers of one element to t times the direction.
-  void put(const Pulled& p, const PullDirection& to, std::size_t element, double t) {
+  void put(const PerturbedVariable& p, const PerturbationDirection& to, std::size_t element, double t) {
     for (std::size_t s = 0; s < p.givens.size(); ++s) {
       std::vector<double>& values = data_.givens[p.givens[s].index()].values;
       for (std::size_t j = 0; j < to.along[s].size(); ++j)
@@ -198,15 +198,16 @@ class Pulls {
   }
 
   /// Returns the derivative of E[x_k] in t by a central difference, or NaN if a fit fails. Restores factors and data.
-  double response(const Pulled& p, const Moments& m, const PullDirection& to, std::size_t k, std::int64_t& unsettled) {
-    const double t = kPull / m.sd[k];
+  double response(const PerturbedVariable& p, const Moments& m, const PerturbationDirection& to, std::size_t k,
+                  std::int64_t& unsettled) {
+    const double t = kPerturbation / m.sd[k];
     double difference = 0;
     const std::vector<std::vector<double>> before = instance_.engine().save();
     for (const double sign : {1.0, -1.0}) {
       put(p, to, k / width(m), sign * t);
       const bool placed = static_cast<bool>(instance_.replace(data_));
       instance_.engine().load(before);
-      const bool settled = placed && settle();
+      const bool settled = placed && converge();
       unsettled += settled ? 0 : 1;
       const std::optional<Moments> there = numbers(p);
       difference += sign * (there && placed ? there->mean[k] : std::nan(""));
@@ -224,7 +225,8 @@ class Pulls {
 };
 
 /// Perturbs the numbers of one variable until `left` is used up.
-void respond(Pulls& pulls, const Pulled& p, const std::string& name, std::int64_t& left, LinearResponse& to) {
+void respond(PerturbedFits& pulls, const PerturbedVariable& p, const std::string& name, std::int64_t& left,
+             LinearResponse& to) {
   const std::optional<Moments> m = pulls.numbers(p);
   if (!m || m->sd.empty()) return;
   Response r{name, m->elements, m->mean, m->sd, std::vector<double>(m->mean.size(), std::nan(""))};
@@ -254,8 +256,9 @@ std::vector<VariableId> variables_of(const Model& m, const Block& b) {
 }
 
 /// Adds potentials for all global numbers to `model`, and notes in `out` what is left out.
-std::vector<Pulled> pull_blocks(const Solution& s, Model& model, BoundData& data, LinearResponse& out) {
-  std::vector<Pulled> pulled;
+std::vector<PerturbedVariable> perturb_blocks(const RestoredFit& s, Model& model, BoundData& data,
+                                              LinearResponse& out) {
+  std::vector<PerturbedVariable> pulled;
   std::vector<std::string> of_items;
   const schedule::Schedule& schedule = s.analysed().schedule;
   for (std::size_t k = 0; k < schedule.conditionals.blocks.size(); ++k) {
@@ -263,13 +266,13 @@ std::vector<Pulled> pull_blocks(const Solution& s, Model& model, BoundData& data
     for (const VariableId id : variables_of(s.model(), b)) {
       const math::FamilyRow& family = conditionals::family_of(s.model(), schedule.conditionals, id);
       const std::string name = b.mean ? s.model()[*b.mean].name + "', '" + s.model()[id].name : s.model()[id].name;
-      const std::string why = unpullable(b, family);
+      const std::string why = why_not_perturbed(b, family);
       if (schedule.stage_of[k]) {
         if (!is_discrete(family.support) && !b.point) of_items.push_back("'" + name + "'");
       } else if (!why.empty()) {
         out.left_out.push_back(fmt::format("'{}': {}", name, why));
       } else {
-        pulled.push_back(pull_all(model, data, id, family));
+        pulled.push_back(perturb_all(model, data, id, family));
       }
     }
   }
@@ -279,7 +282,7 @@ std::vector<Pulled> pull_blocks(const Solution& s, Model& model, BoundData& data
   return pulled;
 }
 
-Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOptions& options) {
+Result<LinearResponse> linear_response(const RestoredFit& s, const LinearResponseOptions& options) {
   LinearResponse out;
   // The model without auxiliary variables, which the pulled one gets anew.
   Model model = s.bound->resolved;
@@ -287,7 +290,7 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
   // Masks of barren elements are made anew for the perturbed model.
   data.givens.resize(model.givens.size());
   const Masks masks = find_barren(model, data);
-  const std::vector<Pulled> pulled = pull_blocks(s, model, data, out);
+  const std::vector<PerturbedVariable> pulled = perturb_blocks(s, model, data, out);
   if (pulled.empty()) return out;
   Diagnostics diagnostics;
   const std::optional<Analysed> analysed = analyse(model, with_masks(expand_options(data), masks), diagnostics);
@@ -302,10 +305,10 @@ Result<LinearResponse> linear_response(const Solution& s, const LinearResponseOp
     global.push_back(a);
   if (Result<bool> r = instance.set(global, "posterior.npz"); !r) return r.error();
   if (Result<double> r = infer_items(instance, options.ascent, machine::Which::local); !r) return r.error();
-  Pulls pulls(*analysed, std::move(data), instance, options.ascent);
-  pulls.settle();
+  PerturbedFits pulls(*analysed, std::move(data), instance, options.ascent);
+  pulls.converge();
   std::int64_t left = options.most;
-  for (const Pulled& p : pulled) {
+  for (const PerturbedVariable& p : pulled) {
     respond(pulls, p, s.model()[p.variable].name, left, out);
   }
   return out;

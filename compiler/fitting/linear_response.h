@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fitting/solution.h"
+#include "compiler/fitting/restored_fit.h"
 
 namespace lehr {
 
@@ -42,6 +42,6 @@ struct LinearResponseOptions {
 /// itself is a sufficient statistic. Of Beta, Dirichlet and InverseGamma factors it is regressed on the statistics
 /// (PullDirection). The variance that these do not explain is taken from the factor. The result is exact for a Normal
 /// posterior with Normal factors. The perturbed model gets extra potentials, and is derived and compiled anew.
-Result<LinearResponse> linear_response(const Solution& solution, const LinearResponseOptions& options);
+Result<LinearResponse> linear_response(const RestoredFit& solution, const LinearResponseOptions& options);
 
 }  // namespace lehr

@@ -1,7 +1,7 @@
 // The methods that fit a model: coordinate ascent (CAVI), stochastic variational inference (SVI), variational
 // tempering, Gibbs sampling and exact sampling. Each method is one alternative of the variant `Method`, a struct with
 // its own options. Each has the same three functions: `needs` says what the generated code must offer,
-// `most_iterations` bounds the length of a run, `prepare` makes the run. docs/extending.md says how to add a method.
+// `iteration_limit` bounds the length of a run, `prepare` makes the run. docs/extending.md says how to add a method.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,7 @@
 namespace lehr {
 
 /// A warning about a fit that ended without an error: a headline and details for the user.
-struct Caution {
+struct Warning {
   std::string text;                // the warning in one sentence
   std::vector<std::string> notes;  // hints on what to do about it; may be empty
 };
@@ -69,10 +69,10 @@ nlohmann::json to_json(const Report& report);
 std::string describe(const Report& report, const Outcome& outcome);
 /// Returns the warnings that follow from the report alone. At present: the final temperature of a tempered fit is above
 /// 1.05.
-std::vector<Caution> cautions(const Report& report);
+std::vector<Warning> cautions(const Report& report);
 
 /// The features of generated code and memory that a method requires. Fitting::compile passes them to the lowering.
-struct Needs {
+struct Requirements {
   bool batches = false;            // the statistics of minibatches can be scaled up
   bool gradients = false;          // natural gradients of global blocks are computed
   bool item_temperatures = false;  // every item has its own inverse temperature
@@ -85,7 +85,7 @@ struct Needs {
 
 /// The context of a run: the analysed model, its data, and the compiled instance, whose factors are at a start. The
 /// referenced objects must outlive the run.
-struct Ground {
+struct RunContext {
   /// The model with its density, conditionals and schedule.
   const Analysed& analysed;
   /// The data, in distances from `references` where these are set.
@@ -97,7 +97,7 @@ struct Ground {
   bool save_locals = false;            // true if draws of local variables are recorded
   PredictivePlan predictive = {};      // which draws get log likelihoods and replicated data (sampling methods only)
   StartKind start = StartKind::seeds;  // the kind of start at which the factors are
-  References references = {};          // offsets that were subtracted from far data; added back to what a run returns
+  CentringOffsets references = {};     // offsets that were subtracted from far data; added back to what a run returns
 
   /// Returns the engine: the compiled model as the methods of runtime/methods see it.
   const Engine& engine() const { return instance.engine(); }
@@ -106,12 +106,12 @@ struct Ground {
 };
 
 /// A run that is prepared but has not begun.
-struct Ready {
+struct PreparedRun {
   /// Executes the run. Calls its first argument after every sweep, and fills in its second one, which has the
   /// alternative of `report`.
   std::function<Outcome(const OnSweep&, Report&)> run;
   Report report = {};                  // the part of the report that is known before the run
-  std::vector<Caution> cautions = {};  // warnings that are known before the run
+  std::vector<Warning> cautions = {};  // warnings that are known before the run
 };
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps
@@ -121,11 +121,11 @@ struct Ascent {
   CaviOptions options;
   /// Returns what the generated code must offer. Out-of-core items are allowed unless the annealing adds noise to the
   /// items.
-  Needs needs() const;
+  Requirements needs() const;
   /// Returns the maximum number of sweeps.
-  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_cavi. Does not fail.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Coordinate ascent with automatic annealing: the method measures at which temperature the entropy of the discrete
@@ -134,11 +134,11 @@ struct AutomaticAscent {
   /// The options of the ascent and of the choice of temperatures.
   AutoOptions options;
   /// Returns the empty set of requirements.
-  Needs needs() const { return {}; }
+  Requirements needs() const { return {}; }
   /// Returns the maximum number of sweeps.
-  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_auto, which fills in an AutoReport. Does not fail.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Coordinate ascent with a search over many starts, moves of components and automatic annealing. The candidate with
@@ -147,12 +147,12 @@ struct SearchedAscent {
   /// The options of the ascent and of the search.
   SearchOptions options;
   /// Returns the empty set of requirements.
-  Needs needs() const { return {}; }
+  Requirements needs() const { return {}; }
   /// Returns the maximum number of sweeps.
-  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_search, which fills in a SearchReport. A model with a single optimum gets plain coordinate
   /// ascent. Does not fail.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Stochastic variational inference (Hoffman, Blei, Wang & Paisley 2013): natural-gradient steps on minibatches of
@@ -162,17 +162,17 @@ struct Stochastic {
   SviOptions options;
   /// Returns the requirements: minibatch statistics, out-of-core items, a window of one batch, gradients for adaptive
   /// steps.
-  Needs needs() const;
+  Requirements needs() const;
   /// Returns the maximum number of steps; 0 where `options.max_iterations` is 0.
-  std::int64_t most_iterations(const Engine& engine) const;
+  std::int64_t iteration_limit(const Engine& engine) const;
   /// Prepares a run of run_svi. Does not fail.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Stochastic variational inference with automatic annealing, from a temperature that a probe finds (auto_svi.h).
 struct AutomaticStochastic : Stochastic {
   /// Prepares a run of run_auto_svi, which fills in a ProbeReport. Does not fail.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// How variational tempering computes log C(T), the log normaliser of the joint density at temperature T.
@@ -187,10 +187,10 @@ enum class NormaliserKind {
 
 /// The options of variational tempering. The defaults are those of one temperature for all items.
 struct TemperSettings {
-  bool local = false;         // true: every item has its own temperature
-  double hottest = 10;        // the largest temperature of the grid, above 1; the command line sets 1.5 where `local`
-  std::int64_t levels = 100;  // how many temperatures the grid has; the command line sets 25 where `local`
-  std::int64_t draws = 100;   // Monte Carlo draws of NormaliserKind::prior
+  bool local = false;           // true: every item has its own temperature
+  double max_temperature = 10;  // the largest temperature of the grid, above 1; the command line sets 1.5 where `local`
+  std::int64_t levels = 100;    // how many temperatures the grid has; the command line sets 25 where `local`
+  std::int64_t draws = 100;     // Monte Carlo draws of NormaliserKind::prior
   /// The number of sweeps or steps between updates of the temperature. Default: 10 with the posterior normaliser, else
   /// 1.
   std::optional<std::int64_t> every;
@@ -204,11 +204,11 @@ struct TemperedAscent {
   /// The grid of temperatures and its normaliser.
   TemperSettings temper;
   /// Returns the requirements: an inverse temperature for each item where `temper.local`.
-  Needs needs() const { return {.item_temperatures = temper.local}; }
+  Requirements needs() const { return {.item_temperatures = temper.local}; }
   /// Returns the maximum number of sweeps.
-  std::int64_t most_iterations(const Engine&) const { return options.max_iterations; }
+  std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a tempered run followed by ascent at temperature 1. Fails where the model cannot be tempered.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Stochastic variational inference with variational tempering. The normaliser reads the factors of all items, so these
@@ -220,11 +220,11 @@ struct TemperedStochastic {
   TemperSettings temper;
   /// Returns the requirements: minibatch statistics, gradients for adaptive steps, item temperatures where
   /// `temper.local`.
-  Needs needs() const;
+  Requirements needs() const;
   /// Returns the maximum number of steps.
-  std::int64_t most_iterations(const Engine& engine) const { return Stochastic{options}.most_iterations(engine); }
+  std::int64_t iteration_limit(const Engine& engine) const { return Stochastic{options}.iteration_limit(engine); }
   /// Prepares a tempered run of run_svi. Fails where the model cannot be tempered.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Gibbs sampling: every sweep draws each block from its complete conditional. Each restart is one chain.
@@ -232,25 +232,25 @@ struct Gibbs {
   /// The numbers of warm-up sweeps and draws, and the thinning.
   GibbsOptions options;
   /// Returns the requirements: sample factors.
-  Needs needs() const { return {.draws = true}; }
+  Requirements needs() const { return {.draws = true}; }
   /// Returns the number of sweeps: warm-up, plus `thin` for each draw.
-  std::int64_t most_iterations(const Engine&) const { return options.warmup + options.draws * options.thin; }
+  std::int64_t iteration_limit(const Engine&) const { return options.warmup + options.draws * options.thin; }
   /// Prepares a run that records its draws in a GibbsReport. Does not fail.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Parallel tempering: Gibbs sampling with replicas at powers of the likelihood from 0 (the prior) to 1 (the
 /// posterior), which exchange states. It also estimates the log evidence.
-struct TemperedGibbs {
+struct ParallelTempering {
   /// The options of the sampling, and the powers of the likelihood.
-  LadderOptions options;
+  ParallelTemperingOptions options;
   /// Returns the requirements: sample factors, and a temperature on the likelihood.
-  Needs needs() const { return {.draws = true, .likelihood = true}; }
+  Requirements needs() const { return {.draws = true, .likelihood = true}; }
   /// Returns the number of sweeps of one replica.
-  std::int64_t most_iterations(const Engine& e) const { return Gibbs{options}.most_iterations(e); }
+  std::int64_t iteration_limit(const Engine& e) const { return Gibbs{options}.iteration_limit(e); }
   /// Prepares a run that records its draws in a GibbsReport. Fails for improper priors, and for observations that are
   /// known to lie on one side of a limit.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Exact sampling of models with spins and bits only, by coupling from the past (Propp & Wilson 1996).
@@ -258,11 +258,11 @@ struct Exact {
   /// The number of samples and the limits of the coupling.
   ExactOptions options;
   /// Returns the requirements: sample factors, and the envelope of all runs.
-  Needs needs() const { return {.draws = true, .envelope = true}; }
+  Requirements needs() const { return {.draws = true, .envelope = true}; }
   /// Returns the number of samples.
-  std::int64_t most_iterations(const Engine&) const { return options.draws; }
+  std::int64_t iteration_limit(const Engine&) const { return options.draws; }
   /// Prepares a run that records its samples in a GibbsReport. Fails where the couplings cannot be evaluated.
-  Result<Ready> prepare(const Ground& ground) const;
+  Result<PreparedRun> prepare(const RunContext& ground) const;
 };
 
 /// Returns an error naming the first latent variable that is neither a spin nor a bit, which exact sampling excludes.
@@ -271,6 +271,6 @@ std::optional<Error> not_binary(const model::Model& model, const conditionals::C
 
 /// The method of a fit with its options.
 using Method = std::variant<Ascent, SearchedAscent, AutomaticAscent, Stochastic, AutomaticStochastic, TemperedAscent,
-                            TemperedStochastic, Gibbs, TemperedGibbs, Exact>;
+                            TemperedStochastic, Gibbs, ParallelTempering, Exact>;
 
 }  // namespace lehr

@@ -197,7 +197,7 @@ std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, do
   for (std::size_t e = 0; e < size_of(source->parts.elements); ++e) {
     gather(source->parts, e, flat);
     std::vector<double> all;
-    for (const math::Margin& m : family->margins(flat, source->parts.extent))
+    for (const math::ScalarMarginal& m : family->margins(flat, source->parts.extent))
       all.push_back(math::quantile(m, probability));
     add_own(*source, all, out);
   }

@@ -31,7 +31,7 @@ double peak_memory(const Engine& engine, std::int64_t items_at_a_time, std::size
   double an_item = 0, sums = 0, factors = 0;
   for (std::int64_t b = 0; b < m.buffer_count; ++b) {
     const double length = static_cast<double>(engine.machine().whole().length(b));
-    if (engine.is_elsewhere(b)) an_item += length / static_cast<double>(engine.items());
+    if (engine.is_partial(b)) an_item += length / static_cast<double>(engine.items());
     else if (m.buffers[b].role == machine::Role::statistic) sums += length;
     else if (m.buffers[b].role == machine::Role::factor) factors += length;
   }

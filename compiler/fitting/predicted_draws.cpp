@@ -9,7 +9,7 @@
 #include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/packed.h"
 #include "compiler/fitting/expectation.h"
-#include "compiler/fitting/factor_values.h"
+#include "compiler/fitting/factor_sampler.h"
 #include "compiler/model/walk.h"
 #include "runtime/rng.h"
 
@@ -49,8 +49,8 @@ bool is_known(const PredictedVariable& p, bool only_means) {
 }
 
 /// Returns by VariableId the latent variables that must be drawn: those of `drawn`, and all that these depend on.
-std::vector<bool> wanted_by(const Model& m, const std::vector<Drawn>& drawn,
-                            const std::vector<std::vector<bool>>& informed) {
+std::vector<bool> required_by(const Model& m, const std::vector<Drawn>& drawn,
+                              const std::vector<std::vector<bool>>& informed) {
   std::vector<bool> out(m.variables.size(), false);
   std::vector<VariableId> todo;
   for (const Drawn& d : drawn)
@@ -72,7 +72,7 @@ std::vector<bool> wanted_by(const Model& m, const std::vector<Drawn>& drawn,
 
 /// Clears the values before a draw: wanted variables get NaN, so that they are drawn. Others get 0, since nothing reads
 /// them.
-void reset(Forward& f, const std::vector<bool>& wanted) {
+void reset(ModelEvaluator& f, const std::vector<bool>& wanted) {
   const Model& m = f.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (m.variables[k].auxiliary) continue;
@@ -86,7 +86,7 @@ void reset(Forward& f, const std::vector<bool>& wanted) {
 }
 
 /// Records a draw of one variable. `fixed` is set for a `let`, whose value is its conditional mean.
-void add_draw(const Forward& f, std::size_t draw, std::size_t draws, bool fixed, Drawn& to) {
+void append_draw(const ModelEvaluator& f, std::size_t draw, std::size_t draws, bool fixed, Drawn& to) {
   const PredictedVariable& p = to.of;
   const Statement& s = f.model()[f.model()[p.variable].statement];
   for (std::size_t i = 0; i < p.elements.size(); ++i) {
@@ -133,9 +133,9 @@ void take(Drawn& from, bool whole, std::size_t draws) {
 
 /// Random numbers for each variable and item, or for each variable outside the items. They do not depend on which other
 /// variables and items are predicted, so parts of the items give the same numbers as all.
-class Streams {
+class ItemStreams {
  public:
-  Streams(const Prediction& of, const Forward& forward, std::uint64_t seed)
+  ItemStreams(const Prediction& of, const ModelEvaluator& forward, std::uint64_t seed)
       : of_(of), forward_(forward), seed_(seed), variables_(of.model.variables.size()) {}
 
   Rng& operator()(Element e) {
@@ -160,8 +160,8 @@ class Streams {
   /// Makes the streams of a variable at its first draw.
   void begin(VariableId id, Stream& s) const {
     const Model& m = of_.model;
-    const std::vector<BoundId>& bounds = m[m[id].statement].bounds;
-    const auto own = std::ranges::find_if(bounds, [&](BoundId b) { return m[m[b].plate].set == of_.items; });
+    const std::vector<IndexVarId>& bounds = m[m[id].statement].bounds;
+    const auto own = std::ranges::find_if(bounds, [&](IndexVarId b) { return m[m[b].plate].set == of_.items; });
     if (own == bounds.end()) {
       s.rngs.push_back(rng(id, 0));
       return;
@@ -173,7 +173,7 @@ class Streams {
   }
 
   const Prediction& of_;
-  const Forward& forward_;
+  const ModelEvaluator& forward_;
   const std::uint64_t seed_;
   std::vector<Stream> variables_;
 };
@@ -181,7 +181,7 @@ class Streams {
 /// Draws some variables together, with all that they depend on, and fills in their numbers.
 std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
                               const std::map<std::string, SavedVariable>& posterior,
-                              const std::vector<std::vector<bool>>& informed, Laws& laws,
+                              const std::vector<std::vector<bool>>& informed, PosteriorMoments& posterior_moments,
                               const PredictionOptions& options) {
   if (drawn.empty()) return std::nullopt;
   const Model& m = to.model;
@@ -191,18 +191,18 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
     d.means.resize(d.of.mean.size());
     if (!d.of.probabilities) d.all.resize(d.of.mean.size() * n);
   }
-  const std::vector<bool> wanted = wanted_by(m, drawn, informed);
-  const Result<FactorValues> factors = FactorValues::make(to.analysed, posterior, wanted, laws);
+  const std::vector<bool> wanted = required_by(m, drawn, informed);
+  const Result<FactorSampler> factors = FactorSampler::make(to.analysed, posterior, wanted, posterior_moments);
   if (!factors) return factors.error();
-  Forward f(m, to.data);
-  Streams streams(to, f, options.seed);
+  ModelEvaluator f(m, to.data);
+  ItemStreams streams(to, f, options.seed);
   const RngOf rng_of = std::ref(streams);
   for (std::size_t draw = 0; draw < n; ++draw) {
     reset(f, wanted);
     factors->draw(informed, f, rng_of);
     if (std::optional<Error> e = draw_values(f, rng_of)) return e;
     for (Drawn& d : drawn)
-      add_draw(f, draw, n, to.is_let(d.of.variable), d);
+      append_draw(f, draw, n, to.is_let(d.of.variable), d);
   }
   for (Drawn& d : drawn)
     take(d, has_integers(m[d.of.variable].support), n);
@@ -215,8 +215,8 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
 bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
 
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& informed, Laws& laws,
-                                       const PredictionOptions& options) {
+                                       const std::vector<std::vector<bool>>& informed,
+                                       PosteriorMoments& posterior_moments, const PredictionOptions& options) {
   const Model& m = to.model;
   std::vector<Drawn> variables, lets;
   double numbers = 0;
@@ -227,8 +227,9 @@ std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::strin
   }
   if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
   // Variables and `let`s are drawn separately, so that a `let` changes no other number.
-  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, laws, options)) return e;
-  return draw_all(to, std::move(lets), posterior, informed, laws, options);
+  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, posterior_moments, options))
+    return e;
+  return draw_all(to, std::move(lets), posterior, informed, posterior_moments, options);
 }
 
 }  // namespace lehr

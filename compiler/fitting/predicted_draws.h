@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fitting/laws.h"
+#include "compiler/fitting/posterior_moments.h"
 #include "compiler/fitting/prediction.h"
 
 namespace lehr {
@@ -21,7 +21,7 @@ bool has_two_values(const model::Variable& v);
 /// `posterior` has the factors by name. `informed` says by VariableId and element which elements data inform
 /// (informed.h); `laws` are the marginals for both.
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& informed, Laws& laws,
-                                       const PredictionOptions& options);
+                                       const std::vector<std::vector<bool>>& informed,
+                                       PosteriorMoments& posterior_moments, const PredictionOptions& options);
 
 }  // namespace lehr

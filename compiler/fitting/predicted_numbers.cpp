@@ -9,9 +9,9 @@
 #include <span>
 
 #include "compiler/evaluate/packed.h"
+#include "compiler/fitting/d_connected.h"
 #include "compiler/fitting/expectation.h"
-#include "compiler/fitting/informed.h"
-#include "compiler/fitting/items_apart.h"
+#include "compiler/fitting/item_independence.h"
 #include "compiler/fitting/let_variables.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_draws.h"
@@ -55,12 +55,12 @@ class Predictor {
         seen_(seen_elements(to.model, seen)),
         options_(options),
         values_(to.model, to.data),
-        informed_(informed_elements(to.analysed, values_, seen_)),
+        d_connected_(d_connected_elements(to.analysed, values_, seen_)),
         beliefs_(to.model.variables.size()),
         moments_(to.model.variables.size()),
         symbolic_(values_),
-        laws_(to.analysed, posterior, informed_, symbolic_),
-        expectation_(to.analysed, values_, beliefs_, informed_, symbolic_, laws_) {}
+        posterior_moments_(to.analysed, posterior, d_connected_, symbolic_),
+        expectation_(to.analysed, values_, beliefs_, d_connected_, symbolic_, posterior_moments_) {}
 
   /// Fills in the prediction, or returns an error.
   std::optional<Error> run() {
@@ -74,7 +74,8 @@ class Predictor {
                    {"leave out the variable that is to be predicted, or have empty fields where it is"}};
     for (PredictedVariable& p : to_.variables)
       exact_numbers(p);
-    if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, informed_, laws_, options_)) return e;
+    if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, d_connected_, posterior_moments_, options_))
+      return e;
     for (PredictedVariable& p : to_.variables) {
       if (has_two_values(model()[p.variable])) add_binary_spread(p);
       if (is_state(p.variable)) p.path = chosen(p, most_probable_states(model(), to_.data, p.variable, means()));
@@ -99,10 +100,10 @@ class Predictor {
   }
   /// Returns true if items outside this part have predicted elements of the variable: it is then listed, without
   /// elements.
-  bool is_elsewhere(VariableId id) const {
+  bool is_partial(VariableId id) const {
     const Variable& v = model()[id];
-    if (!options_.part || !is_on(model(), v.axes, *to_.items)) return false;
-    const std::vector<std::int64_t> shape = packed_shape(model(), options_.part->whole, v.axes, {});
+    if (!options_.part || !lies_on_plate(model(), v.axes, *to_.items)) return false;
+    const std::vector<std::int64_t> shape = stored_shape(model(), options_.part->whole, v.axes, {});
     return (!v.observed || to_.data.observed[id.index()].has_missing) && std::ranges::count(shape, 0) == 0;
   }
   /// Returns true if the data have no items.
@@ -110,8 +111,8 @@ class Predictor {
     return std::ranges::all_of(to_.data.observed, [](const BoundArray& a) { return a.values.empty(); });
   }
   /// Returns true if data inform the latent element.
-  bool is_informed(Element e) const {
-    return !model()[e.variable].observed && informed_[e.variable.index()][e.position];
+  bool is_d_connected(Element e) const {
+    return !model()[e.variable].observed && d_connected_[e.variable.index()][e.position];
   }
   /// Returns an error if an observation depends on an element without a factor, which would have to be inferred too.
   std::optional<Error> lost_observation() const;
@@ -124,9 +125,9 @@ class Predictor {
   /// Fills in the closed-form numbers of a variable.
   void exact_numbers(PredictedVariable& p);
   /// Returns moments and distribution of an informed element.
-  AveragedElement of_factor(const PredictedVariable& p, Element e);
+  ElementPrediction of_factor(const PredictedVariable& p, Element e);
   /// Stores the numbers of the i-th predicted element.
-  void put(PredictedVariable& p, std::size_t i, const AveragedElement& from) const;
+  void put(PredictedVariable& p, std::size_t i, const ElementPrediction& from) const;
   /// Derives sd and quantiles of bits and spins from their means.
   void add_binary_spread(PredictedVariable& p) const;
   /// Returns the means of latent variables other than categories, by VariableId.
@@ -135,14 +136,14 @@ class Predictor {
   Prediction& to_;  // the prediction that is filled in
   /// The factors by name.
   const std::map<std::string, SavedVariable>& posterior_;
-  std::vector<std::vector<bool>> seen_;       // by VariableId: the elements that the fit has; empty: all
-  const PredictionOptions& options_;          // the options of the prediction
-  Forward values_;                            // values of the data; latent variables have NaN
-  std::vector<std::vector<bool>> informed_;   // by VariableId and element
-  std::vector<std::vector<double>> beliefs_;  // probabilities of categories, [element, value]
+  std::vector<std::vector<bool>> seen_;         // by VariableId: the elements that the fit has; empty: all
+  const PredictionOptions& options_;            // the options of the prediction
+  ModelEvaluator values_;                       // values of the data; latent variables have NaN
+  std::vector<std::vector<bool>> d_connected_;  // by VariableId and element
+  std::vector<std::vector<double>> beliefs_;    // probabilities of categories, [element, value]
   std::vector<std::optional<Moments>> moments_;
   Symbolic symbolic_;
-  Laws laws_;
+  PosteriorMoments posterior_moments_;
   Expectation expectation_;
 };
 
@@ -152,7 +153,7 @@ std::optional<Error> Predictor::lost_observation() const {
     const Variable& v = model().variables[k];
     bool lost = false;
     for (std::size_t e = 0; e < seen_[k].size(); ++e)
-      lost = lost || (!seen_[k][e] && informed_[k][e]);
+      lost = lost || (!seen_[k][e] && d_connected_[k][e]);
     if (lost && v.clamped)
       return Error{
           ExitCode::data,
@@ -209,7 +210,7 @@ void Predictor::choose() {
     for (std::size_t e = 0; e < values_.elements(id); ++e)
       if (grown ? !seen_[k][e] : !has_data(v) || is_missing(to_.data.observed[k], e, values_.width(id)))
         p.elements.push_back(e);
-    if (!p.elements.empty() || is_elsewhere(id) || has_no_items()) to_.variables.push_back(std::move(p));
+    if (!p.elements.empty() || is_partial(id) || has_no_items()) to_.variables.push_back(std::move(p));
   }
 }
 
@@ -219,7 +220,7 @@ bool Predictor::reads_steps_apart(VariableId let) {
     const auto* ref = std::get_if<VariableRef>(&model()[id].node);
     if (!ref || model()[ref->variable].observed || !statement(ref->variable).lagged) continue;
     const conditionals::BlockId b = to_.analysed.schedule.conditionals.block_of[ref->variable.index()];
-    if (!reads_one_element(model(), s, ref->variable) && !laws_.steps_of(b)) return true;
+    if (!reads_one_element(model(), s, ref->variable) && !posterior_moments_.steps_of(b)) return true;
   }
   return false;
 }
@@ -235,8 +236,8 @@ void Predictor::exact_numbers(PredictedVariable& p) {
   }
   for (std::size_t i = 0; i < p.elements.size(); ++i) {
     const Element e{p.variable, p.elements[i]};
-    AveragedElement of_element;
-    if (is_informed(e)) {
+    ElementPrediction of_element;
+    if (is_d_connected(e)) {
       of_element = of_factor(p, e);
     } else {
       of_element = expectation_.of(statement(p.variable), values_.at(e), !p.probabilities);
@@ -246,26 +247,28 @@ void Predictor::exact_numbers(PredictedVariable& p) {
   }
 }
 
-AveragedElement Predictor::of_factor(const PredictedVariable& p, Element e) {
+ElementPrediction Predictor::of_factor(const PredictedVariable& p, Element e) {
   const Moments& m = *moments_[p.variable.index()];
   const auto own = [&](const std::vector<double>& all) {
     const std::span<const double> part = std::span(all).subspan(e.position * p.width, p.width);
     return std::vector<double>(part.begin(), part.end());
   };
-  AveragedElement out;
+  ElementPrediction out;
   out.mean = own(m.mean);
   if (p.probabilities) return out;
   if (!m.sd.empty()) out.sd = own(m.sd);
-  const Law* law = laws_.find(e);
-  const auto has_none = [](const math::Margin& margin) { return margin.kind == math::Margin::Kind::none; };
+  const ElementMarginal* law = posterior_moments_.find(e);
+  const auto has_none = [](const math::ScalarMarginal& margin) {
+    return margin.kind == math::ScalarMarginal::Kind::none;
+  };
   if (!law || law->margins.size() != p.width || std::ranges::any_of(law->margins, has_none)) return out;
   if (law->fixed) out.sd.assign(p.width, 0.0);
-  for (const math::Margin& margin : law->margins)
+  for (const math::ScalarMarginal& margin : law->margins)
     out.distribution.push_back({{1.0, math::predictive_of(margin)}});
   return out;
 }
 
-void Predictor::put(PredictedVariable& p, std::size_t i, const AveragedElement& from) const {
+void Predictor::put(PredictedVariable& p, std::size_t i, const ElementPrediction& from) const {
   const std::size_t at = i * p.width;
   for (std::size_t j = 0; j < from.mean.size(); ++j) {
     p.mean[at + j] = from.mean[j];

@@ -10,9 +10,9 @@
 
 #include "compiler/advice.h"
 #include "compiler/fitting/barren.h"
+#include "compiler/fitting/bind_missing.h"
 #include "compiler/fitting/fitting.h"
-#include "compiler/fitting/gaps.h"
-#include "compiler/fitting/items_apart.h"
+#include "compiler/fitting/item_independence.h"
 #include "compiler/fitting/let_variables.h"
 #include "compiler/fitting/moments.h"
 #include "compiler/fitting/predicted_numbers.h"
@@ -115,7 +115,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   loops::LowerOptions lower;
   lower.save_locals = true;
   lower.item_starts = how.starts > 1;
-  std::optional<AboutReferences> moved = options.part ? std::nullopt : about_references(model, data);
+  std::optional<CentredModel> moved = options.part ? std::nullopt : centre_model(model, data);
   Diagnostics diagnostics;
   const std::optional<Analysed> about = moved ? analyse(moved->model, expand, diagnostics) : std::nullopt;
   if (about) add_masks(about->model, masks, moved->data);
@@ -123,7 +123,7 @@ Result<std::vector<NamedArray>> factors(const Model& model, const density::Expan
   Result<std::unique_ptr<Instance>> instance =
       options.instance(about ? *about : analysed, about ? moved->data : data, lower);
   if (!instance) return instance.error();
-  if (about) (*instance)->tell_from(moved->references);
+  if (about) (*instance)->set_offsets(moved->references);
   if (const auto r = (*instance)->start(options.seed, 0, StartKind::means); !r) return r.error();
   if (Result<bool> r = (*instance)->set(global, "posterior.npz"); !r) return r.error();
   const Result<ItemSolution> solved =
@@ -140,7 +140,7 @@ std::optional<Error> as_among_all(const Model& m, PlateId items, const PartOfIte
     const Variable& v = m.variables[k];
     if (!v.observed || v.auxiliary) continue;
     data.observed[k].has_missing = part.whole.observed[k].has_missing;
-    if (data.observed[k].has_missing && !is_on(m, v.axes, items))
+    if (data.observed[k].has_missing && !lies_on_plate(m, v.axes, items))
       return Error{ExitCode::data,
                    option("stream"),
                    fmt::format("'{}' does not lie on '{}', but values of it are missing", v.name, m[items].name),
@@ -174,7 +174,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
                  fit.directory,
                  "predictions are made from the factors of a variational fit, and this one was sampled",
                  {"fit the model by another method; draws.nc has posterior predictive draws of the data themselves"}};
-  const Result<Grown> grown = grow(complete, dataset, sizes, fit);
+  const Result<EnlargedData> grown = grow(complete, dataset, sizes, fit);
   if (!grown) return grown.error();
   Prediction out;
   out.items = plate_of_items(complete);
@@ -183,7 +183,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
     settings.part_of = out.items;
     settings.first = out.first = options.part->first;
   }
-  Result<BoundData> data = bind_with_gaps(complete.model, grown->data, settings);
+  Result<BoundData> data = bind_with_missing(complete.model, grown->data, settings);
   if (!data) return data.error();
   if (options.part)
     if (std::optional<Error> e = as_among_all(complete.model, *out.items, *options.part, *data)) return *e;
@@ -201,11 +201,11 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   Diagnostics diagnostics;
   std::optional<Analysed> analysed = analyse(model, expand, diagnostics);
   if (!analysed)
-    return Error{ExitCode::model, source.name, "the model is not well:\n" + render_advised(diagnostics, source), {}};
+    return Error{ExitCode::model, source.name, "the model is not well:\n" + render_tested(diagnostics, source), {}};
   out.analysed = std::move(*analysed);
   out.data.observed.resize(out.analysed.model.variables.size());
   out.notes = grown->notes;
-  const GrownFactors global = grown_factors(out.analysed, out.data, fit);
+  const EnlargedFactors global = enlarge_factors(out.analysed, out.data, fit);
   Result<std::vector<NamedArray>> posterior =
       factors(model, expand, out.analysed, out.data, masks, global.arrays, fit, how, options, out.items_found);
   if (!posterior) return posterior.error();

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fitting/growth.h"
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/item_solution.h"
+#include "compiler/fitting/unseen_groups.h"
 #include "compiler/instance/instance.h"
 
 namespace lehr {
@@ -28,7 +28,7 @@ struct PredictionOptions {
   SweepOptions local = {1000, 1e-6};          // accuracy of the inference of local variables
   MakeInstance instance = compiled_instance;  // makes the instance that infers them
   std::optional<PartOfItems> part = {};       // set if the data are a part of out-of-core items
-  std::int64_t starts = kItemStarts;          // number of starts for each item that the fit has not seen
+  std::int64_t starts = kDefaultItemStarts;   // number of starts for each item that the fit has not seen
   /// Called after each start of the inference, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
 };

@@ -15,8 +15,8 @@ std::vector<NamedArray> prediction_arrays(const Prediction& p) {
   std::vector<NamedArray> out;
   for (const PredictedVariable& v : p.variables) {
     const Variable& variable = m[v.variable];
-    const std::vector<std::int64_t> elements = packed_shape(m, p.data, variable.axes, {});
-    std::vector<std::int64_t> all = packed_shape(m, p.data, variable.axes, variable.event);
+    const std::vector<std::int64_t> elements = stored_shape(m, p.data, variable.axes, {});
+    std::vector<std::int64_t> all = stored_shape(m, p.data, variable.axes, variable.event);
     if (v.probabilities) all.push_back(static_cast<std::int64_t>(v.width));
     std::size_t count = 1;
     for (const std::int64_t n : elements)

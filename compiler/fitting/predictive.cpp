@@ -17,7 +17,7 @@ namespace {
 using namespace model;
 
 /// The maximum number of numbers of local variables in memory, for all items at once.
-constexpr double kMostKept = 2e7;
+constexpr double kMaxStored = 2e7;
 
 /// Returns the observed variables of the model's text.
 std::vector<VariableId> observed_variables(const Model& m) {
@@ -47,7 +47,7 @@ std::string no_density(const Model& m, const BoundData& data) {
 /// Returns how many numbers a variable has. A category counts once, or once for each value with `probabilities`.
 double numbers_of(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
   double n = 1;
-  for (const std::int64_t extent : packed_shape(m, data, v.axes, v.event))
+  for (const std::int64_t extent : stored_shape(m, data, v.axes, v.event))
     n *= static_cast<double>(extent);
   return probabilities && v.value_plate ? n * static_cast<double>(data.sizes[v.value_plate->index()]) : n;
 }
@@ -90,12 +90,12 @@ PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::in
   if (of_draw == 0) return {0, "nothing is observed"};
   const double draws = std::floor(static_cast<double>(numbers) / of_draw);
   if (draws < 1) return {0, fmt::format("a single draw of all chains has {:.3g} numbers a chain", of_draw)};
-  if (const double kept = kept_numbers(a, data); kept > kMostKept)
+  if (const double kept = kept_numbers(a, data); kept > kMaxStored)
     return {0, fmt::format("the variables of all items are {:.3g} numbers", kept)};
   return {static_cast<std::int64_t>(std::min(draws, 1e12)), ""};
 }
 
-Predictive::Predictive(const Model& model, const BoundData& data, const References& references)
+Predictive::Predictive(const Model& model, const BoundData& data, const CentringOffsets& references)
     : model_(model),
       references_(references),
       observed_(model, data),
@@ -118,7 +118,7 @@ void Predictive::add_log_likelihood(PredictiveDraws& to) {
   for (std::size_t k = 0; k < variables_.size(); ++k) {
     const Variable& v = model_[variables_[k]];
     NamedArray& array =
-        array_of(to.log_likelihood, k, v.name, packed_shape(model_, observed_.data(), v.axes, {}), false);
+        array_of(to.log_likelihood, k, v.name, stored_shape(model_, observed_.data(), v.axes, {}), false);
     const Statement& s = model_[v.statement];
     At at = observed_.origin();
     observed_.each(s.bounds, at, [&] {
@@ -135,12 +135,12 @@ void Predictive::add_replicated(Rng& rng, PredictiveDraws& to) {
   if (problem && to.problem.empty()) to.problem = problem->text;
   for (std::size_t k = 0; k < variables_.size(); ++k) {
     const Variable& v = model_[variables_[k]];
-    NamedArray& array = array_of(to.replicated, k, v.name, packed_shape(model_, observed_.data(), v.axes, v.event),
+    NamedArray& array = array_of(to.replicated, k, v.name, stored_shape(model_, observed_.data(), v.axes, v.event),
                                  has_integers(v.support));
     const std::span<const double> x = std::as_const(replicated_).values(variables_[k]);
     array.values.insert(array.values.end(), x.begin(), x.end());
-    if (const auto* from = reference_of(references_, variables_[k]))
-      add_reference(std::span(array.values).last(x.size()), *from, 1);
+    if (const auto* from = centring_offset_of(references_, variables_[k]))
+      add_centring_offset(std::span(array.values).last(x.size()), *from, 1);
   }
 }
 

@@ -41,7 +41,7 @@ struct PredictiveDraws {
 class Predictive {
  public:
   /// Makes an object for a model and its data, which are centred at `references`. All arguments must outlive it.
-  Predictive(const model::Model& model, const BoundData& data, const References& references);
+  Predictive(const model::Model& model, const BoundData& data, const CentringOffsets& references);
 
   /// Appends the quantities of draw number `draw` to `to`. `state` has the values of all latent variables, centred at
   /// the references, as Instance::add_draw makes them.
@@ -53,10 +53,10 @@ class Predictive {
   /// Appends a replicated data set, with the references added back.
   void add_replicated(Rng& rng, PredictiveDraws& to);
 
-  const model::Model& model_;     // the model that was sampled
-  const References& references_;  // the offsets that were subtracted from the data
+  const model::Model& model_;          // the model that was sampled
+  const CentringOffsets& references_;  // the offsets that were subtracted from the data
   /// The model at the draw, with the observations and with replicated ones.
-  Forward observed_, replicated_;
+  ModelEvaluator observed_, replicated_;
   std::vector<model::VariableId> variables_;  // the observed variables
 };
 

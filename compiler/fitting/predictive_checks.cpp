@@ -10,8 +10,8 @@
 #include <map>
 
 #include "compiler/evaluate/draw_values.h"
-#include "compiler/evaluate/far_columns.h"
-#include "compiler/fitting/factor_values.h"
+#include "compiler/evaluate/ill_scaled_columns.h"
+#include "compiler/fitting/factor_sampler.h"
 
 namespace lehr {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using namespace model;
 
 /// Arrays with more columns are compared as a whole.
-constexpr std::size_t kMostColumns = 20;
+constexpr std::size_t kMaxColumns = 20;
 
 /// A statistic of a list of numbers.
 struct Statistic {
@@ -77,17 +77,18 @@ struct Asked {
 };
 
 /// Lists the statistics of all observed variables.
-std::vector<Asked> asked(const Solution& s) {
+std::vector<Asked> asked(const RestoredFit& s) {
   std::vector<Asked> out;
   const Model& m = s.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     if (!v.observed || v.auxiliary || v.event.size() > 1) continue;
-    std::size_t columns = columns_of(m, s.data(), v.axes, v.event);
-    if (columns > kMostColumns || is_discrete(v.support)) columns = 1;
+    std::size_t columns = data_columns(m, s.data(), v.axes, v.event);
+    if (columns > kMaxColumns || is_discrete(v.support)) columns = 1;
     const std::vector<double>& data = s.data().observed[k].values;
     for (std::size_t c = 0; c < columns; ++c) {
-      const std::vector<double> x = column(data, data, c, columns, reference_of(s.bound->references, VariableId(k)));
+      const std::vector<double> x =
+          column(data, data, c, columns, centring_offset_of(s.bound->references, VariableId(k)));
       if (x.empty()) continue;
       const std::string name = columns == 1 ? v.name : fmt::format("{}[{}]", v.name, c);
       for (const Statistic& of : statistics_of(v))
@@ -108,21 +109,21 @@ PredictiveCheck summed_up(const Asked& a) {
 
 }  // namespace
 
-PredictiveChecks predictive_checks(const Solution& s, std::int64_t draws, std::uint64_t seed) {
+PredictiveChecks predictive_checks(const RestoredFit& s, std::int64_t draws, std::uint64_t seed) {
   PredictiveChecks out;
   const Model& m = s.model();
   out.why = plan_predictive(s.analysed(), s.data(), std::numeric_limits<std::int64_t>::max()).why;
   if (!out.why.empty()) return out;
   std::vector<bool> latent;
-  Forward forward(m, s.data());
+  ModelEvaluator forward(m, s.data());
   std::vector<std::vector<bool>> all;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     latent.push_back(model::is_latent(m.variables[k]));
     all.emplace_back(m.variables[k].auxiliary ? 0 : forward.elements(VariableId(k)), true);
   }
   const Symbolic symbolic(forward);
-  Laws laws(s.analysed(), s.variables, all, symbolic);
-  const Result<FactorValues> factors = FactorValues::make(s.analysed(), s.variables, latent, laws);
+  PosteriorMoments posterior_moments(s.analysed(), s.variables, all, symbolic);
+  const Result<FactorSampler> factors = FactorSampler::make(s.analysed(), s.variables, latent, posterior_moments);
   if (!factors) {
     out.why = factors.error().text;
     return out;
@@ -142,7 +143,7 @@ PredictiveChecks predictive_checks(const Solution& s, std::int64_t draws, std::u
       const std::size_t k = a.variable.index();
       a.replicated.push_back(
           a.statistic.of(column(std::as_const(forward).values(a.variable), s.data().observed[k].values, a.column,
-                                a.columns, reference_of(s.bound->references, a.variable))));
+                                a.columns, centring_offset_of(s.bound->references, a.variable))));
     }
   }
   for (const Asked& a : questions)

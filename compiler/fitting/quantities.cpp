@@ -33,7 +33,7 @@ std::vector<Axis> axes_of(const Model& m, const BoundData& d, const Variable& v,
   return out;
 }
 
-/// Returns the quantities of a variable; positions along summed axes are combined into one. Stops after kMostOfVariable
+/// Returns the quantities of a variable; positions along summed axes are combined into one. Stops after kMaxOfVariable
 /// + 1, so that the caller sees whether there are more.
 std::vector<Quantity> numbers_of(const Variable& v, VariableId id, const std::vector<Axis>& axes) {
   const bool squares = std::ranges::any_of(axes, &Axis::summed);
@@ -59,7 +59,7 @@ std::vector<Quantity> numbers_of(const Variable& v, VariableId id, const std::ve
       same->at.push_back(i);
       continue;
     }
-    if (out.size() <= kMostOfVariable) out.push_back({name, id, {i}, squares});
+    if (out.size() <= kMaxOfVariable) out.push_back({name, id, {i}, squares});
   }
   return out;
 }
@@ -162,11 +162,11 @@ Measures measures_of(const Model& m, const BoundData& d, const std::vector<std::
     }
     const std::vector<Axis> axes = axes_of(m, d, v, every ? none : exchangeable);
     std::vector<Quantity> numbers = numbers_of(v, VariableId(k), axes);
-    const bool more = numbers.size() > kMostOfVariable;
-    if (more) numbers.resize(kMostOfVariable);
+    const bool more = numbers.size() > kMaxOfVariable;
+    if (more) numbers.resize(kMaxOfVariable);
     if (!numbers.empty() && numbers[0].squares)
       skip(v, "single elements, whose order nothing fixes; their squares are summed");
-    if (more) skip(v, fmt::format("numbers after the first {}", kMostOfVariable));
+    if (more) skip(v, fmt::format("numbers after the first {}", kMaxOfVariable));
     std::ranges::move(numbers, std::back_inserter(out.numbers));
   }
   for (const Statement& s : m.statements)
@@ -190,7 +190,7 @@ std::vector<double> Measures::of(const Model& m, const BoundData& data, const Va
   for (const Quantity& q : numbers)
     out.push_back(value(q, latent));
   if (!densities) return out;
-  Forward f(m, data);
+  ModelEvaluator f(m, data);
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     if (!m.variables[k].observed && !latent[k].empty()) std::ranges::copy(latent[k], f.values(VariableId(k)).begin());
   }

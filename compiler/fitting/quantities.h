@@ -55,8 +55,8 @@ struct Measures {
 };
 
 /// The maximum number of quantities that measures_of takes of one variable.
-inline constexpr std::size_t kMostOfVariable = 8;
-/// Chooses the measures: the first kMostOfVariable quantities of each latent variable in `names`. With `every`, each
+inline constexpr std::size_t kMaxOfVariable = 8;
+/// Chooses the measures: the first kMaxOfVariable quantities of each latent variable in `names`. With `every`, each
 /// element is a quantity, exchangeable or not; use it where components need not be identified.
 Measures measures_of(const model::Model& model, const BoundData& data, const std::vector<std::string>& names,
                      bool every);

@@ -92,7 +92,7 @@ std::optional<Swept> swept(Instance& instance, const State& state, const BoundDa
   if (which) nudge_sums(engine, *which);
   // A window contains the factors of other items, so statistics are formed by a sweep over the items.
   const bool kept = std::ranges::none_of(machine::parameters_of(engine.model()), [&](const machine::ParameterRow& row) {
-    return engine.is_elsewhere(row.buffer);
+    return engine.is_partial(row.buffer);
   });
   const std::int32_t begun = kept ? prepare_statistics(engine) : sweep(engine, options, {.items_only = true});
   if (begun != 0 || sweep(engine, options) != 0) return std::nullopt;
@@ -186,27 +186,30 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
   return out;
 }
 
-std::string told(const std::vector<FarColumn>& far) { return far.empty() ? "" : "; " + describe(far.front()); }
+std::string told(const std::vector<IllScaledColumn>& far) { return far.empty() ? "" : "; " + describe(far.front()); }
 
-std::optional<Doubt> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                              const std::vector<FarColumn>& far, const SweepOptions& options, const RoundingBar& bar) {
+std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
+                                                bool locals, const std::vector<IllScaledColumn>& far,
+                                                const SweepOptions& options, const RoundingLimits& bar) {
   const std::optional<Rounding> found = rounding(instance, analysed, data, locals, options);
   if (!found)
-    return Doubt{"the factors are lost in rounding: data that differ in their last digits leave them none" + told(far)};
+    return PrecisionProblem{"the factors are lost in rounding: data that differ in their last digits leave them none" +
+                            told(far)};
   const std::string moved =
       fmt::format("data that differ in their last digits alone move it by {:.1g} of its standard deviation{}",
                   found->moved, told(far));
-  if (!(found->moved <= bar.lost)) return Doubt{fmt::format("'{}' is lost in rounding: {}", found->name, moved)};
+  if (!(found->moved <= bar.lost))
+    return PrecisionProblem{fmt::format("'{}' is lost in rounding: {}", found->name, moved)};
   if (!far.empty()) {
-    if (!(found->nats <= kMostNats))
-      return Doubt{
+    if (!(found->nats <= kMaxElboChange))
+      return PrecisionProblem{
           fmt::format("the ELBO is lost in rounding: it is only right to about {:.1g} nats{}", found->nats, told(far))};
-    for (const Coupled& c : strong_couplings(instance, analysed, kTied))
-      return Doubt{fmt::format("{} and {} cannot be told apart ({:.2f}): data are far from zero{}", c.first, c.second,
-                               c.correlation, told(far))};
+    for (const CorrelatedPair& c : correlated_pairs(instance, analysed, kTied))
+      return PrecisionProblem{fmt::format("{} and {} cannot be told apart ({:.2f}): data are far from zero{}", c.first,
+                                          c.second, c.correlation, told(far))};
   }
   if (found->moved > bar.digits)
-    return Doubt{fmt::format("digits of '{}' are lost in rounding: {}", found->name, moved), false};
+    return PrecisionProblem{fmt::format("digits of '{}' are lost in rounding: {}", found->name, moved), false};
   return std::nullopt;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/evaluate/far_columns.h"
+#include "compiler/evaluate/ill_scaled_columns.h"
 #include "compiler/instance/instance.h"
 #include "runtime/methods/sweep.h"
 
@@ -21,16 +21,16 @@ struct Rounding {
 };
 
 /// Limits of Rounding::moved. Slow convergence accumulates the errors of many sweeps, so the limits are far below 1.
-struct RoundingBar {
+struct RoundingLimits {
   double digits;  // above it, fewer than six digits are reliable: the run gets a warning
   double lost;    // above it, the solution may be determined by rounding: the run fails
 };
 /// The limits for items computed in 64 bits.
-inline constexpr RoundingBar kInDouble{1e-7, 1e-4};
+inline constexpr RoundingLimits kInDouble{1e-7, 1e-4};
 /// The limits for items computed in 32 bits.
-inline constexpr RoundingBar kInSingle{1e-2, 1e-2};
+inline constexpr RoundingLimits kInSingle{1e-2, 1e-2};
 /// If the ELBO changes by more nats, it cannot show which factors are coupled.
-inline constexpr double kMostNats = 1e-2;
+inline constexpr double kMaxElboChange = 1e-2;
 
 /// Measures the effect of changed last bits, from the current factors, on the numbers that a user reads; local
 /// variables are included if `locals`. The same changes are made at each call, and the state of the instance is
@@ -42,19 +42,19 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
 bool has_real_data(const model::Model& model);
 
 /// A reason to distrust a solution.
-struct Doubt {
+struct PrecisionProblem {
   std::string text;  // a sentence for the user
   bool lost = true;  // true: the solution is useless; false: it has fewer digits
 };
 
 /// Examines a solution. `far` are data columns far from zero. Returns a doubt if rounding changes the solution by more
 /// than `bar` allows, or if far columns couple separate factors strongly; otherwise nullopt.
-std::optional<Doubt> distrust(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
-                              const std::vector<FarColumn>& far, const SweepOptions& options,
-                              const RoundingBar& bar = kInDouble);
+std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
+                                                bool locals, const std::vector<IllScaledColumn>& far,
+                                                const SweepOptions& options, const RoundingLimits& bar = kInDouble);
 
 /// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if there is
 /// none.
-std::string told(const std::vector<FarColumn>& far);
+std::string told(const std::vector<IllScaledColumn>& far);
 
 }  // namespace lehr

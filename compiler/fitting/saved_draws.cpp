@@ -9,9 +9,9 @@
 
 #include "compiler/evaluate/footprint.h"
 #include "compiler/evaluate/packed.h"
-#include "compiler/fitting/factor_source.h"
 #include "compiler/fitting/labelled_draws.h"
 #include "compiler/fitting/moments.h"
+#include "compiler/fitting/saved_factor.h"
 #include "compiler/instance/members.h"
 #include "compiler/math/factor_draw.h"
 #include "runtime/rng.h"
@@ -37,7 +37,7 @@ Error not_of_family(const SavedFit& fit, const SavedVariable& v) {
 }
 
 /// Draws a variable; of a joint factor of mean and precision, both variables.
-Result<std::vector<NamedArray>> draw(const SavedFit& fit, const FactorSource& s, std::int64_t n, Rng& rng) {
+Result<std::vector<NamedArray>> draw(const SavedFit& fit, const SavedFactor& s, std::int64_t n, Rng& rng) {
   const std::optional<FactorLayout> layout = layout_of(s);
   if (!layout) return not_of_family(fit, s.variable);
   const bool integer = has_integers(s.row.support);
@@ -78,7 +78,7 @@ std::vector<SizedArray> footprint(const SavedFit& fit, std::int64_t n) {
 }
 
 /// Draws a joint variable, and returns one array for each member.
-Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVariable& v, const FactorSource& s,
+Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVariable& v, const SavedFactor& s,
                                              std::int64_t n, Rng& rng) {
   const std::optional<FactorLayout> layout = layout_of(s);
   if (!layout) return not_of_family(fit, v);
@@ -91,7 +91,7 @@ Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVar
     return out;
   };
   const JointShape joint{s.row.support, axes_of(v, layout->elements), coordinates_of(s.row.support, layout->extent)};
-  std::vector<MemberNumbers> members;
+  std::vector<MemberLayout> members;
   std::vector<NamedArray> out;
   std::size_t first = 0;
   for (const std::string& name : v.members) {
@@ -99,8 +99,8 @@ Result<std::vector<NamedArray>> draw_members(const SavedFit& fit, const SavedVar
     const std::optional<Moments> m = x ? moments_of(fit, *x) : std::nullopt;
     if (!m) return not_of_family(fit, v);
     const bool category = m->simplex;
-    members.push_back(member_numbers(name, math::find_factor_family(x->family)->support, joint,
-                                     axes_of(*x, m->elements), category ? Shape() : m->event, first));
+    members.push_back(member_layout(name, math::find_factor_family(x->family)->support, joint, axes_of(*x, m->elements),
+                                    category ? Shape() : m->event, first));
     first += members.back().at.size() / layout->count;
     NamedArray& to = out.emplace_back(NamedArray{name, {n}, {}, switched && members.size() == 1});
     to.shape.insert(to.shape.end(), members.back().shape.begin(), members.back().shape.end());
@@ -172,7 +172,7 @@ Result<FactorDraws> draw_factors(const SavedFit& fit, std::int64_t n, std::uint6
       out.missing.push_back(v.name);
       continue;
     }
-    const std::optional<FactorSource> source = factor_source(*row, v, v.joint.empty() ? nullptr : fit.find(v.joint));
+    const std::optional<SavedFactor> source = saved_factor(*row, v, v.joint.empty() ? nullptr : fit.find(v.joint));
     if (!source && row->joint_precision && fit.find(v.joint)) continue;
     if (!source) return not_of_family(fit, v);
     Result<std::vector<NamedArray>> drawn =

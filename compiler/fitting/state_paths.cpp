@@ -15,7 +15,7 @@ namespace {
 using namespace model;
 
 /// Chains with more combined values are not searched together.
-constexpr std::size_t kMostStates = 256;
+constexpr std::size_t kMaxStates = 256;
 
 /// Returns true if a statement depends on one of the chains, directly or through others.
 bool depends(const Model& m, const Statement& s, const std::vector<VariableId>& chains) {
@@ -25,15 +25,15 @@ bool depends(const Model& m, const Statement& s, const std::vector<VariableId>& 
 
 /// Returns the chains of categories on the same axes, which are searched together; the chain alone if they have too
 /// many values.
-std::vector<VariableId> beside(const Model& m, const Forward& forward, VariableId chain) {
+std::vector<VariableId> beside(const Model& m, const ModelEvaluator& forward, VariableId chain) {
   std::vector<VariableId> out;
   std::size_t states = 1;
   for (const Statement& s : m.statements) {
     const Variable& v = m[s.variable];
     if (!s.lagged || v.observed || !is_discrete(v.support) || v.axes != m[chain].axes) continue;
     out.push_back(s.variable);
-    states *= std::min(forward.states(s.variable), kMostStates + 1);
-    if (states > kMostStates) return {chain};
+    states *= std::min(forward.states(s.variable), kMaxStates + 1);
+    if (states > kMaxStates) return {chain};
   }
   return out;
 }
@@ -53,7 +53,7 @@ bool has_paths(const Model& m, const BoundData& data, const std::vector<Variable
 }
 
 /// Adds the observations to the sequences. Returns false if one does not belong to a step or a pair of steps.
-bool add_observations(const Forward& forward, const std::vector<VariableId>& chains, StateChains& to) {
+bool add_observations(const ModelEvaluator& forward, const std::vector<VariableId>& chains, DiscreteChains& to) {
   const Model& m = forward.model();
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     const Statement& s = m.statements[k];
@@ -63,9 +63,9 @@ bool add_observations(const Forward& forward, const std::vector<VariableId>& cha
     At at = forward.origin();
     forward.each(s.bounds, at, [&] {
       const Element e = forward.element(s, at);
-      const double copies = copies_of(m, forward.data(), s, at);
+      const double copies = multiplicity_of(m, forward.data(), s, at);
       if (!well || copies == 0 || std::isnan(forward.values(e)[0])) return;
-      well = to.add({StatementId(k), e, copies}) != StateChains::Use::refused;
+      well = to.add({StatementId(k), e, copies}) != DiscreteChains::Use::refused;
     });
     if (!well) return false;
   }
@@ -76,8 +76,8 @@ bool add_observations(const Forward& forward, const std::vector<VariableId>& cha
 std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, VariableId v,
                                       const std::vector<VariableId>& all,
                                       const std::vector<std::vector<double>>& means) {
-  Forward forward(m, data);
-  std::vector<bool> own = own_variables(m);
+  ModelEvaluator forward(m, data);
+  std::vector<bool> own = single_observation_variables(m);
   for (std::size_t k = 0; k < own.size(); ++k)
     own[k] = own[k] && is_discrete(m.variables[k].support) && std::ranges::find(all, VariableId(k)) == all.end();
   if (!has_paths(m, data, all, own)) return {};
@@ -90,14 +90,14 @@ std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, Var
     for (std::size_t i = 0; m.variables[k].clamped && i < to.size(); ++i)
       if (const double x = data.observed[k].values[i]; !std::isnan(x)) to[i] = x;
   }
-  StateChains chains(forward, all, std::move(own));
+  DiscreteChains chains(forward, all, std::move(own));
   if (chains.refused() || !add_observations(forward, all, chains)) return {};
   const auto is_observed = [&](std::size_t k) { return chains.is_observed(k); };
   if (std::ranges::none_of(std::views::iota(std::size_t{0}, chains.sequences().size()), is_observed)) return {};
   Marginal marginal(forward, std::move(summed));
   std::vector<std::int64_t> out(forward.elements(v));
   for (std::size_t k = 0; k < chains.sequences().size(); ++k) {
-    const auto density = [&](StatementId s, const Element& e) { return marginal.of_one(s, e); };
+    const auto density = [&](StatementId s, const Element& e) { return marginal.log_density_of_element(s, e); };
     const std::optional<Lattice> lattice = chains.lattice(k, density);
     const std::vector<std::int64_t> path = lattice ? most_probable_path(*lattice) : std::vector<std::int64_t>();
     if (path.empty()) return {};
@@ -113,7 +113,7 @@ std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, Var
 
 std::vector<std::int64_t> most_probable_states(const Model& m, const BoundData& data, VariableId v,
                                                const std::vector<std::vector<double>>& means) {
-  const std::vector<VariableId> all = beside(m, Forward(m, data), v);
+  const std::vector<VariableId> all = beside(m, ModelEvaluator(m, data), v);
   std::vector<std::int64_t> out = best_values(m, data, v, all, means);
   return out.empty() && all.size() > 1 ? best_values(m, data, v, {v}, means) : out;
 }

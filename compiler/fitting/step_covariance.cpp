@@ -13,7 +13,7 @@ using Vector = Eigen::VectorXd;
 
 std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<double>> mean,
                                                    const std::vector<std::vector<double>>& root,
-                                                   const StepLinks& links) {
+                                                   const PrecisionBlocks& links) {
   StepCovariance out;
   for (std::size_t k = 0; k < mean.size(); ++k) {
     const auto n = std::ssize(mean[k]);
@@ -38,7 +38,7 @@ std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<doubl
   return out;
 }
 
-double StepCovariance::between(StepNumber a, StepNumber b) const {
+double StepCovariance::between(StepCoordinate a, StepCoordinate b) const {
   if (a.step < b.step) std::swap(a, b);
   // Multiplies the correlations along the path from the later step back to the earlier one.
   Eigen::RowVectorXd across = steps_[a.step].root.row(static_cast<Index>(a.coordinate));

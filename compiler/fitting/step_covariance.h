@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/fitting/step_links.h"
+#include "compiler/fitting/precision_blocks.h"
 #include "runtime/rng.h"
 
 namespace lehr {
@@ -22,10 +22,10 @@ class StepCovariance {
   /// single steps, and from the precision between steps (`links`). Returns nullopt if a step has two predecessors or
   /// two successors, or if a root is missing.
   static std::optional<StepCovariance> make(std::vector<std::vector<double>> mean,
-                                            const std::vector<std::vector<double>>& root, const StepLinks& links);
+                                            const std::vector<std::vector<double>>& root, const PrecisionBlocks& links);
 
   /// Returns the covariance of numbers of two different steps; 0 if the steps are in different sequences.
-  double between(StepNumber a, StepNumber b) const;
+  double between(StepCoordinate a, StepCoordinate b) const;
 
   /// Returns the variance of a weighted sum of numbers; `weights` are by step and coordinate. The time is linear in the
   /// steps from the first to the last of them.

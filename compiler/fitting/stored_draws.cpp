@@ -13,7 +13,7 @@ Result<LabelledArrays> stored_draws(const SavedFit& fit) {
   const Result<std::string> bytes = read_file(path);
   if (!bytes) return bytes.error();
   // fit.json has the checksum of the draws that belong to it.
-  if (const auto seal = fit.files.find(kStoredDraws); seal != fit.files.end() && seal->second != seal_of(*bytes))
+  if (const auto seal = fit.files.find(kStoredDraws); seal != fit.files.end() && seal->second != file_digest(*bytes))
     return Error{ExitCode::data, path, "not the draws of this fit: another one was killed, or has begun", {}};
   return parse_netcdf(*bytes, path);
 }

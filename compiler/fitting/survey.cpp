@@ -16,7 +16,7 @@ namespace lehr {
 namespace {
 
 /// The maximum length of the index of each nested plate.
-constexpr Threshold<std::size_t> kMostPlaces("survey.most_places", 65536);
+constexpr Threshold<std::size_t> kMaxIndexEntries("survey.most_places", 65536);
 
 /// Merges what was found of arrays in files.
 void add(std::map<std::string, SurveyedArray>& to, const std::map<std::string, SurveyedArray>& more) {
@@ -34,41 +34,41 @@ void add(std::vector<CheckedArray>& to, const std::vector<CheckedArray>& more) {
     to[k].moments.add(more[k].moments);
     to[k].has_missing = to[k].has_missing || more[k].has_missing;
     to[k].has_barren = to[k].has_barren || more[k].has_barren;
-    to[k].is_informed = to[k].is_informed || more[k].is_informed;
-    if (!more[k].informed.empty()) to[k].add_informed(more[k].informed);
+    to[k].is_d_connected = to[k].is_d_connected || more[k].is_d_connected;
+    if (!more[k].informed.empty()) to[k].add_d_connected(more[k].informed);
   }
 }
 
 }  // namespace
 
-void CheckedArray::add_informed(const std::vector<double>& mask) {
+void CheckedArray::add_d_connected(const std::vector<double>& mask) {
   informed.resize(std::max(informed.size(), mask.size()), 0.0);
   for (std::size_t i = 0; i < mask.size(); ++i)
     informed[i] = std::max(informed[i], mask[i]);
 }
 
-void Survey::keep_each(std::int64_t now) {
+void DataSurvey::coarsen_index(std::int64_t now) {
   // The first entry belongs to the first multiple of `apart` in this range.
-  const std::int64_t first = (begin + apart - 1) / apart * apart;
+  const std::int64_t first = (begin + stride - 1) / stride * stride;
   for (std::vector<std::int64_t>& r : rows) {
     std::vector<std::int64_t> kept;
     for (std::size_t i = 0; i < r.size(); ++i)
-      if ((first + static_cast<std::int64_t>(i) * apart) % now == 0) kept.push_back(r[i]);
+      if ((first + static_cast<std::int64_t>(i) * stride) % now == 0) kept.push_back(r[i]);
     r = std::move(kept);
   }
-  apart = now;
+  stride = now;
 }
 
-void Survey::thin() {
-  while (std::ranges::any_of(rows, [](const auto& r) { return r.size() > kMostPlaces; }))
-    keep_each(2 * apart);
+void DataSurvey::thin() {
+  while (std::ranges::any_of(rows, [](const auto& r) { return r.size() > kMaxIndexEntries; }))
+    coarsen_index(2 * stride);
 }
 
-void Survey::add(const Survey& next) {
-  Survey more = next;
-  const std::int64_t now = std::max(apart, more.apart);
-  keep_each(now);
-  more.keep_each(now);
+void DataSurvey::add(const DataSurvey& next) {
+  DataSurvey more = next;
+  const std::int64_t now = std::max(stride, more.stride);
+  coarsen_index(now);
+  more.coarsen_index(now);
   lehr::add(arrays, more.arrays);
   lehr::add(givens, more.givens);
   lehr::add(observed, more.observed);

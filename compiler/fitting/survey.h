@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/evaluate/far_columns.h"
+#include "compiler/evaluate/ill_scaled_columns.h"
 #include "runtime/bytes.h"
 
 namespace lehr {
@@ -26,17 +26,17 @@ struct CheckedArray {
   bool has_missing = false;  // true if a value is missing
   bool has_barren = false;   // true if some element on the items has no data that depend on it
   /// True if all elements of a variable outside the items count as informed by data; `informed` is then not used.
-  bool is_informed = false;
+  bool is_d_connected = false;
   /// By element of a variable outside the items: 1 if the data of some item depend on it, else 0. It may be shorter
   /// than the variable; the elements after its end are 0.
   std::vector<double> informed;
 
   /// Merges in the mask of further items: an element is 1 if it is 1 in either. `mask` is laid out as by find_barren.
-  void add_informed(const std::vector<double>& mask);
+  void add_d_connected(const std::vector<double>& mask);
 };
 
 /// What a pass over a consecutive range of items found.
-struct Survey {
+struct DataSurvey {
   std::int64_t begin = 0;                       // the number of the first item of the range
   std::map<std::string, SurveyedArray> arrays;  // findings on each array of the files, by its name
   /// By GivenId, and by VariableId.
@@ -46,18 +46,18 @@ struct Survey {
   /// For each nested plate, by PlateId: a sparse index of where items begin. The entries belong to the items whose
   /// number is a multiple of `apart`; each counts the elements of the range before that item.
   std::vector<std::vector<std::int64_t>> rows;
-  std::int64_t apart = 1;  // distance of the items in `rows`: a power of two that keeps them few
-  std::string digest;      // a checksum of all values, as hexadecimal digits
-  double numbers = 0;      // how many numbers all arrays have together
+  std::int64_t stride = 1;  // distance of the items in `rows`: a power of two that keeps them few
+  std::string digest;       // a checksum of all values, as hexadecimal digits
+  double numbers = 0;       // how many numbers all arrays have together
 
   /// Doubles `apart` until no list in `rows` has more than 65536 entries.
   void thin();
   /// Merges in the survey of the items that follow this range.
-  void add(const Survey& next);
+  void add(const DataSurvey& next);
 
  private:
   /// Removes the entries of `rows` whose item is not a multiple of `apart_now`, a multiple of `apart`.
-  void keep_each(std::int64_t apart_now);
+  void coarsen_index(std::int64_t apart_now);
 };
 
 /// Serialises a SurveyedArray, for messages between processes.
@@ -71,13 +71,13 @@ void fields(Archive& a, SurveyedArray& x) {
 /// Serialises a CheckedArray.
 template <class Archive>
 void fields(Archive& a, CheckedArray& x) {
-  a(x.moments, x.has_missing, x.has_barren, x.is_informed, x.informed);
+  a(x.moments, x.has_missing, x.has_barren, x.is_d_connected, x.informed);
 }
 
 /// Serialises a Survey.
 template <class Archive>
-void fields(Archive& a, Survey& x) {
-  a(x.begin, x.arrays, x.givens, x.observed, x.elements, x.longest, x.rows, x.apart, x.digest, x.numbers);
+void fields(Archive& a, DataSurvey& x) {
+  a(x.begin, x.arrays, x.givens, x.observed, x.elements, x.longest, x.rows, x.stride, x.digest, x.numbers);
 }
 
 }  // namespace lehr

@@ -17,10 +17,10 @@ using namespace model;
 using Maybe = std::optional<Polynomial>;
 
 /// Longer polynomials are given up.
-constexpr std::size_t kMostTerms = 100'000;
+constexpr std::size_t kMaxTerms = 100'000;
 
 /// Returns the polynomial, or nullopt if it is too long.
-Maybe limited(Polynomial p) { return p.size() > kMostTerms ? std::nullopt : Maybe(std::move(p)); }
+Maybe limited(Polynomial p) { return p.size() > kMaxTerms ? std::nullopt : Maybe(std::move(p)); }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ std::optional<Polynomial> inverse_of(const Polynomial& p) {
   return Polynomial{out};
 }
 
-Symbolic::Symbolic(const Forward& forward)
+Symbolic::Symbolic(const ModelEvaluator& forward)
     : forward_(forward), model_(forward.model()), latent_(model_.exprs.size(), false) {
   for (std::size_t k = 0; k < model_.exprs.size(); ++k) {
     for (const ExprId id : nodes_under(model_, {ExprId(k)})) {
@@ -59,7 +59,7 @@ Maybe Symbolic::product(ExprId a, ExprId b, const At& at, std::size_t n, std::op
   Polynomial out;
   for (std::size_t k = 0; k < n; ++k) {
     const Maybe x = row ? entry(a, at, *row, k) : entry(a, at, k), y = entry(b, at, k);
-    if (!x || !y || x->size() * y->size() + out.size() > kMostTerms) return std::nullopt;
+    if (!x || !y || x->size() * y->size() + out.size() > kMaxTerms) return std::nullopt;
     out = std::move(out) + *x * *y;
   }
   return out;
@@ -85,7 +85,7 @@ Maybe Symbolic::binary(const Binary& b, const At& at, std::size_t i, std::size_t
     case BinaryOp::subtract:
       return limited(*x + scaled(*y, -1));
     case BinaryOp::multiply:
-      return x->size() * y->size() > kMostTerms ? std::nullopt : Maybe(*x * *y);
+      return x->size() * y->size() > kMaxTerms ? std::nullopt : Maybe(*x * *y);
     case BinaryOp::divide:
       break;
     default:

@@ -17,7 +17,7 @@ namespace lehr {
 class Symbolic {
  public:
   /// Makes an evaluator of the model in `forward`, which must outlive it.
-  explicit Symbolic(const Forward& forward);
+  explicit Symbolic(const ModelEvaluator& forward);
 
   /// Returns entry (i, j) of an expression, a number, vector or matrix.
   std::optional<Polynomial> entry(model::ExprId id, const At& at, std::size_t i = 0, std::size_t j = 0) const;
@@ -34,7 +34,7 @@ class Symbolic {
   /// Returns true if the expression contains a latent variable other than a category.
   bool is_latent(model::ExprId id) const { return latent_[id.index()]; }
   /// Returns the values of data and categories.
-  const Forward& forward() const { return forward_; }
+  const ModelEvaluator& forward() const { return forward_; }
 
  private:
   /// Returns the sum over k < n of a(k) b(k), or of a(row, k) b(k).
@@ -49,9 +49,9 @@ class Symbolic {
   /// Returns the number `offset` places after the first one that a reference reads.
   Polynomial atom(const model::VariableRef& r, const At& at, std::size_t offset) const;
 
-  const Forward& forward_;     // values of data and categories
-  const model::Model& model_;  // the model whose expressions are evaluated
-  std::vector<bool> latent_;   // by ExprId: true if it contains a latent variable other than a category
+  const ModelEvaluator& forward_;  // values of data and categories
+  const model::Model& model_;      // the model whose expressions are evaluated
+  std::vector<bool> latent_;       // by ExprId: true if it contains a latent variable other than a category
 };
 
 /// Returns 1 / p, or nullopt unless p is a single monomial.

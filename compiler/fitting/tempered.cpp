@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/fitting/tempering.h"
-#include "runtime/methods/reach.h"
+#include "runtime/methods/pilot_run.h"
 
 namespace lehr {
 namespace {
@@ -11,13 +11,13 @@ namespace {
 /// Returns a warning if the temperature cannot come down to 1 with the prior's normaliser. With energy E, the factor of
 /// T is largest where E / T - log C(T) is. Since log C is convex in 1 / T, that is at T = 1 only if E is at least the
 /// slope of log C there.
-Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
-  std::vector<Caution> out;
+Result<std::vector<Warning>> foresee(const TemperingReport& t, const Engine& engine, const SviOptions& options) {
+  std::vector<Warning> out;
   if (t.normaliser != "prior" || t.log_c.size() < 2) return out;
   const double needed = (t.log_c[1] - t.log_c[0]) / (1 / t.temperatures[1] - 1 / t.temperatures[0]);
   // A few sweeps show how large E becomes.
   double reached = 0;
-  if (const std::int32_t status = energy_within_reach(engine, options, reached))
+  if (const std::int32_t status = pilot_energy(engine, options, reached))
     return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (reached >= needed) return out;
   out.push_back(
@@ -31,20 +31,20 @@ Result<std::vector<Caution>> foresee(const TemperingReport& t, const Engine& eng
 /// Makes the normaliser, checks it, and prepares the run that `make` returns for it. `finished`: ascent at temperature
 /// 1 follows.
 template <class Make>
-Result<Ready> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const Ground& ground,
-                               bool finished, const Make& make) {
+Result<PreparedRun> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const RunContext& ground,
+                                     bool finished, const Make& make) {
   Result<Tempering> tempering = Tempering::make(settings, ground);
   if (!tempering) return tempering.error();
-  Result<std::vector<Caution>> cautions = foresee(tempering->report(), ground.engine(), reach);
+  Result<std::vector<Warning>> cautions = foresee(tempering->report(), ground.engine(), reach);
   if (!cautions) return cautions.error();
   TemperingReport report = tempering->report();
   report.finished = finished;
-  return Ready{make(*tempering), std::move(report), std::move(*cautions)};
+  return PreparedRun{make(*tempering), std::move(report), std::move(*cautions)};
 }
 
 }  // namespace
 
-Result<Ready> TemperedAscent::prepare(const Ground& g) const {
+Result<PreparedRun> TemperedAscent::prepare(const RunContext& g) const {
   SviOptions reach;
   static_cast<CaviOptions&>(reach) = options;
   return prepare_tempered(temper, reach, g, true, [&](const Tempering& t) {
@@ -58,11 +58,11 @@ Result<Ready> TemperedAscent::prepare(const Ground& g) const {
   });
 }
 
-Needs TemperedStochastic::needs() const {
+Requirements TemperedStochastic::needs() const {
   return {.batches = true, .gradients = options.adaptive, .item_temperatures = temper.local};
 }
 
-Result<Ready> TemperedStochastic::prepare(const Ground& g) const {
+Result<PreparedRun> TemperedStochastic::prepare(const RunContext& g) const {
   return prepare_tempered(temper, options, g, false, [&](const Tempering& t) {
     SviOptions o = options;
     o.seed = g.run_seed();

@@ -28,7 +28,7 @@ Tempering::Factors Tempering::factors() const {
   const model::Model& m = ground_.analysed.model;
   const conditionals::Conditionals& c = ground_.analysed.schedule.conditionals;
   const std::map<std::string, SavedVariable> saved = by_variable(ground_.instance.posterior(true, Origin::reference));
-  Forward f(m, ground_.data);
+  ModelEvaluator f(m, ground_.data);
   TemperedNormaliser::Concentrations concentrations(m.variables.size());
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
@@ -55,12 +55,12 @@ bool Tempering::is_constant(Factors& q) const {
   return true;
 }
 
-Result<Tempering> Tempering::make(const TemperSettings& s, const Ground& ground) {
+Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& ground) {
   Tempering out(ground);
   TemperingReport& r = out.report_;
   // A geometric grid from 1 to the hottest temperature.
   for (std::int64_t m = 0; m < s.levels; ++m)
-    r.temperatures.push_back(std::pow(s.hottest, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
+    r.temperatures.push_back(std::pow(s.max_temperature, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
   out.compute_ = std::make_shared<TemperedNormaliser>(ground.analysed.model, ground.analysed.schedule, ground.data,
                                                       r.temperatures);
   r.local = s.local;
@@ -96,7 +96,7 @@ Grid Tempering::grid() const {
   return out;
 }
 
-ItemGrid Tempering::items() const {
+ItemTemperatureGrid Tempering::items() const {
   return {report_.temperatures,
           [t = *this](std::span<const std::int64_t> items) {
             Factors q = t.factors();

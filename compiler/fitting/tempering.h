@@ -13,31 +13,31 @@ namespace lehr {
 class Tempering {
  public:
   /// Chooses and computes the normaliser at the start. Fails if C(T) cannot be computed for the model.
-  static Result<Tempering> make(const TemperSettings& settings, const Ground& ground);
+  static Result<Tempering> make(const TemperSettings& settings, const RunContext& ground);
 
   /// Returns the grid for one temperature of all items, with a function that recomputes log C(T).
   Grid grid() const;
   /// Returns the grid for one temperature of each item, with a function that recomputes log C(T) by item.
-  ItemGrid items() const;
+  ItemTemperatureGrid items() const;
   /// Returns the grid and the normaliser at the start.
   const TemperingReport& report() const { return report_; }
 
  private:
   /// The current variational factors as inputs of the normaliser.
   struct Factors {
-    Forward values;  // the means of all continuous variables
+    ModelEvaluator values;  // the means of all continuous variables
     /// By variable: the concentrations of Dirichlet factors, from which exact moments follow.
     TemperedNormaliser::Concentrations concentrations;
   };
   /// Stores the context of the run; make() chooses the normaliser.
-  explicit Tempering(const Ground& ground) : ground_(ground) {}
+  explicit Tempering(const RunContext& ground) : ground_(ground) {}
   /// Reads the current factors from the instance.
   Factors factors() const;
   /// Returns true if C(T) does not depend on latent variables: at three temperatures, two draws from the prior give the
   /// same value as the current factors.
   bool is_constant(Factors& q) const;
 
-  Ground ground_;                                      // model, data and instance of the run
+  RunContext ground_;                                  // model, data and instance of the run
   std::shared_ptr<const TemperedNormaliser> compute_;  // computes log C(T) on the grid
   TemperingReport report_;                             // the grid and the normaliser at the start
   std::int64_t every_ = 1;                             // sweeps or steps between updates of the temperature

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/evaluate/forward.h"
-#include "compiler/fitting/lost_digits.h"
+#include "compiler/fitting/cancellation.h"
 #include "compiler/math/evaluate.h"
 
 namespace lehr {
@@ -15,7 +15,7 @@ namespace {
 constexpr double kNothing = 1e-10;
 
 /// Returns true if the element's prior has constant parameters and no maximum inside its support.
-bool has_no_maximum(const Forward& f, Element e) {
+bool has_no_maximum(const ModelEvaluator& f, Element e) {
   const model::Statement& s = f.model()[f.model()[e.variable].statement];
   const At at = f.at(e);
   const math::FamilyRow& row = *f.distribution(s, at).family;
@@ -31,7 +31,7 @@ bool has_no_maximum(const Forward& f, Element e) {
 
 std::optional<UnboundedPoint> unbounded_point(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
                                               const std::vector<NamedArray>& posterior) {
-  std::optional<Forward> forward;  // of all data: seldom needed
+  std::optional<ModelEvaluator> forward;  // of all data: seldom needed
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
     const conditionals::BlockId b = s.conditionals.block_of[k];

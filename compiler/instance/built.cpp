@@ -30,9 +30,9 @@ void put_sizes(const model::Model& m, const BoundData& data, loops::Lowered& low
 }
 
 /// Returns the program of the object with the sizes of the data, or nothing if the object has another program.
-std::optional<loops::Lowered> lowered_as_built(const machine::Model& object, const Settings& settings,
-                                               const Analysed& analysed, const BoundData& data,
-                                               const loops::LowerOptions& options) {
+std::optional<loops::Lowered> lowered_like_object(const machine::Model& object, const Settings& settings,
+                                                  const Analysed& analysed, const BoundData& data,
+                                                  const loops::LowerOptions& options) {
   const Result<BoundData> sizes = bind_sizes(analysed.model, settings);
   if (!sizes) return std::nullopt;
   for (std::size_t k = 0; k < sizes->sizes.size(); ++k)
@@ -54,8 +54,8 @@ Result<std::unique_ptr<Instance>> instance_of_built(const machine::Model& object
   for (const bool save_locals : {true, false}) {
     for (const bool single : {false, true}) {
       if (lowered || (options.save_locals && !save_locals)) continue;
-      lowered = lowered_as_built(object, settings, analysed, data,
-                                 {.save_locals = save_locals, .new_items = true, .single = single});
+      lowered = lowered_like_object(object, settings, analysed, data,
+                                    {.save_locals = save_locals, .new_items = true, .single = single});
     }
   }
   // Built objects have one start for each item, and so has the interpreted program, for equal results.

@@ -48,7 +48,7 @@ Functions::Functions(const loops::Program& program, const CodeSource& source) : 
            }};
 }
 
-Functions::Account Functions::account(std::size_t function) const {
+Functions::FunctionCost Functions::account(std::size_t function) const {
   const Counters& c = counters_.at(function);
   return {c.calls, c.nanoseconds, {c.operations, c.functions, c.bytes}};
 }

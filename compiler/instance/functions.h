@@ -41,7 +41,7 @@ class Functions {
   const lehr_function* compiled() const { return compiled_.data(); }
 
   /// What one function of the program has cost since the start.
-  struct Account {
+  struct FunctionCost {
     /// The number of calls, and the time in them (timed only).
     std::int64_t calls = 0, nanoseconds = 0;
     /// The operations that the function did (interpreter only).
@@ -49,7 +49,7 @@ class Functions {
   };
   /// Returns what the function has cost so far. Its index is that in the program. Throws for Backend::native and for
   /// functions that were compiled before, which are not counted.
-  Account account(std::size_t function) const;
+  FunctionCost account(std::size_t function) const;
 
  private:
   /// The running counts of one function, which threads may add to; see Account and loops::Work.

@@ -43,9 +43,9 @@ loops::LowerOptions with_new_items(loops::LowerOptions options) {
 }  // namespace
 
 struct Instance::Compiled {
-  /// Makes the functions, the machine's tables and the engine, in the order of the fields. Throws NoRoom.
+  /// Makes the functions, the machine's tables and the engine, in the order of the fields. Throws OutOfMemory.
   Compiled(const Tables& tables, const loops::Lowered& l, const CodeSource& code, std::int64_t window,
-           Supplied supplied)
+           LoaderFunctions supplied)
       : functions(l.program, code),
         names(pointers_to(tables.component_names)),
         model(completed(model_of(tables))),
@@ -73,10 +73,11 @@ struct Instance::Compiled {
 };
 
 std::unique_ptr<Instance::Compiled> Instance::compile(const Tables& tables, const loops::Lowered& lowered,
-                                                      const CodeSource& code, std::int64_t window, Supplied supplied) {
+                                                      const CodeSource& code, std::int64_t window,
+                                                      LoaderFunctions supplied) {
   try {
     return std::make_unique<Compiled>(tables, lowered, code, window, std::move(supplied));
-  } catch (NoRoom& e) {
+  } catch (OutOfMemory& e) {
     // The engine knows lengths alone; the message needs the names.
     for (const loops::Buffer& b : lowered.program.buffers)
       e.names.push_back(b.name);
@@ -107,7 +108,7 @@ Result<std::unique_ptr<Instance>> Instance::make(const Analysed& analysed, const
   std::vector<SizedArray> arrays;  // what does not fit into memory
   try {
     return std::make_unique<Instance>(analysed, data, std::move(lowered), code, window, std::move(source));
-  } catch (const NoRoom& e) {
+  } catch (const OutOfMemory& e) {
     for (std::size_t b = 0; b < e.lengths.size(); ++b)
       arrays.push_back({e.names[b], e.lengths[b]});
   }
@@ -130,10 +131,10 @@ Instance::Instance(const Analysed& analysed, const BoundData& data, loops::Lower
   // Statuses are described in the words of the model.
   engine().describe = [this](std::int32_t status) {
     const std::string* const text = describe_status(tables_, status);
-    if (!text) throw OtherRun();  // a status that was read from a checkpoint
+    if (!text) throw ReplayMismatch();  // a status that was read from a checkpoint
     return *text;
   };
-  place_data(data);
+  copy_data(data);
 }
 
 Instance::~Instance() = default;
@@ -162,14 +163,14 @@ std::vector<std::int64_t> Instance::sizes_for(const std::vector<std::int64_t>& p
   return out;
 }
 
-Supplied Instance::supplied() {
+LoaderFunctions Instance::supplied() {
   if (!source_.read) return {};
   return {source_.items,
           [this](std::span<const ItemRange> runs) {
             // These items are in memory already.
             const auto same = [](ItemRange a, ItemRange b) { return a.begin == b.begin && a.end == b.end; };
-            if (!runs.empty() && std::ranges::equal(runs, brought_, same)) return;
-            brought_.assign(runs.begin(), runs.end());
+            if (!runs.empty() && std::ranges::equal(runs, loaded_, same)) return;
+            loaded_.assign(runs.begin(), runs.end());
             if (runs.empty()) {
               // No items: the plates of the items and all that is nested in them have size 0.
               std::vector<std::int64_t> none = plate_sizes_;
@@ -184,14 +185,14 @@ Supplied Instance::supplied() {
             }
             const BoundData part = source_.read(runs);
             engine().make_room(sizes_for(part.sizes));
-            place_data(part);
+            copy_data(part);
           },
           [this](std::int64_t slot, std::int64_t item) {
             return source_.row(tables_.size_plates[static_cast<std::size_t>(slot)], item);
           }};
 }
 
-void Instance::place_data(const BoundData& data) {
+void Instance::copy_data(const BoundData& data) {
   const auto copy = [&](loops::BufferId b, const std::vector<double>& values) {
     if (!b.valid() || values.empty()) return;
     if (lowered_.program[b].element == loops::Type::i64) {
@@ -209,13 +210,13 @@ void Instance::place_data(const BoundData& data) {
     const model::VariableId v(k);
     if (!has_data(model_[v])) continue;
     copy(lowered_.data.observed[k],
-         model::is_joint(model_[v]) ? known_numbers(model_, v, data) : data.observed[k].values);
+         model::is_joint(model_[v]) ? observed_numbers(model_, v, data) : data.observed[k].values);
   }
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const loops::BufferId b = lowered_.data.offsets[k];
     if (!b.valid() || model_.plates[k].set != model::PlateId(k)) continue;
     // Row offsets of out-of-core items are there only while items are in memory.
-    if (!engine().is_elsewhere(position(b)) || !brought_.empty())
+    if (!engine().is_partial(position(b)) || !loaded_.empty())
       std::ranges::copy(data.offsets[k], engine().integers(position(b)).begin());
   }
 }
@@ -254,7 +255,7 @@ const std::vector<double>* Instance::reference(const ParameterSlot& slot) const 
            (p.role == math::ParameterRole::location || p.role == math::ParameterRole::value);
   };
   const auto& parameters = schedule_.conditionals[slot.block].factor->parameters;
-  return std::ranges::any_of(parameters, moves) ? reference_of(references_, slot.variable) : nullptr;
+  return std::ranges::any_of(parameters, moves) ? centring_offset_of(references_, slot.variable) : nullptr;
 }
 
 Error Instance::failed(std::int32_t status) const {
@@ -264,15 +265,15 @@ Error Instance::failed(std::int32_t status) const {
 
 Result<bool> Instance::replace(const BoundData& data) {
   if (data.sizes != plate_sizes_) throw std::logic_error("data of other sizes than the code was generated for");
-  engine().forget_parts();
-  place_data(data);
+  engine().invalidate_parts();
+  copy_data(data);
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
   return true;
 }
 
-Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) {
-  engine().forget_parts();
+Result<bool> Instance::set_draw(const std::vector<std::vector<double>>& values) {
+  engine().invalidate_parts();
   // Draws of members go through the factor of their joint variable.
   std::vector<NamedArray> of_members;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -292,7 +293,8 @@ Result<bool> Instance::put_draw(const std::vector<std::vector<double>>& values) 
       x[i] = !v.value_plate ? value : static_cast<double>(i % width) == value ? 1 : 0;
     }
   }
-  if (const std::int32_t s = machine::call_on_kept(engine().machine(), engine().model().expectations)) return failed(s);
+  if (const std::int32_t s = machine::call_on_stored(engine().machine(), engine().model().expectations))
+    return failed(s);
   return true;
 }
 
@@ -300,9 +302,9 @@ Result<Instance::Started> Instance::start(std::uint64_t seed, std::uint64_t rest
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
   // The random numbers depend on seed and restart alone, so all methods begin at the same start.
-  const Placed placed = any_start(engine(), kind, Rng(seed, restart));
+  const StartResult placed = start_with_fallback(engine(), kind, Rng(seed, restart));
   if (!placed.kind) return failed(placed.failed);
-  restart_at(engine(), *placed.kind);
+  set_restart(engine(), *placed.kind);
   return Started{*placed.kind, placed.failed == 0 ? "" : engine().describe(placed.failed)};
 }
 
@@ -359,7 +361,7 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
                                    : fmt::format("has {} numbers, the model needs {}", a.values.size(), wanted);
       return Error{ExitCode::data, source, fmt::format("'{}' {}", printable(a.name), what), {}};
     }
-    put_members(model_, joint, given, plate_sizes_, factor);
+    set_members(model_, joint, given, plate_sizes_, factor);
     std::ranges::move(factor, std::back_inserter(arrays));
   }
   return arrays;
@@ -367,7 +369,7 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
 
 Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::string& source) {
   bool of_items = false;
-  engine().forget_parts();
+  engine().invalidate_parts();
   const Result<std::vector<NamedArray>> joined = with_members_joined(given, source);
   if (!joined) return joined.error();
   for (const NamedArray& a : *joined) {
@@ -391,7 +393,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
                    {fmt::format("parameters: {}", fmt::join(known, ", "))}};
     }
     const std::span<double> x = engine().reals(position(slot->buffer));
-    const bool elsewhere = engine().is_elsewhere(position(slot->buffer));
+    const bool elsewhere = engine().is_partial(position(slot->buffer));
     if (engine().machine().whole().length(position(slot->buffer)) != a.values.size()) {
       return Error{ExitCode::data,
                    source,
@@ -402,17 +404,17 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
     of_items = of_items || (slot->local && !slot->streamed);
     if (elsewhere) continue;
     std::copy(a.values.begin(), a.values.end(), x.begin());
-    if (const auto* from = reference(*slot)) add_reference(x, *from, -1);
+    if (const auto* from = reference(*slot)) add_centring_offset(x, *from, -1);
   }
   const machine::Machine& m = engine().machine();
   // Expected statistics follow from the parameters, and tangent points from both.
-  std::int32_t failed = machine::call_on_kept(m, m.model->expectations);
-  if (!failed) failed = machine::touch(m);
+  std::int32_t failed = machine::call_on_stored(m, m.model->expectations);
+  if (!failed) failed = machine::move_tangent_points(m);
   if (failed) return Error{ExitCode::data, source, engine().describe(failed), {}};
   return of_items;
 }
 
-std::vector<std::string> Instance::equal_components() const {
+std::vector<std::string> Instance::symmetric_components() const {
   constexpr double kAlike = 1e-3;  // relative; runs stop before they have converged fully
   // Whether a latent category has the elements of the plate as its values.
   const auto is_value = [&](model::PlateId p) {
@@ -444,19 +446,19 @@ std::vector<std::string> Instance::equal_components() const {
 
 namespace {
 
-/// Returns the array that receives the next draw of a variable, with one draw more in its shape. Throws OtherRun if the
-/// draws of a checkpoint belong to another model.
+/// Returns the array that receives the next draw of a variable, with one draw more in its shape. Throws ReplayMismatch
+/// if the draws of a checkpoint belong to another model.
 NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std::string& name, std::size_t numbers) {
-  if (at >= draws.size() || draws[at].name != name || draws[at].shape.empty()) throw OtherRun();
+  if (at >= draws.size() || draws[at].name != name || draws[at].shape.empty()) throw ReplayMismatch();
   NamedArray& out = draws[at++];
-  if (out.values.size() != static_cast<std::size_t>(out.shape[0]) * numbers) throw OtherRun();
+  if (out.values.size() != static_cast<std::size_t>(out.shape[0]) * numbers) throw ReplayMismatch();
   ++out.shape[0];
   return out;
 }
 
 }  // namespace
 
-void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
+void Instance::append_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
   // Copies of a category are drawn as counts; the key chooses one copy at random for the output.
@@ -493,7 +495,7 @@ void Instance::add_draw(std::vector<NamedArray>& draws, bool locals, Origin orig
                                                                                    position(slot.buffer), element)));
     }
     const auto* from = origin == Origin::zero ? reference(slot) : nullptr;
-    if (from) add_reference(std::span(to.values).last(x.size()), *from, 1);
+    if (from) add_centring_offset(std::span(to.values).last(x.size()), *from, 1);
   }
 }
 
@@ -502,13 +504,13 @@ std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     // Factors of items that a window or file holds are not in memory as a whole.
-    if (slot.local && (!locals || engine().is_elsewhere(position(slot.buffer)))) continue;
+    if (slot.local && (!locals || engine().is_partial(position(slot.buffer)))) continue;
     // The sources of counts follow from the other factors.
     if (model::is_source(model_[slot.variable])) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
     if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr)
-      add_reference(out.back().values, *from, 1);
+      add_centring_offset(out.back().values, *from, 1);
     if (is_first_of_joint(slot))
       std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_),
                         std::back_inserter(out));

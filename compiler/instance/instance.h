@@ -22,7 +22,7 @@ namespace lehr {
 /// What the locations in arrays of a posterior are measured from.
 enum class Origin {
   zero,      // zero, as the user's data are
-  reference  // the reference values of Instance::tell_from, as the centred model inside has them
+  reference  // the reference values of Instance::set_offsets, as the centred model inside has them
 };
 
 /// Out-of-core data: items whose data are read from files each time they are worked on.
@@ -67,7 +67,7 @@ class Instance {
 
   /// Sets the reference values that were subtracted from model and data (about_references). From then on, arrays that
   /// come in by name have them subtracted, and arrays that go out have them added.
-  void tell_from(References references) { references_ = std::move(references); }
+  void set_offsets(CentringOffsets references) { references_ = std::move(references); }
 
   /// Returns the engine, which owns the memory and runs the functions.
   Engine& engine();
@@ -106,16 +106,16 @@ class Instance {
 
   /// Returns the names of the global variables whose elements are equal for all values of a latent category, if this is
   /// so for all such variables; else none. In such a symmetric solution no sweep can separate the values.
-  std::vector<std::string> equal_components() const;
+  std::vector<std::string> symmetric_components() const;
 
   /// Overwrites the current draws of a sampler. `values` has the packed values of each variable, by VariableId; a
   /// variable with none keeps its draw. Only for models with sample factors.
-  Result<bool> put_draw(const std::vector<std::vector<double>>& values);
+  Result<bool> set_draw(const std::vector<std::vector<double>>& values);
 
   /// Appends the current draw of each variable to `draws`, whose arrays have the axes [draw] and those of the variable.
   /// An empty `draws` is filled. `locals` includes local variables, if they are stored (LowerOptions::save_locals).
   /// Only for models with sample factors.
-  void add_draw(std::vector<NamedArray>& draws, bool locals, Origin origin = Origin::zero) const;
+  void append_draw(std::vector<NamedArray>& draws, bool locals, Origin origin = Origin::zero) const;
 
   /// Returns the parameters of all factors as arrays `variable.parameter`, and the marginals of members of joint
   /// variables. `locals` includes those of local variables, which a window does not have. Auxiliary sources of counts
@@ -127,14 +127,14 @@ class Instance {
   struct Compiled;
   /// Makes the functions and the engine. Throws NoRoom, with the names of the buffers.
   static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,
-                                           std::int64_t window, Supplied supplied);
+                                           std::int64_t window, LoaderFunctions supplied);
 
   /// Returns the callbacks by which the engine loads out-of-core items; empty ones if all data are in memory.
-  Supplied supplied();
+  LoaderFunctions supplied();
   /// Returns the value of each size slot of the program, for the given number of elements of each plate.
   std::vector<std::int64_t> sizes_for(const std::vector<std::int64_t>& plates) const;
   /// Copies the data into the engine's buffers. Missing integers become -1.
-  void place_data(const BoundData& data);
+  void copy_data(const BoundData& data);
   /// Returns an Error for the first data matrix that must be symmetric and is not.
   std::optional<Error> asymmetric_matrix() const;
   /// Returns the Error for a status of the generated code other than 0.
@@ -152,8 +152,8 @@ class Instance {
   /// joint variable has arrays of its own, these are used. An Error if the length of an array is not the member's.
   Result<std::vector<NamedArray>> with_members_joined(std::vector<NamedArray> arrays, const std::string& source) const;
 
-  /// The reference values that are subtracted from locations, by VariableId; see tell_from().
-  References references_;
+  /// The reference values that are subtracted from locations, by VariableId; see set_offsets().
+  CentringOffsets references_;
   /// The model that was compiled; it belongs to the Analysed.
   const model::Model& model_;
   /// The schedule of the model; it belongs to the Analysed.
@@ -163,7 +163,7 @@ class Instance {
   /// Where the data of out-of-core items are read from.
   ItemSource source_;
   /// The ranges of out-of-core items whose data are in memory now.
-  std::vector<ItemRange> brought_;
+  std::vector<ItemRange> loaded_;
   /// The Loops program of the model, and its interface.
   loops::Lowered lowered_;
   /// The tables that describe the program to the machine (runtime/machine).

@@ -56,23 +56,23 @@ struct JointArrays {
 };
 
 /// Returns the family of a member's marginal.
-const math::FamilyRow& family_of(const MemberNumbers& x) { return math::member_family(x.support, x.joint); }
+const math::FamilyRow& family_of(const MemberLayout& x) { return math::marginal_family(x.support, x.joint); }
 /// Returns the names of that family's parameters.
-math::RoleNames names_of(const MemberNumbers& x) { return math::role_names(family_of(x)); }
+math::RoleNames names_of(const MemberLayout& x) { return math::role_names(family_of(x)); }
 
 /// Returns the number as an index of Eigen.
 Eigen::Index index(std::size_t k) { return static_cast<Eigen::Index>(k); }
 
 /// The position of an element of a member in the joint variable: all its numbers are coordinates of one element.
-struct Place {
+struct ElementPosition {
   std::size_t element;                   // of the joint variable
   std::vector<std::size_t> coordinates;  // one for each number of the member's element
 };
 
 /// Returns the position of the k-th element of a member. `extent` is that of the joint variable's event axis.
-Place place_of(const MemberNumbers& x, std::size_t k, std::size_t extent) {
+ElementPosition element_position(const MemberLayout& x, std::size_t k, std::size_t extent) {
   const std::size_t coordinates = coordinates_of(x.joint, extent);
-  Place out{x.at[k * x.width] / coordinates, {}};
+  ElementPosition out{x.at[k * x.width] / coordinates, {}};
   for (std::size_t j = 0; j < x.width; ++j)
     out.coordinates.push_back(x.at[k * x.width + j] % coordinates);
   return out;
@@ -89,19 +89,19 @@ Matrix marginal_precision(const Matrix& covariance, const std::vector<std::size_
 }
 
 /// Returns the mean and precision of each member of a Normal vector.
-std::vector<NamedArray> normal_marginals(const std::vector<MemberNumbers>& members, const NamedArray& mean,
+std::vector<NamedArray> normal_marginals(const std::vector<MemberLayout>& members, const NamedArray& mean,
                                          const NamedArray& precision) {
   const auto n = static_cast<std::size_t>(mean.shape.back());
   std::vector<Matrix> covariance;
   for (std::size_t e = 0; e < mean.values.size() / n; ++e)
     covariance.push_back(Eigen::Map<const Matrix>(precision.values.data() + e * n * n, index(n), index(n)).inverse());
   std::vector<NamedArray> out;
-  for (const MemberNumbers& x : members) {
+  for (const MemberLayout& x : members) {
     const math::RoleNames names = names_of(x);
     NamedArray location{x.name + "." + names.location, x.shape, {}}, own{x.name + "." + names.precision, x.shape, {}};
     if (x.support == math::Support::vector) own.shape.push_back(x.shape.back());
     for (std::size_t k = 0; k < x.at.size() / x.width; ++k) {
-      const Place p = place_of(x, k, n);
+      const ElementPosition p = element_position(x, k, n);
       for (const std::size_t c : p.coordinates)
         location.values.push_back(mean.values[p.element * n + c]);
       const Matrix q = marginal_precision(covariance[p.element], p.coordinates);
@@ -115,10 +115,10 @@ std::vector<NamedArray> normal_marginals(const std::vector<MemberNumbers>& membe
 
 /// Returns the probabilities of the category, and the mean and precision of the number: those of its mixture of
 /// Normals.
-std::vector<NamedArray> switched_marginals(const std::vector<MemberNumbers>& members, const NamedArray& probs,
+std::vector<NamedArray> switched_marginals(const std::vector<MemberLayout>& members, const NamedArray& probs,
                                            const NamedArray& mean, const NamedArray& precision) {
   const auto values = static_cast<std::size_t>(probs.shape.back());
-  const MemberNumbers &chosen = members[0], &number = members[1];
+  const MemberLayout &chosen = members[0], &number = members[1];
   const bool bit = chosen.support == math::Support::bit;
   NamedArray q{chosen.name + "." + names_of(chosen).probabilities, chosen.shape, {}};
   if (!bit) q.shape.push_back(probs.shape.back());
@@ -144,16 +144,16 @@ std::vector<NamedArray> switched_marginals(const std::vector<MemberNumbers>& mem
 }
 
 /// Returns Student's t for the members of a scaled vector, and the Gamma of their precision.
-std::vector<NamedArray> scaled_marginals(const std::vector<MemberNumbers>& members, const std::string& joint,
+std::vector<NamedArray> scaled_marginals(const std::vector<MemberLayout>& members, const std::string& joint,
                                          const std::vector<NamedArray>& factor, const NamedArray& mean) {
   const NamedArray &scale = *parameter(factor, joint, math::kScaledNames.scale),
                    &shape = *parameter(factor, joint, math::kScaledNames.shape),
                    &rate = *parameter(factor, joint, math::kScaledNames.rate);
   // The Normal marginals, in units of 1 / tau.
   std::vector<NamedArray> out =
-      normal_marginals(std::vector<MemberNumbers>(members.begin(), members.end() - 1), mean, scale);
+      normal_marginals(std::vector<MemberLayout>(members.begin(), members.end() - 1), mean, scale);
   const auto n = static_cast<std::size_t>(mean.shape.back());
-  for (const MemberNumbers& x : members) {
+  for (const MemberLayout& x : members) {
     if (x.support == math::Support::positive) {
       for (const NamedArray* of : {&shape, &rate}) {
         NamedArray& to =
@@ -181,14 +181,14 @@ std::vector<NamedArray> scaled_marginals(const std::vector<MemberNumbers>& membe
 }
 
 /// The suffix of arrays of draws.
-constexpr const char* kDrawn = ".value";
+constexpr const char* kValueSuffix = ".value";
 
 /// Returns the values of the members from the arrays of a sample factor.
-std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<MemberNumbers>& members,
+std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<MemberLayout>& members,
                                        const NamedArray& value, const NamedArray* number) {
   std::vector<NamedArray> out;
-  for (const MemberNumbers& x : members) {
-    NamedArray& to = out.emplace_back(NamedArray{x.name + kDrawn, x.shape, {}});
+  for (const MemberLayout& x : members) {
+    NamedArray& to = out.emplace_back(NamedArray{x.name + kValueSuffix, x.shape, {}});
     for (const std::size_t at : x.at) {
       if (joint == math::Support::scaled) {
         const auto n = static_cast<std::size_t>(number->shape.back());
@@ -209,13 +209,13 @@ std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<Me
 }
 
 /// Writes the mean, draw and precision of one member into the joint factor.
-void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, const JointArrays<NamedArray>& to) {
+void put_normal(const MemberLayout& x, const std::vector<NamedArray>& given, const JointArrays<NamedArray>& to) {
   const JointArrays<const NamedArray> own_arrays(x, family_of(x), given);
   NamedArray& numbers = to.number ? *to.number : to.value ? *to.value : *to.location;
   const auto extent = static_cast<std::size_t>(numbers.shape.back());
-  for (const NamedArray* from : {own_arrays.location, parameter(given, x.name, kDrawn + 1)})
+  for (const NamedArray* from : {own_arrays.location, parameter(given, x.name, kValueSuffix + 1)})
     for (std::size_t i = 0; from && i < x.at.size(); ++i) {
-      const Place p = place_of(x, i / x.width, extent);
+      const ElementPosition p = element_position(x, i / x.width, extent);
       numbers.values[p.element * extent + p.coordinates[i % x.width]] = from->values[i];
     }
   const NamedArray* own = own_arrays.precision;
@@ -223,7 +223,7 @@ void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, co
   if (!own || !precision) return;
   const auto n = static_cast<std::size_t>(to.location->shape.back());
   for (std::size_t k = 0; k < x.at.size() / x.width; ++k) {
-    const Place p = place_of(x, k, n);
+    const ElementPosition p = element_position(x, k, n);
     for (std::size_t i = 0; i < x.width; ++i) {
       // Correlations with all other coordinates are removed: the rows and columns become 0.
       double* row = precision->values.data() + (p.element * n + p.coordinates[i]) * n;
@@ -239,16 +239,16 @@ void put_normal(const MemberNumbers& x, const std::vector<NamedArray>& given, co
 
 /// Writes arrays of members into the factor of a scaled vector. A draw of the precision becomes its mean, and
 /// precisions of the vector's numbers are converted to units of tau.
-void put_scaled(const std::vector<MemberNumbers>& members, const std::string& joint, std::vector<NamedArray> given,
+void put_scaled(const std::vector<MemberLayout>& members, const std::string& joint, std::vector<NamedArray> given,
                 JointArrays<NamedArray> to, std::vector<NamedArray>& factor) {
-  const MemberNumbers& precision = members.back();
+  const MemberLayout& precision = members.back();
   NamedArray& numbers = to.number ? *to.number : *to.location;
   const std::size_t coordinates = coordinates_of(precision.joint, static_cast<std::size_t>(numbers.shape.back()));
   NamedArray *shape = parameter(factor, joint, math::kScaledNames.shape),
              *rate = parameter(factor, joint, math::kScaledNames.rate);
   for (std::size_t i = 0; i < precision.at.size(); ++i) {
     const std::size_t e = precision.at[i] / coordinates;
-    const NamedArray* value = parameter(given, precision.name, kDrawn + 1);
+    const NamedArray* value = parameter(given, precision.name, kValueSuffix + 1);
     if (to.value) {
       if (value) to.value->values[e] = value->values[i];
       continue;
@@ -259,7 +259,7 @@ void put_scaled(const std::vector<MemberNumbers>& members, const std::string& jo
     if (value) rate->values[e] = shape->values[e] / value->values[i];
   }
   to.precision = parameter(factor, joint, math::kScaledNames.scale);
-  for (const MemberNumbers& x : members) {
+  for (const MemberLayout& x : members) {
     if (&x == &precision) break;
     NamedArray* own = parameter(given, x.name, names_of(x).precision);
     for (std::size_t i = 0; own && to.precision && i < own->values.size(); ++i) {
@@ -272,12 +272,12 @@ void put_scaled(const std::vector<MemberNumbers>& members, const std::string& jo
 
 /// Writes arrays of members into the factor of a switched pair. The number gets the same mean and precision for every
 /// value of the category.
-void put_switched(const std::vector<MemberNumbers>& members, const std::vector<NamedArray>& given,
+void put_switched(const std::vector<MemberLayout>& members, const std::vector<NamedArray>& given,
                   const JointArrays<NamedArray>& to) {
   NamedArray& probs = to.value ? *to.value : *to.probabilities;
   NamedArray& mean = to.number ? *to.number : *to.location;
   const auto n = static_cast<std::size_t>(probs.shape.back());
-  const MemberNumbers &chosen = members[0], &number = members[1];
+  const MemberLayout &chosen = members[0], &number = members[1];
   const JointArrays<const NamedArray> of_choice(chosen, family_of(chosen), given),
       of_number(number, family_of(number), given);
   const bool bit = chosen.support == math::Support::bit;
@@ -286,7 +286,7 @@ void put_switched(const std::vector<MemberNumbers>& members, const std::vector<N
       double& x = probs.values[chosen.at[i] / 2 * n + k];
       if (const NamedArray* p = of_choice.probabilities)
         x = !bit ? p->values[i * n + k] : k == 1 ? p->values[i] : 1 - p->values[i];
-      const NamedArray* value = parameter(given, chosen.name, kDrawn + 1);
+      const NamedArray* value = parameter(given, chosen.name, kValueSuffix + 1);
       if (value) x = value->values[i] == static_cast<double>(k) ? 1 : 0;
     }
   }
@@ -305,10 +305,10 @@ std::size_t coordinates_of(math::Support joint, std::size_t extent) {
   return joint == math::Support::scaled ? extent + 1 : extent;
 }
 
-MemberNumbers member_numbers(std::string name, math::Support support, const JointShape& joint,
-                             const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
-                             std::size_t first) {
-  MemberNumbers out{std::move(name), support, joint.support, {}, product(event), {}};
+MemberLayout member_layout(std::string name, math::Support support, const JointShape& joint,
+                           const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
+                           std::size_t first) {
+  MemberLayout out{std::move(name), support, joint.support, {}, product(event), {}};
   std::vector<std::optional<std::size_t>> shared(axes.size());  // the axis of the joint variable over the same plate
   for (std::size_t k = 0; k < joint.axes.size(); ++k) {
     std::size_t x = 0;
@@ -337,25 +337,25 @@ MemberNumbers member_numbers(std::string name, math::Support support, const Join
   return out;
 }
 
-std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId joint,
-                                      const std::vector<std::int64_t>& sizes) {
+std::vector<MemberLayout> members_of(const model::Model& m, model::VariableId joint,
+                                     const std::vector<std::int64_t>& sizes) {
   const auto axes_of = [&](const model::Variable& v) {
     std::vector<PackedAxis> out;
-    for (const model::PlateId p : packed_axes(m, v.axes, {}))
+    for (const model::PlateId p : stored_axes(m, v.axes, {}))
       out.push_back({m[m[p].set].name, sizes[m[p].set.index()]});
     return out;
   };
   const model::Variable& v = m[joint];
   const std::size_t extent = v.event.empty() ? 1 : static_cast<std::size_t>(sizes[v.event[0].index()]);
   const JointShape shape{v.support, axes_of(v), coordinates_of(v.support, extent)};
-  std::vector<MemberNumbers> out;
+  std::vector<MemberLayout> out;
   std::size_t first = 0;
   for (const model::Member& member : v.auxiliary->members) {
     const model::Variable& x = m[member.variable];
     std::vector<std::int64_t> event;
     for (const model::PlateId p : x.event)
       event.push_back(sizes[m[p].set.index()]);
-    out.push_back(member_numbers(x.name, x.support, shape, axes_of(x), event, first));
+    out.push_back(member_layout(x.name, x.support, shape, axes_of(x), event, first));
     std::size_t own = 1;
     for (const model::PlateId p : model::coordinate_plates(m, member))
       own *= static_cast<std::size_t>(sizes[p.index()]);
@@ -364,12 +364,12 @@ std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId j
   return out;
 }
 
-std::vector<double> known_numbers(const model::Model& m, model::VariableId joint, const BoundData& data) {
+std::vector<double> observed_numbers(const model::Model& m, model::VariableId joint, const BoundData& data) {
   std::size_t n = 1;
-  for (const std::int64_t extent : packed_shape(m, data, m[joint].axes, m[joint].event))
+  for (const std::int64_t extent : stored_shape(m, data, m[joint].axes, m[joint].event))
     n *= static_cast<std::size_t>(extent);
   std::vector<double> out(n, std::nan(""));
-  const std::vector<MemberNumbers> members = members_of(m, joint, data.sizes);
+  const std::vector<MemberLayout> members = members_of(m, joint, data.sizes);
   for (std::size_t k = 0; k < members.size(); ++k) {
     const std::vector<double>& values = data.observed[m[joint].auxiliary->members[k].variable.index()].values;
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -380,7 +380,7 @@ std::vector<double> known_numbers(const model::Model& m, model::VariableId joint
 
 std::vector<NamedArray> marginals(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& factor,
                                   const std::vector<std::int64_t>& sizes) {
-  const std::vector<MemberNumbers> members = members_of(m, joint, sizes);
+  const std::vector<MemberLayout> members = members_of(m, joint, sizes);
   const JointArrays<const NamedArray> from(m[joint], math::joint_family(m[joint].support), factor);
   if (from.value) return values_at_draw(m[joint].support, members, *from.value, from.number);
   if (m[joint].support == math::Support::scaled)
@@ -396,13 +396,13 @@ std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw
   return {static_cast<double>(std::max_element(draw.begin() + 1, draw.end()) - draw.begin() - 1), draw[0]};
 }
 
-void put_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
+void set_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor) {
-  const std::vector<MemberNumbers> members = members_of(m, joint, sizes);
+  const std::vector<MemberLayout> members = members_of(m, joint, sizes);
   const JointArrays<NamedArray> to(m[joint], math::joint_family(m[joint].support), factor);
   if (is_switched(m, joint)) return put_switched(members, given, to);
   if (m[joint].support == math::Support::scaled) return put_scaled(members, m[joint].name, given, to, factor);
-  for (const MemberNumbers& x : members)
+  for (const MemberLayout& x : members)
     put_normal(x, given, to);
 }
 

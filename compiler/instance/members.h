@@ -24,7 +24,7 @@ struct PackedAxis {
 /// Where the numbers of a member are among those of the joint variable, which form an array [element, coordinate]. A
 /// category with the number that it switches has two coordinates, one for each member. A scaled vector has its
 /// precision as the last coordinate.
-struct MemberNumbers {
+struct MemberLayout {
   /// The name of the member variable.
   std::string name;
   /// The support of the member variable: real, vector, positive, bit or category.
@@ -55,17 +55,17 @@ struct JointShape {
 /// Returns where the numbers of a member with these axes and event extents are. Its coordinates begin at `first`. An
 /// axis over a plate of the joint variable selects the element, matched by name in order; all others and the event axes
 /// number the coordinates, row-major.
-MemberNumbers member_numbers(std::string name, math::Support support, const JointShape& joint,
-                             const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
-                             std::size_t first);
+MemberLayout member_layout(std::string name, math::Support support, const JointShape& joint,
+                           const std::vector<PackedAxis>& axes, const std::vector<std::int64_t>& event,
+                           std::size_t first);
 
 /// Returns where the numbers of each member of a joint variable are. `sizes` has the number of elements of each plate
 /// by PlateId, for a nested plate those of all rows together.
-std::vector<MemberNumbers> members_of(const model::Model& m, model::VariableId joint,
-                                      const std::vector<std::int64_t>& sizes);
+std::vector<MemberLayout> members_of(const model::Model& m, model::VariableId joint,
+                                     const std::vector<std::int64_t>& sizes);
 
 /// Returns the numbers of the joint variable that the data give for its members, packed, and NaN for all others.
-std::vector<double> known_numbers(const model::Model& m, model::VariableId joint, const BoundData& data);
+std::vector<double> observed_numbers(const model::Model& m, model::VariableId joint, const BoundData& data);
 
 /// Returns the marginals of all members as arrays `member.parameter`, from the parameters of the joint factor, which
 /// are named "joint.parameter". A category has probabilities. A number or vector has a mean and a precision, the
@@ -81,7 +81,7 @@ std::vector<double> by_coordinate(bool switched, const std::vector<double>& draw
 
 /// Writes arrays of members (named as by marginals) into the parameters of the joint factor: means, probabilities and
 /// values directly, precisions as blocks without correlations. The lengths must be right.
-void put_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
+void set_members(const model::Model& m, model::VariableId joint, const std::vector<NamedArray>& given,
                  const std::vector<std::int64_t>& sizes, std::vector<NamedArray>& factor);
 
 }  // namespace lehr

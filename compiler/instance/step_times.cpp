@@ -18,21 +18,21 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
   const auto add = [&](std::string step, const std::vector<std::size_t>& parts) {
     StepTime row{std::move(step), functions.account(parts[0]).calls, 0, {}};
     const auto take = [&](std::size_t f) {
-      const Functions::Account account = functions.account(f);
+      const Functions::FunctionCost account = functions.account(f);
       row.seconds += 1e-9 * static_cast<double>(account.nanoseconds);
       row.work += account.work;
       seen.insert(f);
     };
     for (const std::size_t f : parts) {
       take(f);
-      for (const loops::Phase& phase : lowered.program.functions[f].phases)
+      for (const loops::ParallelRegion& phase : lowered.program.functions[f].phases)
         take(phase.function);
     }
     out.push_back(row);
   };
   std::set<std::size_t> sums;  // functions that form cached sums, on behalf of several steps
   for (const loops::Function& f : lowered.program.functions)
-    for (const loops::Kept& kept : f.kept)
+    for (const loops::CachedSums& kept : f.kept)
       sums.insert(kept.function);
   const auto named = [&](conditionals::BlockId b) {
     const conditionals::Block& block = s.conditionals[b];

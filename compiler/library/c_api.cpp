@@ -215,11 +215,11 @@ json describe(const lehr::model::Model& m) {
   json data = json::array(), variables = json::array(), plates = json::array();
   for (const lehr::model::Given& g : m.givens)
     data.push_back({{"name", g.name},
-                    {"axes", names(packed_axes(m, g.axes, {}))},
+                    {"axes", names(stored_axes(m, g.axes, {}))},
                     {"event", names(g.event)},
                     {"observed", false}});
   for (const lehr::model::Variable& v : m.variables) {
-    json entry = {{"name", v.name}, {"axes", names(packed_axes(m, v.axes, {}))}, {"event", names(v.event)}};
+    json entry = {{"name", v.name}, {"axes", names(stored_axes(m, v.axes, {}))}, {"event", names(v.event)}};
     if (v.value_plate) entry["values"] = m[m[*v.value_plate].set].name;
     if (v.observed) entry["observed"] = true;
     (v.observed ? data : variables).push_back(entry);

@@ -28,7 +28,7 @@ Error untyped(const std::string& name) { return wrong(name, "the value is neithe
 using Sizes = std::map<std::string, std::int64_t>;
 
 /// Reads whole numbers by plate. If `more` is not null, the text "+5" goes there as 5.
-std::optional<Error> take_sizes(const std::string& where, const json& value, Sizes& to, Sizes* more) {
+std::optional<Error> read_plate_sizes(const std::string& where, const json& value, Sizes& to, Sizes* more) {
   if (!value.is_object()) return wrong(where, "sizes are numbers by the names of plates");
   for (const auto& [plate, size] : value.items()) {
     const std::string text = size.is_string() ? size.get<std::string>() : size.dump();
@@ -45,14 +45,14 @@ std::optional<Error> take_sizes(const std::string& where, const json& value, Siz
 }
 
 /// An option's name, and the function that reads its value.
-struct Taker {
+struct OptionReader {
   std::string name;
   std::function<std::optional<Error>(const json&)> take;
 };
 
 /// Returns a Taker for a number in a range.
 template <class T>
-Taker number(std::string name, T& to, const OptionRange& range) {
+OptionReader number(std::string name, T& to, const OptionRange& range) {
   const auto take = [name, &to, range](const json& value) -> std::optional<Error> {
     const std::optional<std::string> text = typed(value);
     if (!text) return untyped(name);
@@ -71,19 +71,19 @@ Taker number(std::string name, T& to, const OptionRange& range) {
 }
 
 /// Returns a Taker for sizes of plates.
-Taker sizes(std::string name, Sizes& to, Sizes* more = nullptr) {
-  const auto take = [name, &to, more](const json& value) { return take_sizes(name, value, to, more); };
+OptionReader sizes(std::string name, Sizes& to, Sizes* more = nullptr) {
+  const auto take = [name, &to, more](const json& value) { return read_plate_sizes(name, value, to, more); };
   return {std::move(name), take};
 }
 
 /// Reads all options of an object.
-std::optional<Error> take_all(const json& options, const std::vector<Taker>& takers) {
+std::optional<Error> read_options(const json& options, const std::vector<OptionReader>& takers) {
   std::vector<std::string> known;
-  for (const Taker& t : takers)
+  for (const OptionReader& t : takers)
     known.push_back(t.name);
   for (const auto& [name, value] : options.items()) {
     if (value.is_null()) continue;
-    const auto taker = std::ranges::find(takers, name, &Taker::name);
+    const auto taker = std::ranges::find(takers, name, &OptionReader::name);
     if (taker == takers.end()) return unknown_option(name, known);
     if (std::optional<Error> e = taker->take(value)) return e;
   }
@@ -121,8 +121,8 @@ Result<CompileOptions> compile_options(const json& settings) {
     }
     return std::nullopt;
   };
-  if (auto e =
-          take_all(settings, {{"name", text}, {"constants", constants}, sizes("sizes", out.sizes), {"labels", labels}}))
+  if (auto e = read_options(settings,
+                            {{"name", text}, {"constants", constants}, sizes("sizes", out.sizes), {"labels", labels}}))
     return *e;
   return out;
 }
@@ -140,10 +140,10 @@ Result<NamedOptions> named_options(const json& options) {
 
 Result<PredictOptions> predict_options(const json& options) {
   PredictOptions out;
-  if (auto e = take_all(options, {number("draws", out.draws, kDrawsRange), number("seed", out.seed, kSeedRange),
-                                  number("local_iters", out.local_iterations, kLocalIterationsRange),
-                                  number("local_tol", out.local_tolerance, kToleranceRange),
-                                  sizes("sizes", out.sizes, &out.more), sizes("more", out.more)}))
+  if (auto e = read_options(options, {number("draws", out.draws, kDrawsRange), number("seed", out.seed, kSeedRange),
+                                      number("local_iters", out.local_iterations, kLocalIterationsRange),
+                                      number("local_tol", out.local_tolerance, kToleranceRange),
+                                      sizes("sizes", out.sizes, &out.more), sizes("more", out.more)}))
     return *e;
   return out;
 }
@@ -151,7 +151,8 @@ Result<PredictOptions> predict_options(const json& options) {
 Result<ScoreOptions> score_options(const json& options) {
   ScoreOptions out;
   double holdout = 0;
-  if (auto e = take_all(options, {number("holdout", holdout, kPartRange), number("seed", out.seed, kSeedRange)}))
+  if (auto e =
+          read_options(options, {number("holdout", holdout, kProportionRange), number("seed", out.seed, kSeedRange)}))
     return *e;
   if (holdout > 0) out.holdout = holdout;
   return out;
@@ -159,8 +160,8 @@ Result<ScoreOptions> score_options(const json& options) {
 
 Result<DrawOptions> draw_options(const json& options) {
   DrawOptions out;
-  if (auto e = take_all(options, {number("draws", out.draws, kScheduleRange), number("seed", out.seed, kSeedRange),
-                                  sizes("sizes", out.sizes)}))
+  if (auto e = read_options(options, {number("draws", out.draws, kScheduleRange), number("seed", out.seed, kSeedRange),
+                                      sizes("sizes", out.sizes)}))
     return *e;
   return out;
 }

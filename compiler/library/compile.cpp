@@ -36,7 +36,7 @@ Compilation compile(std::string_view text, CompileOptions options) {
   std::optional<model::Model> resolved = read(source, diagnostics);
   std::optional<Analysed> complete = resolved ? analyse(*resolved, {}, diagnostics) : std::nullopt;
   Compilation out;
-  const std::vector<Diagnostic> all = advised(diagnostics, source);
+  const std::vector<Diagnostic> all = with_tested_proposals(diagnostics, source);
   for (const Diagnostic& d : all)
     out.messages.push_back(message_of(d, source));
   std::ranges::stable_sort(out.messages, {}, [](const Message& m) { return std::tuple(m.line, m.column); });

@@ -73,7 +73,7 @@ std::string fault(const DataView& v) {
 std::string wrong_text(const DataView& v) {
   const auto* text = std::get_if<DataView::Text>(&v.values);
   for (std::size_t k = 0; text && k < text->size(); ++k)
-    if ((*text)[k] && not_utf8((*text)[k])) return fmt::format("value {} is not UTF-8", k);
+    if ((*text)[k] && find_invalid_utf8((*text)[k])) return fmt::format("value {} is not UTF-8", k);
   return "";
 }
 

@@ -32,14 +32,14 @@ Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, 
   Result<std::optional<BoundModel>> bound =
       bind_and_analyse(p.resolved, p.complete, std::move(*dataset), settings, diagnostics);
   if (!bound) return plain(bound.error());
-  if (!*bound) return Error{ExitCode::model, p.source.name, render_advised(diagnostics, p.source), {}};
+  if (!*bound) return Error{ExitCode::model, p.source.name, render_tested(diagnostics, p.source), {}};
   return std::move(**bound);
 }
 
 /// Formats each warning with its notes as one line.
-std::vector<std::string> one_line_each(const std::vector<Caution>& cautions) {
+std::vector<std::string> warning_lines(const std::vector<Warning>& cautions) {
   std::vector<std::string> out;
-  for (const Caution& c : cautions)
+  for (const Warning& c : cautions)
     out.push_back(c.notes.empty() ? c.text : fmt::format("{} ({})", c.text, fmt::join(c.notes, "; ")));
   return out;
 }
@@ -113,9 +113,9 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
       out.all[*out.best].items.clear();
     }
     out.best = out.all.size() - 1;
-    std::vector<Caution> cautions = fitting.cautions(run);
-    cautions.insert(cautions.begin(), run.at_start.begin(), run.at_start.end());
-    out.warnings = one_line_each(cautions);
+    std::vector<Warning> cautions = fitting.cautions(run);
+    cautions.insert(cautions.begin(), run.initial_warnings.begin(), run.initial_warnings.end());
+    out.warnings = warning_lines(cautions);
     out.global = fitting.instance().posterior(false);
   }
   if (!out.best) return *failed_start;
@@ -139,13 +139,13 @@ void take(Runs& runs, Fit::Impl& to) {
 /// For a sampler, replaces the results of the last chain by those of all chains together. Does nothing for other
 /// methods.
 void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohmann::json& summary) {
-  const std::vector<const GibbsReport*> chains = whole_chains(runs.all);
+  const std::vector<const GibbsReport*> chains = complete_chains(runs.all);
   if (chains.empty()) return;
   const ChainSummary drawn = summarise(chains);
   summary.merge_patch(to_json(drawn));
   to.run.posterior = to.global = drawn.moments;
   if (const auto& e = drawn.evidence) to.log_evidence = {e->log_evidence, e->error};
-  std::ranges::move(one_line_each(cautions(drawn, fitting.model(), fitting.data())), std::back_inserter(to.warnings));
+  std::ranges::move(warning_lines(cautions(drawn, fitting.model(), fitting.data())), std::back_inserter(to.warnings));
   to.draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
 }
 
@@ -155,7 +155,7 @@ PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; 
 }  // namespace
 
 Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options, const Callback& callback) const {
-  Result<FitSettings> settings = settings_of(options);
+  Result<FitSettings> settings = to_fit_settings(options);
   if (!settings) return plain(settings.error());
   Result<std::vector<NamedArray>> init = arrays_of(options.init);
   if (!init) return init.error();
@@ -180,10 +180,10 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   take(*runs, *out);
   take_chains(fitting, *runs, *out, summary);
   out->warnings.insert(out->warnings.end(), runs->failures.begin(), runs->failures.end());
-  out->warnings.insert(out->warnings.begin(), fitting.data().remarks.begin(), fitting.data().remarks.end());
+  out->warnings.insert(out->warnings.begin(), fitting.data().warnings.begin(), fitting.data().warnings.end());
   for (std::string& warning : out->warnings)
     warning = spelled(std::move(warning), "");
-  std::vector<Caution> warnings;
+  std::vector<Warning> warnings;
   for (const std::string& warning : out->warnings)
     warnings.push_back({warning, {}});
   summary["warnings"] = to_json(warnings);
@@ -193,7 +193,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
 }
 
 Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const {
-  if (std::optional<Error> e = other_model(*impl_, fit.impl())) return *e;
+  if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
   Result<BoundModel> bound = bound_to(*impl_, data, fit.impl().settings);
   if (!bound) return bound.error();
   auto out = std::make_shared<Fit::Impl>();
@@ -222,9 +222,9 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
 
 Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data, std::optional<double> holdout,
                                     std::uint64_t seed) const {
-  if (holdout && !contains(kPartRange, *holdout))
-    return wrong("holdout", fmt::format("{} is not {}", *holdout, describe(kPartRange)));
-  if (std::optional<Error> e = other_model(*impl_, fit.impl())) return *e;
+  if (holdout && !contains(kProportionRange, *holdout))
+    return wrong("holdout", fmt::format("{} is not {}", *holdout, describe(kProportionRange)));
+  if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
   const Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
   HeldOutOptions options;

@@ -34,7 +34,7 @@ struct Fit::Impl {
 };
 
 /// Returns an error if the fit is not one of this program's model: their variables or plates differ.
-std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit);
+std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit);
 
 /// Converts a fit to the form in which predictions and scores read saved fits.
 SavedFit saved(const Fit::Impl& fit);

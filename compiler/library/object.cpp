@@ -128,7 +128,7 @@ embedded::Status ObjectData::read_sizes(const embedded::State& state, const embe
   embedded::State limits{};
   limits.next_sizes = slots_.data();
   limits.room = room.data();
-  return embedded::settle_sizes(view(), limits);
+  return embedded::derive_sizes(view(), limits);
 }
 
 embedded::Status ObjectData::read(const Model& object, const embedded::State& state, const embedded::DataSet* data) {

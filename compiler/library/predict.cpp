@@ -33,7 +33,7 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
                                      const PredictOptions& options) const {
   if (options.draws < 1)
     return Error{ExitCode::usage, "draws", fmt::format("{} draws are not enough", options.draws), {}};
-  if (std::optional<Error> e = other_model(*impl_, fit.impl())) return *e;
+  if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
   const Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();
   const PredictionOptions how{

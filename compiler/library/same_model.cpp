@@ -40,7 +40,7 @@ std::string difference(const model::Model& m, const nlohmann::json& fitted) {
 
 }  // namespace
 
-std::optional<Error> other_model(const Program::Impl& program, const Fit::Impl& fit) {
+std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit) {
   if (fit.summary.empty()) return std::nullopt;  // the state of a built object, which is checked elsewhere
   const nlohmann::json summary = nlohmann::json::parse(fit.summary);
   const std::string of = summary.value("model", std::string());

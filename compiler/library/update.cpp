@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "compiler/advice.h"
-#include "compiler/fitting/carried.h"
 #include "compiler/fitting/held_out.h"
+#include "compiler/fitting/posterior_prior.h"
 #include "compiler/library/impl.h"
 #include "compiler/options/fit_settings.h"
 
@@ -11,15 +11,15 @@ namespace lehr {
 
 Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, double forget, const FitOptions& options,
                             const Callback& callback) const {
-  if (!contains(kPartOrAllRange, forget))
-    return Error{ExitCode::usage, "forget", fmt::format("{} is not {}", forget, describe(kPartOrAllRange)), {}};
-  if (std::optional<Error> e = other_model(*impl_, prior.impl())) return *e;
+  if (!contains(kProportionOrOneRange, forget))
+    return Error{ExitCode::usage, "forget", fmt::format("{} is not {}", forget, describe(kProportionOrOneRange)), {}};
+  if (std::optional<Error> e = model_mismatch(*impl_, prior.impl())) return *e;
   const SavedFit fit = saved_fit(prior.impl().summary, prior.impl().global);
-  const Result<Carried> carried = carry(impl_->resolved, impl_->complete, fit, forget);
+  const Result<PosteriorAsPrior> carried = carry(impl_->resolved, impl_->complete, fit, forget);
   if (!carried) return plain(carried.error());
   Diagnostics diagnostics;
   std::optional<Analysed> complete = analyse(carried->model, {}, diagnostics);
-  if (!complete) return Error{ExitCode::model, impl_->source.name, render_advised(diagnostics, impl_->source), {}};
+  if (!complete) return Error{ExitCode::model, impl_->source.name, render_tested(diagnostics, impl_->source), {}};
   const Program next(std::make_shared<const Impl>(
       Impl{impl_->source, carried->model, std::move(*complete), fitted_settings(impl_->complete, fit)}));
   std::vector<DataView> all(data.begin(), data.end());

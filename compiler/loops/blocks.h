@@ -5,8 +5,8 @@
 // The natural parameters and factors themselves are the work of Updates and Chains.
 #pragma once
 #include "compiler/loops/chains.h"
+#include "compiler/loops/hoisted_sums.h"
 #include "compiler/loops/integrals.h"
-#include "compiler/loops/sums_ahead.h"
 
 namespace lehr::loops {
 
@@ -20,7 +20,7 @@ class Blocks : Part {
         updates_(updates),
         chains_(chains),
         integrals_(integrals),
-        sums_ahead_(shared, terms, updates) {}
+        hoisted_sums_(shared, terms, updates) {}
 
   /// Emits one update of all elements of a stored block whose leading indices are `element`. Elements along sequential
   /// axes are updated one after another, so that each reads the factors just updated. `caller` has the work that is
@@ -43,7 +43,7 @@ class Blocks : Part {
   std::vector<BlockId> parents_first() const;
   /// Emits code that sets the initial factors of a block, for elements whose leading indices are `lead`. They follow
   /// from the block's own statement alone; improper ones become NaN.
-  void form_from_prior(BlockId b, const std::vector<ExprId>& lead);
+  void initialise_from_prior(BlockId b, const std::vector<ExprId>& lead);
   /// Emits code that computes the expected statistics from the parameters. Pairs of chains are formed as if the
   /// elements were independent.
   void recompute_expectations(BlockId b, const std::vector<ExprId>& lead);
@@ -55,12 +55,12 @@ class Blocks : Part {
   /// term must be stored, and the atom must not be an element before another one.
   Uses prior_uses(BlockId b) const;
 
-  Terms& terms_;          // loop nests of terms
-  Residuals& residuals_;  // running sums
-  Updates& updates_;      // factors of single elements
-  Chains& chains_;        // factors of sequences
-  Integrals& integrals_;  // integrated auxiliary variables
-  SumsAhead sums_ahead_;  // sums over data ahead of the elements
+  Terms& terms_;              // loop nests of terms
+  Residuals& residuals_;      // running sums
+  Updates& updates_;          // factors of single elements
+  Chains& chains_;            // factors of sequences
+  Integrals& integrals_;      // integrated auxiliary variables
+  HoistedSums hoisted_sums_;  // sums over data ahead of the elements
 };
 
 }  // namespace lehr::loops

@@ -149,20 +149,22 @@ class Builder {
   /// Marks the function at `position` as one that runs once a fit and needs little optimisation.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
   /// Sets when the contents of an array are needed (loops.h, Needed).
-  void mark_needed(BufferId buffer, Needed needed) { program_.buffers[buffer.index()].needed = needed; }
+  void set_demand(BufferId buffer, Demand needed) { program_.buffers[buffer.index()].needed = needed; }
   /// Sets the number that says at run time whether arrays of this kind are needed: element `at` of `flags`, above 0 for
   /// yes.
-  void ask(Needed what, BufferId flags, std::int64_t at) {
+  void ask(Demand what, BufferId flags, std::int64_t at) {
     program_.asked[static_cast<std::size_t>(what)] = {flags, at};
   }
   /// Records that the function at `position` reads cached sums, which its caller must make valid before.
-  void keep_before(std::size_t position, const Kept& sums) { program_.functions[position].kept.push_back(sums); }
+  void require_cached(std::size_t position, const CachedSums& sums) {
+    program_.functions[position].kept.push_back(sums);
+  }
   /// Records that the open function computes something of which 32 bits would leave too few digits.
-  void need_double() { double_ = true; }
-  /// Returns true if `need_double` was called while the function at `position` was open.
-  bool needs_double(std::size_t position) const { return double_functions_.contains(position); }
+  void require_f64() { double_ = true; }
+  /// Returns true if `require_f64` was called while the function at `position` was open.
+  bool requires_f64(std::size_t position) const { return double_functions_.contains(position); }
   /// Sets Function::single: the private arrays and scalars of the function at `position` may have 32 bits.
-  void mark_single(std::size_t position) { program_.functions[position].single = true; }
+  void allow_f32(std::size_t position) { program_.functions[position].single = true; }
   /// Declares an array on the stack of the open function, uninitialised at entry; its extents must be constants.
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
   /// Declares an array on the stack of the open function, with extents given as numbers.
@@ -244,7 +246,7 @@ class Builder {
   std::vector<Block> open_;                               // innermost last; empty outside functions
   std::vector<bool> mutable_;                             // by scalar: declared by `local`
   std::vector<BufferId> local_arrays_;                    // of the open function
-  bool double_ = false;                                   // need_double was called for the open function
+  bool double_ = false;                                   // require_f64 was called for the open function
   std::set<std::size_t> double_functions_;                // positions of such functions
   std::int32_t slots_ = 0;                                // of run-time sizes so far
   std::int32_t names_ = 0;                                // that `fresh` has made

@@ -44,7 +44,7 @@ class Chains : Part {
   std::vector<ArrayId> row_tables(const schedule::ItemStage& stage, BlockId b) const;
   /// Returns true if the chain's update adds the probabilities of its elements to the table's sums right away
   /// (UpdateHooks::add_rows).
-  bool adds_with_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
+  bool sums_in_update(const schedule::ItemStage& stage, BlockId b, ArrayId table) const;
   /// Returns, and forgets, the work arrays with the probabilities by step that the last updates of chains of categories
   /// have left. What is summed over the item next reads them from there rather than from the factors' memory.
   std::map<BlockId, BufferId> take_marginals() { return std::exchange(marginals_, {}); }
@@ -56,17 +56,17 @@ class Chains : Part {
       std::function<void(const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value)>;
   /// Returns true if the pairs must outlive the update of their item. Either the stage is refreshed, or another block
   /// of the item stage has a term with a pair and is updated from those of the last sweep.
-  bool pairs_read_in_item(BlockId b) const;
+  bool pairs_outlive_item(BlockId b) const;
   /// Emits loops that compute the log potentials of one sequence: unary ones are added to `unary`, joint ones are
   /// passed to `add`. With `steady`, those of neighbours are computed at one step, which stands for all.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
                          bool steady, const AddPotential& add);
   /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
-  bool is_steady(BlockId b, const Uses& uses);
+  bool is_homogeneous(BlockId b, const Uses& uses);
   /// Returns true if the term has no neighbours of `v`, or nothing in it but these depends on the step.
-  bool is_steady(const ArrayTerm& t, model::VariableId v);
+  bool is_homogeneous(const ArrayTerm& t, model::VariableId v);
   /// Returns true if all terms that read the pairs of the chain add them up over the steps.
-  bool only_sums_pairs(BlockId b);
+  bool only_pair_sums_read(BlockId b);
   /// Returns atoms of one sequence in order of time, with their lags: the steps from each to the last one.
   std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;
   /// Returns the indices into Chain::together of a product whose last element is `element`.
@@ -92,19 +92,19 @@ class Chains : Part {
   /// The work arrays for the messages of one sequence of categories (messages.h).
   struct Messages;
   /// The values of consecutive elements in order of time: a history has as many as the chain's largest lag.
-  using Digits = std::vector<ExprId>;
+  using History = std::vector<ExprId>;
   /// Declares the work arrays for the messages of one sequence.
   Messages open_messages(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const UpdateHooks& hooks);
   /// Emits code that computes the joint log potentials of the sequence.
   void gather_pairs(const Messages& m);
   /// Emits code that copies the probabilities at t to the factor and subtracts the mean of the unary log potentials
   /// from the entropy. If the hooks say so, it adds the probabilities to sums of tables.
-  void put_away(const Messages& m, ExprId t);
+  void store_marginals(const Messages& m, ExprId t);
   /// Emits code that subtracts, from the entropy, the probability of value k at t times its log potential.
-  void less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential);
+  void subtract_mean(const Messages& m, ExprId t, ExprId k, ExprId potential);
   /// Emits code that sets the unary log potentials of all values but the observed one to kLogZero, where a value is
   /// observed.
-  void forbid_others(const Messages& m);
+  void mask_other_values(const Messages& m);
   /// Emits the forward pass (filter) with products of exponentials. Messages::products becomes 0 if a sum underflows.
   void filter(Messages& m);
   /// Emits code that exponentiates the joint log potentials at t. The largest is subtracted before, and stored in
@@ -134,7 +134,7 @@ class Chains : Part {
   void smooth_columns(const Messages& m);
   /// Emits code that computes the probability of the history `now` at t from the backward message. Returns an
   /// expression for emission * share * message, which the element before reads.
-  ExprId put_smoothed(const Messages& m, ExprId t, const Digits& now, ExprId share);
+  ExprId put_smoothed(const Messages& m, ExprId t, const History& now, ExprId share);
   /// Emits code that sums the probabilities of pairs over all steps, in tiles of a few rows and steps.
   void sum_pairs(const Messages& m);
   /// Emits the backward pass in logarithms, preceded by the forward pass.
@@ -143,7 +143,7 @@ class Chains : Part {
   void each_step_back(const Messages& m, const std::function<void(ExprId t)>& body);
   /// Emits code that stores the joint probability `value` of a history and the value k after it in all products that
   /// contain them. It subtracts their mean log potential from the entropy.
-  void put_pair(const Messages& m, ExprId t, const Digits& history, ExprId k, ExprId value);
+  void put_pair(const Messages& m, ExprId t, const History& history, ExprId k, ExprId value);
   /// Emits code that sets the expectations of products to 0 where several histories or steps add to one.
   void clear_together(const Messages& m);
   /// Emits code that sets the probabilities at t to 0 where several histories add to one.
@@ -163,21 +163,21 @@ class Chains : Part {
   /// Emits a loop over the values that an element may take.
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
   /// Emits loops over the histories. Digits of `known` that are valid are fixed to these values.
-  void each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
-                    Digits known = {});
+  void each_history(const Messages& m, const char* name, const std::function<void(const History&)>& body,
+                    History known = {});
   /// Returns a history of which only the last value is fixed; each_history loops over the others.
-  static Digits ending_with(const Messages& m, ExprId value);
+  static History ending_with(const Messages& m, ExprId value);
   /// Returns the history that ends with the first element: the values before the sequence are 0.
-  Digits first_history(const Messages& m, ExprId value);
+  History first_history(const Messages& m, ExprId value);
   /// Returns the next history: without its oldest value, with `value` at the end.
-  static Digits then(Digits history, ExprId value);
+  static History then(History history, ExprId value);
   /// Returns three lists of indices one after another, as the index of an array over histories.
-  static Digits joined(Digits first, const Digits& history, const Digits& last = {});
+  static History joined(History first, const History& history, const History& last = {});
   /// A function that emits the loops over what log_sum adds up, and calls `body` inside.
-  using Over = std::function<void(const std::function<void(const Digits&)>& body)>;
+  using Over = std::function<void(const std::function<void(const History&)>& body)>;
   /// Returns an expression for the logarithm of the sum of exp(term), after the largest term is subtracted. `over`
   /// emits the loops over the terms.
-  ExprId log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term);
+  ExprId log_sum(const Over& over, const std::function<ExprId(const History&)>& term);
   /// Returns a function that emits the loop over the values of an element, as an argument of log_sum.
   Over values(const Messages& m);
   /// Returns a function that emits the loops over the histories, as an argument of log_sum.
@@ -188,27 +188,27 @@ class Chains : Part {
   // ---- lower_chain_rows.cpp: unary potentials that are rows of tables
 
   /// The uses of single elements: those that are rows of tables, and those of the first element alone.
-  struct Singles {
+  struct UnaryUses {
     Uses rows, first;  // rows of tables; potentials of the first element
   };
   /// Returns the uses of single elements if each is a row of a table or of the first element alone. Returns nothing if
   /// there are other ones, no rows, or observed values, if the chain is not local, or if its stage is refreshed.
-  std::optional<Singles> singles(BlockId b, const Uses& uses) const;
+  std::optional<UnaryUses> singles(BlockId b, const Uses& uses) const;
   /// Returns true if the term has one element of the sequence.
-  bool stands_alone(const ArrayTerm& t, std::size_t use) const;
+  bool is_unary(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if the term is a table times one atom whose indices are plain index variables. Its statistic is then
   /// a sum over elements of the chain.
-  bool is_named_sum(const ArrayTerm& t, std::size_t use) const;
+  bool is_element_sum(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if the use is a row of a table along the values.
   bool is_row(const ArrayTerm& t, std::size_t use) const;
   /// Returns true if a guard limits the term to the first element of a sequence.
   bool is_of_first(const Term& t, std::size_t use) const;
   /// Returns the uses of single elements in the terms of the item stage, under the conditions of `singles`. Nothing if
   /// the block is no chain of categories.
-  std::optional<Singles> singles_of(const schedule::ItemStage& stage, BlockId b) const;
+  std::optional<UnaryUses> unary_uses_of(const schedule::ItemStage& stage, BlockId b) const;
   /// Returns true if the chain's update adds the probabilities of the first element to its statistics, so that no later
   /// loop must.
-  bool adds_first(const Singles& s) const;
+  bool adds_first(const UnaryUses& s) const;
   /// Emits code that computes the log potentials that the first element has besides rows of tables, and their largest.
   void gather_start(Messages& m);
   /// Emits code that computes all unary log potentials of the sequence (Messages::unary).
@@ -253,11 +253,11 @@ class Chains : Part {
   ScalarId condition_chain(const Smoother& s);
   /// Emits code that overwrites an element's observed entries in `value` by the data. The indices of an entry are
   /// `lead`, then its component.
-  void put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
+  void put_observed(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
   /// Emits the loops over all steps, which `each` makes. There is one loop for matrices and means, or one each
   /// (Smoother::apart).
-  void in_turn(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
-               const EachStep& means);
+  void for_steps(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
+                 const EachStep& means);
   /// Declares the arrays that Matrices holds: for one element, or with an axis over `steps`.
   Matrices matrices(const Smoother& s, std::optional<SizeId> steps);
   /// Emits code that copies matrices; `t` and `to_t` are steps of arrays that are over the steps.
@@ -284,7 +284,7 @@ class Chains : Part {
                  const std::function<ExprId(std::size_t a, ExprId j, ExprId l)>& covariance);
   /// Emits code that shifts the window of the means (or draws) of later elements by one step and puts `now` at its
   /// front.
-  void keep_mean(const Smoother& s, const std::function<ExprId(ExprId j)>& now);
+  void push_mean(const Smoother& s, const std::function<ExprId(ExprId j)>& now);
   /// Emits code that computes the mean of the element at t and its products with later ones.
   void smooth_mean(const Smoother& s, ExprId t, const Matrices& now);
   /// Emits code that stores the factor of the element at t: location, precision, expected statistics.

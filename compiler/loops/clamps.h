@@ -20,7 +20,7 @@ class Clamps : Part {
   bool any(BlockId b) const { return m_[s_.conditionals[b].variable].clamped; }
   /// Returns a bool expression: true if the element is observed, or the entry `event` of a vector. For a block without
   /// observed elements it is the literal false, so that a select on it folds away.
-  ExprId is_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
+  ExprId is_observed(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
   /// Returns an expression for the value that the data have for the element or entry; NaN, or negative for categories,
   /// if missing.
   ExprId value(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
@@ -30,8 +30,8 @@ class Clamps : Part {
                    const std::vector<ExprId>& event, ExprId x);
   /// Returns an expression for `x` if none of the entries in `event` (of any rank) is observed, otherwise `instead`.
   /// For scalars and categories the element itself counts.
-  ExprId unless_known(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event, ExprId x,
-                      ExprId instead);
+  ExprId unless_observed(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event, ExprId x,
+                         ExprId instead);
   /// Emits a branch for an observed category that stores its point mass, by calls of `store(k, probability)` in a loop
   /// over the `size` values.
   void put_category(BlockId b, const std::vector<ExprId>& element, ExprId size,
@@ -46,13 +46,13 @@ class Clamps : Part {
   void condition(BlockId b, const std::vector<ExprId>& element, BufferId linear, BufferId square, const Address& at);
   /// Replaces, in the formulas of an entropy, rows and columns of observed entries of the precision matrix by those of
   /// the identity. These add nothing to its log determinant. Returns an expression for the number of observed entries.
-  ExprId stand_in(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  ExprId use_identity(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
 
  private:
   /// Returns the indices of an element's entry, in the data as in the parameters.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event);
   /// Returns the buffer with the observed values of the block's variable.
-  BufferId data(BlockId b) const { return at_.data.observed[s_.conditionals[b].variable.index()]; }
+  BufferId data(BlockId b) const { return layout_.data.observed[s_.conditionals[b].variable.index()]; }
 
   Terms& terms_;  // loop nests of terms
 };

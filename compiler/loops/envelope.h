@@ -41,7 +41,7 @@ class Envelope : Part {
   std::size_t emit_undecided();
   /// Emits the function that updates intervals in one visit of a step of the sweep (EnvelopeFunctions::turns). Returns
   /// its position in the program.
-  std::size_t emit_turn(const schedule::Turn& turn);
+  std::size_t emit_sweep_entry(const schedule::SweepEntry& turn);
   /// Emits code that updates the intervals of the elements whose leading indices are `lead`.
   void update(BlockId b, const std::vector<ExprId>& lead);
   /// Returns the interval of the coefficient times the term's atoms other than `use`, from their intervals.

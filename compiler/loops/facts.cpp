@@ -32,7 +32,7 @@ bool calls_function(const Program& program, ExprId e) {
 
 bool mentions(const Program& program, ExprId e, const std::set<ScalarId>& scalars) {
   bool out = false;
-  Walk{program, [](ExprId) {}, [](BufferId, bool) {}, [&](ScalarId s, Mention) { out = out || scalars.contains(s); }}
+  Walk{program, [](ExprId) {}, [](BufferId, bool) {}, [&](ScalarId s, ScalarUse) { out = out || scalars.contains(s); }}
       .expr(e);
   return out;
 }
@@ -70,13 +70,13 @@ std::optional<ScalarId> declared(const Stmt& s) {
   return local ? std::optional(local->scalar) : std::nullopt;
 }
 
-std::set<BufferId> filled_with_numbers(const Program& program, const Block& block) {
+std::set<BufferId> filled_nonzero(const Program& program, const Block& block) {
   std::set<BufferId> out;
   for (const Stmt& s : block) {
-    if (const auto* loop = std::get_if<For>(&s.node)) out.merge(filled_with_numbers(program, loop->body));
+    if (const auto* loop = std::get_if<For>(&s.node)) out.merge(filled_nonzero(program, loop->body));
     if (const auto* branch = std::get_if<If>(&s.node)) {
-      out.merge(filled_with_numbers(program, branch->then_block));
-      out.merge(filled_with_numbers(program, branch->else_block));
+      out.merge(filled_nonzero(program, branch->then_block));
+      out.merge(filled_nonzero(program, branch->else_block));
     }
     const auto* fill = std::get_if<Fill>(&s.node);
     const auto* value = fill ? std::get_if<ConstF>(&program[fill->value].node) : nullptr;
@@ -87,7 +87,7 @@ std::set<BufferId> filled_with_numbers(const Program& program, const Block& bloc
 
 bool is_scratch(const Buffer& b) { return b.role == Role::scratch || b.role == Role::natural; }
 
-std::vector<BufferId> scratch_of(const Program& p, const Phase& phase) {
+std::vector<BufferId> scratch_of(const Program& p, const ParallelRegion& phase) {
   const Function& f = p.functions[phase.function];
   const std::set<BufferId> own(f.local_arrays.begin(), f.local_arrays.end());
   std::set<BufferId> out;

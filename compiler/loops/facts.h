@@ -42,12 +42,12 @@ bool has_loop(const Block& block);
 std::optional<ScalarId> declared(const Stmt& statement);
 
 /// Returns the arrays that Fill statements of the block, at any depth, fill with anything but the literal 0.
-std::set<BufferId> filled_with_numbers(const Program& program, const Block& block);
+std::set<BufferId> filled_nonzero(const Program& program, const Block& block);
 
 /// Returns true if every function writes the array before it reads it, so that iterations may each have a copy: roles
 /// scratch and natural.
 bool is_scratch(const Buffer& buffer);
 /// Returns the scratch arrays that a parallel region uses and that are not on its stack: each thread needs a copy.
-std::vector<BufferId> scratch_of(const Program& program, const Phase& phase);
+std::vector<BufferId> scratch_of(const Program& program, const ParallelRegion& phase);
 
 }  // namespace lehr::loops

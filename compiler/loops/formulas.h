@@ -18,7 +18,7 @@ struct SpdInverse {
 };
 
 /// The context in which formulas of one element are evaluated.
-struct Formulas {
+struct FormulaContext {
   std::map<std::string, Quantity> quantities;   // by name
   std::map<std::string, SpdInverse> inverses;   // by name of the matrix, as soon as it is computed
   std::map<const math::Node*, ExprId> hoisted;  // subformulas evaluated before the loops over components
@@ -36,7 +36,7 @@ class FormulaLoops : Part {
 
   /// Emits loops over the components of a value of the given rank (0: a scalar, 1: a vector, 2: a matrix). Inside it
   /// calls `leaf` with the event indices and the value of the formula.
-  void components(const math::Expr& e, int rank, Formulas& f,
+  void components(const math::Expr& e, int rank, FormulaContext& f,
                   const std::function<void(std::vector<ExprId>, ExprId)>& leaf);
   /// Emits code that computes the Cholesky factor, inverse and log determinant of the matrix with the given entries, of
   /// which it reads the lower triangle. The emitted code fails with `code`, unless that is 0, if the matrix is not
@@ -45,11 +45,11 @@ class FormulaLoops : Part {
 
  private:
   /// Returns an expression for the value of a formula; `event` has the index of each event variable of math::Index.
-  ExprId formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event);
+  ExprId formula(const math::Expr& e, FormulaContext& f, std::map<int, ExprId> event);
   /// Emits, once, the sums that occur in the formula more than once.
-  void form_repeated_sums(const math::Expr& e, Formulas& f);
+  void form_repeated_sums(const math::Expr& e, FormulaContext& f);
   /// Emits code that computes the inverses and log determinants that the formula needs and that are not available yet.
-  void prepare_matrices(const math::Expr& e, Formulas& f);
+  void prepare_matrices(const math::Expr& e, FormulaContext& f);
 };
 
 }  // namespace lehr::loops

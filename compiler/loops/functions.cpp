@@ -24,7 +24,7 @@ constexpr double kScaledTail[] = {
 
 /// Returns the log probability that a standard Normal number is above x. Below 0 it is log(1 - the tail above -x).
 ExprId log_tail(Builder& b, ExprId x) {
-  b.need_double();  // moments of truncated Normal variables are differences of these values, and would cancel
+  b.require_f64();  // moments of truncated Normal variables are differences of these values, and would cancel
   const ExprId z = b.mul(b.abs(x), b.f(std::numbers::sqrt2 / 2));
   const ExprId t = b.div(b.f(2), b.add(b.f(2), z));
   const ExprId s = b.sub(b.mul(b.f(2), t), b.f(1));

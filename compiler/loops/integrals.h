@@ -5,7 +5,7 @@
 //
 //     log odds of v  +=  sum over auxiliaries beside the element of  log integral p(auxiliary, data | v)
 #pragma once
-#include "compiler/conditionals/integrate.h"
+#include "compiler/conditionals/collapse.h"
 #include "compiler/loops/updates.h"
 
 namespace lehr::loops {
@@ -37,11 +37,11 @@ class Integrals : Part {
   /// parameters.
   Work open(BlockId b, BlockId auxiliary);
   /// Emits loops that run `body` once for each auxiliary element in a term with the drawn element.
-  void each_beside(const conditionals::Integrated& x, const std::vector<ExprId>& element,
-                   const std::function<void(const std::vector<ExprId>&)>& body);
+  void each_neighbour(const conditionals::CollapsedAuxiliary& x, const std::vector<ExprId>& element,
+                      const std::function<void(const std::vector<ExprId>&)>& body);
   /// Returns a bool expression: true if the drawn element is the one that stands beside the auxiliary element in this
   /// kind of pair.
-  ExprId is_beside(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
+  ExprId is_neighbour(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
   /// Emits code that adds the log integral over one auxiliary element to the drawn element's natural parameters, for
   /// each of its values.
   void add_element(const Work& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
@@ -61,11 +61,11 @@ class Integrals : Part {
     return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);
   }
 
-  std::vector<std::vector<conditionals::Integrated>> integrated_;  // by BlockId
-  Terms& terms_;                                                   // loop nests of terms
-  FormulaLoops& formulas_;                                         // formulas of families
-  Lookups& lookups_;                                               // solving for index variables
-  Updates& updates_;                                               // factors of single elements
+  std::vector<std::vector<conditionals::CollapsedAuxiliary>> integrated_;  // by BlockId
+  Terms& terms_;                                                           // loop nests of terms
+  FormulaLoops& formulas_;                                                 // formulas of families
+  Lookups& lookups_;                                                       // solving for index variables
+  Updates& updates_;                                                       // factors of single elements
 };
 
 }  // namespace lehr::loops

@@ -21,10 +21,10 @@ using conditionals::BlockId;
 using density::Algebra;
 using density::ArrayId;
 using density::Atom;
-using density::BoundId;  // an index variable of a sum
 using density::CoefId;
 using density::Guard;
 using density::IndexId;
+using density::IndexVarId;  // an index variable of a sum
 using density::Term;
 
 /// The inverse of a map `source` in the data, as after a counting sort. The e with source[e] = i are
@@ -46,10 +46,10 @@ struct Chain {
 };
 
 /// Cached sums over items of products of the same factors: one function forms them all.
-struct KeptSums {
+struct CachedGroup {
   std::set<BlockId> blocks;                      // whose factors are in the sums
   std::vector<const schedule::Statistic*> sums;  // what is formed
-  Kept kept = {};                                // the function, and the flag that is 1 while they are valid
+  CachedSums kept = {};                          // the function, and the flag that is 1 while they are valid
 };
 
 /// The partial sums of the ELBO that an item stage adds up, each an array of one number.
@@ -76,7 +76,7 @@ struct Layout {
   std::map<ArrayId, BufferId> array;     // statistics, their tables, and residual sums
   std::map<ArrayId, const schedule::Statistic*> statistic;  // to which a sum or table belongs
   std::map<ArrayId, const schedule::Residual*> residual;    // to which a sum belongs
-  std::vector<KeptSums> kept;                               // groups of cached sums
+  std::vector<CachedGroup> kept;                            // groups of cached sums
   std::map<ArrayId, BufferId> exp_table, exp_shift;  // exponentials of a table; largest entry of each of its rows
   std::map<ArrayId, BufferId> exp_columns;           // `exp_table` transposed, for full rows of counts
   std::map<std::size_t, LocalSums> local_sums;       // by item stage (an index into Schedule::steps)
@@ -115,7 +115,7 @@ class Part {
         options_(x.options),
         a_(x.schedule.conditionals.density.algebra),
         b_(x.builder),
-        at_(x.layout),
+        layout_(x.layout),
         interface_(x.interface),
         shared_(x) {}
 
@@ -131,7 +131,7 @@ class Part {
   SizeId runtime_size(const std::string& name, std::int64_t value);
   /// Returns the number of elements along a plate if it is a constant of the code, otherwise a negative number.
   std::int64_t constant_length(model::PlateId plate) const {
-    return b_.program()[at_.size[m_[plate].set.index()]].constant;
+    return b_.program()[layout_.size[m_[plate].set.index()]].constant;
   }
   /// Returns the size that is the number of elements of the longest sequence along the last axis of the variable.
   SizeId longest(const model::Variable& var);
@@ -139,7 +139,7 @@ class Part {
   /// size, otherwise a scratch buffer. A suffix makes the name unique.
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
   /// Returns true if an atom of the term is of a streamed category, whose probabilities are never stored.
-  bool has_streamed_atom(const Term& t) const;
+  bool has_fused_atom(const Term& t) const;
   /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
   /// Returns true if sums over factors may be cached. With envelopes, intervals replace factors; temperatures of items
@@ -154,7 +154,7 @@ class Part {
   }
   /// Returns the buffer of the parameter with the role; the factor must have one.
   BufferId parameter_of(BlockId b, math::ParameterRole role) const {
-    return at_.parameter.at({b, find_role(*s_.conditionals[b].factor, role)->name});
+    return layout_.parameter.at({b, find_role(*s_.conditionals[b].factor, role)->name});
   }
   /// Returns an expression that loads a number from Interface::weights.
   ExprId weight(Weight w) { return b_.load(interface_.weights, {b_.i(static_cast<std::int64_t>(w))}); }
@@ -164,7 +164,7 @@ class Part {
   const LowerOptions& options_;  // which functions the program has
   const Algebra& a_;             // index and coefficient expressions of the terms
   Builder& b_;                   // the program under construction
-  Layout& at_;                   // where everything is in its memory
+  Layout& layout_;               // where everything is in its memory
   Interface& interface_;         // functions and buffers for the driver
   Shared& shared_;               // all of these, and the allocation of work arrays
 };

@@ -12,7 +12,7 @@ struct Solved {
   Env env;  // index variables that have one value
   /// An index variable whose values are order[begin] .. order[end - 1].
   struct Walk {
-    BoundId bound;      // the index variable
+    IndexVarId bound;   // the index variable
     BufferId order;     // positions by value (InverseLookup)
     ExprId begin, end;  // range of positions in `order`
   };
@@ -38,7 +38,7 @@ class Lookups : Part {
   /// An index source[bound], where the index variable `bound` ranges over a plate that is not nested.
   struct PlainLookup {
     density::DataSource source;  // the data array
-    BoundId bound;               // its index
+    IndexVarId bound;            // its index
   };
   /// Returns the array and index variable of an index source[bound]; nothing for other indices.
   std::optional<PlainLookup> plain_lookup(IndexId i) const;

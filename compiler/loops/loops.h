@@ -70,7 +70,7 @@ enum class Role {
 
 /// When the contents of an array are needed: always, or only in sweeps whose caller requests them (Program::asked).
 /// The pass `unread` guards the stores of arrays that are not always needed.
-enum class Needed {
+enum class Demand {
   always,  // in every sweep
   rows,    // per-item parameters; always needed if a function loads them that is not cold (runs more than once a fit)
   bound    // sums over items that only the ELBO reads
@@ -83,7 +83,7 @@ struct Buffer {
   Type element = Type::f64;        // type of the elements, not boolean
   Role role = Role::scratch;       // what it is for
   std::vector<SizeId> axes;        // extents in memory order
-  Needed needed = Needed::always;  // when its contents are needed
+  Demand needed = Demand::always;  // when its contents are needed
   std::int64_t meant = 0;          // padded rows: elements of a row that carry values, the others are 0; 0: no padding
   bool exact = false;              // scratch that the pass `narrow` leaves in 64 bits
 };
@@ -186,12 +186,12 @@ using Block = std::vector<Stmt>;
 /// no iteration reads what another stores, except accumulating stores and scratch that each iteration fills itself.
 /// The native code may then vectorise freely.
 struct For {
-  ScalarId index;             // i64, in scope in the body
-  ExprId begin, end;          // i64, evaluated once before the loop
-  Block body;                 // statements of one iteration
-  bool independent = false;   // iterations may run in any order
-  std::int64_t step = 1;      // positive
-  bool side_by_side = false;  // the body is vectorised: it does the work of `step` consecutive iterations
+  ScalarId index;            // i64, in scope in the body
+  ExprId begin, end;         // i64, evaluated once before the loop
+  Block body;                // statements of one iteration
+  bool independent = false;  // iterations may run in any order
+  std::int64_t step = 1;     // positive
+  bool vectorised = false;   // the body is vectorised: it does the work of `step` consecutive iterations
 };
 /// Declares an immutable scalar for the rest of the enclosing block.
 struct Let {
@@ -257,7 +257,7 @@ struct Scalar {
 
 /// An outlined parallel region of a function: a loop that its caller runs before the body. Chunks of its iterations run
 /// in any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
-struct Phase {
+struct ParallelRegion {
   std::size_t function = 0;  // the outlined function, with parameters (begin, end)
   ExprId turns;              // the number of iterations: a ConstI or an Extent
   BufferId sums;             // [numbers]: sums to which every chunk adds, zeroed before; invalid: there are none
@@ -265,7 +265,7 @@ struct Phase {
 
 /// Cached sums over items that a function reads. The caller runs `function` first if the flag `fresh` is 0; that forms
 /// the sums and sets the flag to 1.
-struct Kept {
+struct CachedSums {
   std::size_t function = 0;  // position of a function without parameters
   BufferId fresh;            // a number without axes: 1 while the cached sums are valid
 };
@@ -273,18 +273,18 @@ struct Kept {
 /// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
 /// Before the body, the caller forms the cached sums in `kept` that are not valid, then runs `phases` in order.
 struct Function {
-  std::string name;                    // printed
-  std::vector<ScalarId> parameters;    // i64 or f64
-  std::vector<BufferId> local_arrays;  // role scratch, constant extents: on the stack of the call, uninitialised
-  Block body;                          // what a call executes
-  bool cold = false;                   // runs once a fit: the native code optimises it little
-  std::vector<Phase> phases = {};      // parallel regions that run before the body
-  bool single = false;                 // its private arrays and scalars may have 32 bits (passes/narrow.h)
-  std::vector<Kept> kept = {};         // cached sums that it reads
+  std::string name;                         // printed
+  std::vector<ScalarId> parameters;         // i64 or f64
+  std::vector<BufferId> local_arrays;       // role scratch, constant extents: on the stack of the call, uninitialised
+  Block body;                               // what a call executes
+  bool cold = false;                        // runs once a fit: the native code optimises it little
+  std::vector<ParallelRegion> phases = {};  // parallel regions that run before the body
+  bool single = false;                      // its private arrays and scalars may have 32 bits (passes/narrow.h)
+  std::vector<CachedSums> kept = {};        // cached sums that it reads
 };
 
 /// The address of one number: element `at` of a buffer with one axis. An invalid buffer means there is no such number.
-struct Place {
+struct NumberAddress {
   BufferId buffer;      // an array with one axis, or invalid
   std::int64_t at = 0;  // index of the element
 };
@@ -298,7 +298,7 @@ struct Program {
   std::vector<Function> functions;  // in the order in which they were written
   // By Needed: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
   // needed.
-  std::array<Place, 3> asked = {};
+  std::array<NumberAddress, 3> asked = {};
 
   // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }

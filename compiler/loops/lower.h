@@ -46,7 +46,7 @@ struct StageFunctions {
   std::vector<BufferId> statistics;         // what the item functions add to; each worker has a copy
   std::vector<BufferId> picks;  // i64 [item], by category block: value for `seed`, or -1 to leave the item out
   std::vector<model::PlateId> pick_plates;    // by category block: the plate of its values
-  std::vector<BufferId> known_picks;          // by category block: observed values, -1 where missing; invalid: none
+  std::vector<BufferId> observed_picks;       // by category block: observed values, -1 where missing; invalid: none
   std::vector<conditionals::BlockId> seeded;  // other blocks that `seed` forms from the data of the items with picks
 };
 
@@ -92,7 +92,7 @@ struct Interface {
   /// (): writes to `elbo_value` the log of the number of joint values of all auxiliary sources (LowerOptions::states).
   std::optional<std::size_t> states;
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;  // by Schedule::steps
-  std::vector<schedule::Turn> sweep;                                // the visits of `steps` in one sweep, in order
+  std::vector<schedule::SweepEntry> sweep;                          // the visits of `steps` in one sweep, in order
   /// (): `initialise` for blocks that are Schedule::local (LowerOptions::new_items). None if all of them are in one
   /// stage, which has StageFunctions::fresh.
   std::optional<std::size_t> initialise_local;

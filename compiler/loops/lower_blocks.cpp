@@ -51,7 +51,7 @@ Uses Blocks::prior_uses(BlockId b) const {
     // x[t - 1] in the statement of x[t] is a use of the element before: it would read x[t], which is formed later.
     const auto before = [&](const Atom& x) {
       return std::any_of(x.axes.begin(), x.axes.end(), [&](IndexId i) {
-        const auto* bound = std::get_if<density::IndexBound>(&a_[i]);
+        const auto* bound = std::get_if<density::IndexVarRef>(&a_[i]);
         return bound && bound->offset != 0;
       });
     };
@@ -60,7 +60,7 @@ Uses Blocks::prior_uses(BlockId b) const {
   return out;
 }
 
-void Blocks::form_from_prior(BlockId b, const std::vector<ExprId>& lead) {
+void Blocks::initialise_from_prior(BlockId b, const std::vector<ExprId>& lead) {
   UpdateHooks hooks;
   hooks.tolerant = true;
   update(b, prior_uses(b), lead, hooks);
@@ -68,7 +68,7 @@ void Blocks::form_from_prior(BlockId b, const std::vector<ExprId>& lead) {
 
 void Blocks::add_entropy(BlockId b, const std::vector<ExprId>& lead, ScalarId into) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  if (at_.chains.contains(b)) {
+  if (layout_.chains.contains(b)) {
     chains_.for_sequences(var, lead,
                           [&](const std::vector<ExprId>& q) { b_.accumulate(into, chains_.chain_entropy(b, q)); });
   } else {
@@ -83,12 +83,12 @@ void Blocks::recompute_expectations(BlockId b, const std::vector<ExprId>& lead) 
       var.axes,
       [&](std::vector<ExprId> element) {
         updates_.clamp(b, element);
-        Formulas f = updates_.parameter_formulas(b, element);
+        FormulaContext f = updates_.parameter_formulas(b, element);
         updates_.expectations_from_parameters(b, element, f);
       },
       lead);
   // Local pairs are work arrays of other functions.
-  if (!at_.chains.contains(b) || at_.chains.at(b).local) return;
+  if (!layout_.chains.contains(b) || layout_.chains.at(b).local) return;
   chains_.for_sequences(var, lead, [&](const std::vector<ExprId>& q) { chains_.independent_pairs(b, q); });
 }
 
@@ -132,25 +132,25 @@ void Blocks::update(BlockId b, Uses uses, const std::vector<ExprId>& lead, const
       integrals_.add(b, element, n);
     };
   }
-  if (at_.chains.contains(b)) return chains_.update_chain(b, uses, lead, hooks);
+  if (layout_.chains.contains(b)) return chains_.update_chain(b, uses, lead, hooks);
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const std::vector<bool> fixed = updates_.gather_axes(b, uses);
-  const auto ahead = sums_ahead_.take(b, uses, fixed, lead.size());
+  const auto ahead = hoisted_sums_.take(b, uses, fixed, lead.size());
   // Half sums over pairs read the elements before this one. They come last, so that the loads that wait for the last
   // update come late.
-  std::ranges::stable_partition(
-      uses, [&](const auto& use) { return !terms_.goes_over_those_before(*use.first.term, use.second); });
+  std::ranges::stable_partition(uses,
+                                [&](const auto& use) { return !terms_.is_half_of_pairs(*use.first.term, use.second); });
   const NaturalTarget n = updates_.natural_buffers(b, fixed, "");
   std::vector<ExprId> element = lead;
   element.resize(var.axes.size());
   const std::vector<Residuals::RunningSum> sums = residuals_.running_sums(uses);
   for (const Residuals::RunningSum& x : sums)
     residuals_.fill_sum(*x.residual);
-  if (ahead) sums_ahead_.form(b, *ahead, element);
+  if (ahead) hoisted_sums_.form(b, *ahead, element);
   for_axes({var, fixed, true, lead.size()}, element, [&] {
     for (const Residuals::RunningSum& x : sums)
       residuals_.move_sum(x, false, fixed, element);
-    if (ahead) sums_ahead_.begin(b, *ahead, element, n);
+    if (ahead) hoisted_sums_.begin(b, *ahead, element, n);
     else updates_.clear(n);
     for (const auto& [t, atom] : uses)
       updates_.contribute(b, t, atom, fixed, element, n);

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "compiler/conditionals/neighbours.h"
+#include "compiler/conditionals/chain_lag.h"
 
 namespace lehr::loops {
 
@@ -16,7 +16,7 @@ using conditionals::ChainFactor;
 namespace {
 
 /// Returns the offset of an atom's step: -1 for x[t - 1].
-std::int64_t offset(const Algebra& a, const Atom& x) { return std::get<density::IndexBound>(a[x.axes.back()]).offset; }
+std::int64_t offset(const Algebra& a, const Atom& x) { return std::get<density::IndexVarRef>(a[x.axes.back()]).offset; }
 
 /// Returns the name of the array of products: `pair`, with the lags unless it is of neighbours.
 std::string together_name(const std::string& prefix, const model::Variable& var, const conditionals::Lags& lags) {
@@ -42,7 +42,7 @@ std::vector<ExprId> element_at(std::vector<ExprId> sequence, ExprId t) {
 
 }  // namespace
 
-bool Chains::pairs_read_in_item(BlockId b) const {
+bool Chains::pairs_outlive_item(BlockId b) const {
   const auto stage = s_.stage_of[b.index()];
   if (std::get<schedule::ItemStage>(s_.steps[*stage]).refresh)
     return true;  // a refresh reads the pairs of chains, which it does not form
@@ -64,8 +64,8 @@ void Chains::declare_chain(BlockId b) {
   Chain chain;
   // The pairs of a local chain are needed while its item is worked on, so they need no memory for every item.
   const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
-  chain.local = one_an_item && !pairs_read_in_item(b);
-  chain.summed = chain.local && only_sums_pairs(b);
+  chain.local = one_an_item && !pairs_outlive_item(b);
+  chain.summed = chain.local && only_pair_sums_read(b);
   for (const conditionals::Lags& lags : s_.conditionals[b].chain->together)
     chain.together[lags] = {};
   if (!chain.local) {
@@ -79,19 +79,19 @@ void Chains::declare_chain(BlockId b) {
     }
     chain.entropy = b_.buffer("H." + var.name, Role::expectation, packed(sequences(var)));
   }
-  at_.chains[b] = chain;
+  layout_.chains[b] = chain;
 }
 
 void Chains::local_chain(BlockId b) {
-  const auto it = at_.chains.find(b);
-  if (it == at_.chains.end() || !it->second.local) return;
+  const auto it = layout_.chains.find(b);
+  if (it == layout_.chains.end() || !it->second.local) return;
   const model::Variable& var = m_[s_.conditionals[b].variable];
   for (auto& [lags, buffer] : it->second.together) {
     std::vector<SizeId> sizes;
     if (!it->second.summed) sizes.push_back(longest(var));
     for (std::size_t k = 0; k <= lags.size(); ++k) {
       for (model::PlateId p : event_axes(var, 1))
-        sizes.push_back(at_.size[m_[p].set.index()]);
+        sizes.push_back(layout_.size[m_[p].set.index()]);
     }
     buffer = work_array(together_name("", var, lags), sizes);
   }
@@ -104,7 +104,7 @@ void Chains::for_sequences(const model::Variable& var, const std::vector<ExprId>
 }
 
 std::vector<ExprId> Chains::address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events) {
-  const Chain& chain = at_.chains.at(b);
+  const Chain& chain = layout_.chains.at(b);
   std::vector<ExprId> at;
   if (!chain.local) at = terms_.address(m_[s_.conditionals[b].variable].axes, element);
   else if (!chain.summed) at = {element.back()};
@@ -130,11 +130,11 @@ ExprId Chains::expectation(const std::vector<const Atom*>& together, const Env& 
     for (IndexId i : x->event)
       events.push_back(terms_.index(i, env));
   }
-  return b_.load(at_.chains.at(b).together.at(lags), address(b, element, events));
+  return b_.load(layout_.chains.at(b).together.at(lags), address(b, element, events));
 }
 
 std::vector<ExprId> Chains::entropy_address(BlockId b, const std::vector<ExprId>& sequence) {
-  if (at_.chains.at(b).local) return {};
+  if (layout_.chains.at(b).local) return {};
   return terms_.address(sequences(m_[s_.conditionals[b].variable]), sequence);
 }
 
@@ -142,12 +142,12 @@ void Chains::store_entropy(BlockId b, const std::vector<ExprId>& sequence, ExprI
   model::Variable whole = m_[s_.conditionals[b].variable];
   // The copies are those of the sequence, not of its elements.
   whole.axes.pop_back();
-  b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence),
+  b_.store(layout_.chains.at(b).entropy, entropy_address(b, sequence),
            b_.mul(updates_.owned_multiplicity(whole, sequence), value));
 }
 
 ExprId Chains::chain_entropy(BlockId b, const std::vector<ExprId>& sequence) {
-  return b_.load(at_.chains.at(b).entropy, entropy_address(b, sequence));
+  return b_.load(layout_.chains.at(b).entropy, entropy_address(b, sequence));
 }
 
 void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
@@ -155,9 +155,9 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   const math::Stat stat = var.value_plate     ? math::Stat::indicator
                           : var.event.empty() ? math::Stat::value
                                               : math::Stat::comp;
-  const BufferId mean = at_.expectation.at({b, stat});
+  const BufferId mean = layout_.expectation.at({b, stat});
   const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
-  const Chain& chain = at_.chains.at(b);
+  const Chain& chain = layout_.chains.at(b);
   clear_sums(b);
   b_.for_range("t", b_.i(0), terms_.axis_length(var.axes, sequence), [&](ExprId t) {
     const std::vector<ExprId> now = element_at(sequence, t);
@@ -167,7 +167,7 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
     }
   });
   // Updates::entropy counts the copies of the element already.
-  b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
+  b_.store(layout_.chains.at(b).entropy, entropy_address(b, sequence), b_.get(entropies));
 }
 
 void Chains::put_product(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& last, BufferId values) {
@@ -194,55 +194,56 @@ void Chains::put_product(BlockId b, const conditionals::Lags& lags, const std::v
 }
 
 void Chains::put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value) {
-  const Chain& chain = at_.chains.at(b);
+  const Chain& chain = layout_.chains.at(b);
   if (chain.summed) b_.add_to(chain.together.at(lags), at, value);
   else b_.store(chain.together.at(lags), at, value);
 }
 
 void Chains::clear_sums(BlockId b) {
-  if (!at_.chains.at(b).summed) return;
-  for (const auto& [lags, sums] : at_.chains.at(b).together)
+  if (!layout_.chains.at(b).summed) return;
+  for (const auto& [lags, sums] : layout_.chains.at(b).together)
     b_.fill(sums, b_.f(0));
 }
 
-bool Chains::is_steady(BlockId b, const Uses& uses) {
-  return s_.conditionals[b].chain->reach == 1 &&
-         std::ranges::all_of(uses, [&](const auto& use) { return is_steady(use.first, s_.conditionals[b].variable); });
+bool Chains::is_homogeneous(BlockId b, const Uses& uses) {
+  return s_.conditionals[b].chain->reach == 1 && std::ranges::all_of(uses, [&](const auto& use) {
+           return is_homogeneous(use.first, s_.conditionals[b].variable);
+         });
 }
 
-bool Chains::is_steady(const ArrayTerm& array_term, model::VariableId v) {
+bool Chains::is_homogeneous(const ArrayTerm& array_term, model::VariableId v) {
   const Term& term = *array_term.term;
   std::vector<std::size_t> pair;
   for (std::size_t k = 0; k < term.atoms.size(); ++k) {
     if (term.atoms[k].variable == v) pair.push_back(k);
   }
-  if (pair.size() < 2 || !conditionals::steps_between(a_, term.atoms[pair[0]], term.atoms[pair[1]])) return true;
-  const auto* step = std::get_if<density::IndexBound>(&a_[term.atoms[pair[0]].axes.back()]);
+  if (pair.size() < 2 || !conditionals::lag_between(a_, term.atoms[pair[0]], term.atoms[pair[1]])) return true;
+  const auto* step = std::get_if<density::IndexVarRef>(&a_[term.atoms[pair[0]].axes.back()]);
   if (!step) return false;
-  const BoundId t = step->bound;
+  const IndexVarId t = step->bound;
   const std::vector<Factor> factors = terms_.factors(array_term, pair, v);
   // The potential moves if some factor depends on the step.
   const bool moving =
       std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
   // The guard that there is a step before holds at all steps with a pair.
   const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
-    const std::set<BoundId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
+    const std::set<IndexVarId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
     return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
   });
-  const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](BoundId x) {
+  const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](IndexVarId x) {
     return x != t && a_[x].parent && terms_.mentioned({*a_[x].parent}).contains(t);
   });
   return !moving && !guarded && !nests;
 }
 
-bool Chains::only_sums_pairs(BlockId b) {
+bool Chains::only_pair_sums_read(BlockId b) {
   const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[b.index()]]);
   const model::VariableId v = s_.conditionals[b].variable;
   return s_.conditionals[b].chain->reach == 1 &&
          std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
            ArrayTerm term{&t.term};
            if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
-           return is_steady(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
+           return is_homogeneous(term, v) && (!t.outer || std::ranges::count(t.term.atoms, v, &Atom::variable) < 2);
          });
 }
 
@@ -259,7 +260,7 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
     std::vector<const Atom*> together{&own};
     for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
       const Atom& x = t.term->atoms[k];
-      if (x.variable != own.variable || !conditionals::steps_between(a_, own, x)) continue;
+      if (x.variable != own.variable || !conditionals::lag_between(a_, own, x)) continue;
       all.push_back(k);
       together.push_back(&x);
     }
@@ -272,15 +273,15 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
     const Atom& last = *atoms.back();
     Env env;
     // Step 1 stands for all steps: it is the first that has a step before it.
-    if (steady) env[std::get<density::IndexBound>(a_[last.axes.back()]).bound] = b_.i(1);
+    if (steady) env[std::get<density::IndexVarRef>(a_[last.axes.back()]).bound] = b_.i(1);
     std::vector<Factor> conditions;
     for (std::size_t x = 0; x + 1 < var.axes.size(); ++x) {
-      const auto* bound = std::get_if<density::IndexBound>(&a_[last.axes[x]]);
+      const auto* bound = std::get_if<density::IndexVarRef>(&a_[last.axes[x]]);
       if (bound && bound->offset == 0 && !env.contains(bound->bound)) {
         env[bound->bound] = sequence[x];
         continue;
       }
-      std::set<BoundId> bounds;
+      std::set<IndexVarId> bounds;
       a_.collect(last.axes[x], bounds);
       conditions.push_back({bounds, [this, i = last.axes[x], want = sequence[x]](const Env& e) {
                               return b_.equal(terms_.index(i, e), want);

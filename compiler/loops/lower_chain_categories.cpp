@@ -46,8 +46,8 @@ void Chains::each_value(const Messages& m, const char* name, const std::function
   b_.for_range(name, b_.i(0), m.values, body);
 }
 
-void Chains::each_history(const Messages& m, const char* name, const std::function<void(const Digits&)>& body,
-                          Digits known) {
+void Chains::each_history(const Messages& m, const char* name, const std::function<void(const History&)>& body,
+                          History known) {
   known.resize(static_cast<std::size_t>(m.reach));
   const std::function<void(std::size_t)> from = [&](std::size_t k) {
     if (k == known.size()) return body(known);
@@ -61,35 +61,35 @@ void Chains::each_history(const Messages& m, const char* name, const std::functi
   from(0);
 }
 
-Chains::Digits Chains::joined(Digits first, const Digits& history, const Digits& last) {
+Chains::History Chains::joined(History first, const History& history, const History& last) {
   first.insert(first.end(), history.begin(), history.end());
   first.insert(first.end(), last.begin(), last.end());
   return first;
 }
 
-Chains::Digits Chains::ending_with(const Messages& m, ExprId value) {
-  Digits out(static_cast<std::size_t>(m.reach));
+Chains::History Chains::ending_with(const Messages& m, ExprId value) {
+  History out(static_cast<std::size_t>(m.reach));
   out.back() = value;
   return out;
 }
 
-Chains::Digits Chains::first_history(const Messages& m, ExprId value) {
-  Digits out(static_cast<std::size_t>(m.reach), b_.i(0));
+Chains::History Chains::first_history(const Messages& m, ExprId value) {
+  History out(static_cast<std::size_t>(m.reach), b_.i(0));
   out.back() = value;
   return out;
 }
 
-Chains::Digits Chains::then(Digits history, ExprId value) {
+Chains::History Chains::then(History history, ExprId value) {
   history.erase(history.begin());
   history.push_back(value);
   return history;
 }
 
-ExprId Chains::log_sum(const Over& over, const std::function<ExprId(const Digits&)>& term) {
+ExprId Chains::log_sum(const Over& over, const std::function<ExprId(const History&)>& term) {
   const std::string tag = b_.fresh("");
   const ScalarId top = b_.local("top" + tag, b_.f(-1.7e308)), sum = b_.local("sum" + tag, b_.f(0));
-  over([&](const Digits& i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
-  over([&](const Digits& i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
+  over([&](const History& i) { b_.assign(top, b_.max(b_.get(top), term(i))); });
+  over([&](const History& i) { b_.accumulate(sum, b_.exp(b_.sub(term(i), b_.get(top)))); });
   return b_.let("log_sum" + tag, b_.add(b_.get(top), b_.log(b_.get(sum))));
 }
 
@@ -112,7 +112,7 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
   m.block = b;
   m.sequence = sequence;
   m.reach = s_.conditionals[b].chain->reach;
-  m.size = at_.size[m_[*var.value_plate].set.index()];
+  m.size = layout_.size[m_[*var.value_plate].set.index()];
   const SizeId steps = longest(var);
   const auto over_histories = [&](std::vector<SizeId> first, std::vector<SizeId> last) {
     first.insert(first.end(), static_cast<std::size_t>(m.reach), m.size);
@@ -125,10 +125,10 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
   m.all = uses;
   m.hooks = &hooks;
   const auto found = hooks.gathered ? std::nullopt : singles(b, uses);
-  m.by_rows = found && std::ranges::all_of(found->rows,
-                                           [&](const auto& row) { return at_.exp_table.contains(*row.first.array); });
+  m.by_rows = found && std::ranges::all_of(
+                           found->rows, [&](const auto& row) { return layout_.exp_table.contains(*row.first.array); });
   if (m.by_rows) m.singles = *found;
-  m.steady = is_steady(b, uses);
+  m.steady = is_homogeneous(b, uses);
   const SizeId rows = m.steady ? b_.constant_size("one", 1) : steps;
   m.pair = work_array("potential." + var.name, over_histories({rows}, {m.size}));
   m.transition = work_array("transition." + var.name, over_histories({rows}, {m.size}));
@@ -146,30 +146,30 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
   m.message = work_array("message." + var.name, over_histories({}, {}));
   m.unscaled = work_array("unscaled." + var.name, over_histories({}, {}));
   m.probs = parameter_of(b, math::ParameterRole::probabilities);
-  m.summed = at_.chains.at(b).summed;
+  m.summed = layout_.chains.at(b).summed;
   return m;
 }
 
 void Chains::gather_pairs(const Messages& m) {
   const ExprId zero = b_.i(0);
   b_.for_range("t", zero, m.steady ? b_.i(1) : m.end, [&](ExprId t) {
-    each_history(m, "j", [&](const Digits& j) {
+    each_history(m, "j", [&](const History& j) {
       each_value(m, "k", [&](ExprId k) { b_.store(m.pair, joined({t}, j, {k}), b_.f(0)); });
     });
   });
   Uses together;
   std::ranges::copy_if(m.all, std::back_inserter(together),
-                       [&](const auto& use) { return !stands_alone(use.first, use.second); });
+                       [&](const auto& use) { return !is_unary(use.first, use.second); });
   gather_potentials(
       m.block, together, m.sequence, {}, m.steady,
       [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
-        Digits known(static_cast<std::size_t>(m.reach));
+        History known(static_cast<std::size_t>(m.reach));
         for (std::size_t k = 0; k < lags.size(); ++k)
           known[known.size() - std::size_t(lags[k])] = events[events.size() - 2 - k];
         // A term with fewer lags than the history has digits adds to many histories.
         const ExprId added = known.size() == lags.size() ? value : b_.let(b_.fresh("w"), value);
         each_history(
-            m, "h", [&](const Digits& j) { b_.add_to(m.pair, joined({m.row(t, zero)}, j, {events.back()}), added); },
+            m, "h", [&](const History& j) { b_.add_to(m.pair, joined({m.row(t, zero)}, j, {events.back()}), added); },
             known);
       });
 }
@@ -181,18 +181,18 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   gather_pairs(m);
   if (m.by_rows) gather_start(m);
   else gather_unary(m);
-  forbid_others(m);
+  mask_other_values(m);
   m.entropy = b_.local(b_.fresh("entropy"), b_.f(0));
   filter(m);
   if (s_.conditionals[b].drawn) return draw_sequence(m, hooks);
   smooth_products(m);
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { smooth_logarithms(m); });
-  b_.for_range("t", zero, m.end, [&](ExprId t) { put_away(m, t); });
+  b_.for_range("t", zero, m.end, [&](ExprId t) { store_marginals(m, t); });
   // The sums of the item may read the probabilities from this work array (take_marginals).
   if (s_.local[b.index()] && sequence.size() == 1 && !clamps_.any(b)) marginals_[b] = m.marginal;
   if (m.start.valid()) {
     b_.if_then(b_.less(zero, m.end), [&] {
-      each_value(m, "k", [&](ExprId k) { less_mean(m, zero, k, b_.load(m.start, {k})); });
+      each_value(m, "k", [&](ExprId k) { subtract_mean(m, zero, k, b_.load(m.start, {k})); });
       if (m.hooks->add_rows && adds_first(m.singles))
         each_value(m, "k", [&](ExprId k) { add_to_sums(m, m.singles.first, zero, k); });
     });
@@ -200,27 +200,27 @@ void Chains::forward_backward(BlockId b, const Uses& uses, const std::vector<Exp
   store_entropy(b, sequence, b_.get(m.entropy));
 }
 
-void Chains::less_mean(const Messages& m, ExprId t, ExprId k, ExprId potential) {
+void Chains::subtract_mean(const Messages& m, ExprId t, ExprId k, ExprId potential) {
   b_.accumulate(m.entropy, b_.neg(b_.mul(b_.load(m.marginal, {t, k}), potential)));
 }
 
-void Chains::put_away(const Messages& m, ExprId t) {
+void Chains::store_marginals(const Messages& m, ExprId t) {
   if (m.hooks->before) m.hooks->before(m.element(t));
   if (m.hooks->add_rows && m.by_rows) each_value(m, "k", [&](ExprId k) { add_to_sums(m, m.singles.rows, t, k); });
   each_value(m, "k", [&](ExprId k) {
     b_.store(m.probs, updates_.parameter_address(m.block, m.element(t), {k}), b_.load(m.marginal, {t, k}));
   });
   each_value(m, "k", [&](ExprId k) {
-    if (const auto potential = log_potential(m, t, k)) less_mean(m, t, k, *potential);
+    if (const auto potential = log_potential(m, t, k)) subtract_mean(m, t, k, *potential);
   });
   updates_.clamp(m.block, m.element(t));
   if (m.hooks->after) m.hooks->after(m.element(t));
 }
 
-void Chains::forbid_others(const Messages& m) {
+void Chains::mask_other_values(const Messages& m) {
   if (!clamps_.any(m.block)) return;
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
-    b_.if_then(clamps_.is_known(m.block, m.element(t)), [&] {
+    b_.if_then(clamps_.is_observed(m.block, m.element(t)), [&] {
       const ExprId known = clamps_.value(m.block, m.element(t));
       each_value(m, "k", [&](ExprId k) {
         b_.store(m.unary, {t, k}, b_.select(b_.equal(k, known), b_.load(m.unary, {t, k}), b_.f(kLogZero)));
@@ -237,12 +237,12 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
         each_value(m, "k", [&](ExprId k) { b_.store(m.message, first_history(m, k), b_.load(m.unary, {t, k})); });
       },
       [&] {
-        each_history(m, "k", [&](const Digits& now) {
+        each_history(m, "k", [&](const History& now) {
           const ExprId k = now.back();
-          Digits before = now;
+          History before = now;
           before.pop_back();
           before.insert(before.begin(), ExprId{});
-          const ExprId in = log_sum(values(m), [&](const Digits& oldest) {
+          const ExprId in = log_sum(values(m), [&](const History& oldest) {
             before[0] = oldest[0];
             return b_.add(b_.load(m.forward, joined({b_.sub(t, b_.i(1))}, before)),
                           b_.load(m.pair, joined({m.row(t, b_.i(0))}, before, {k})));
@@ -250,10 +250,11 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
           b_.store(m.message, now, b_.add(in, b_.load(m.unary, {t, k})));
         });
       });
-  const ExprId z = log_sum(histories(m), [&](const Digits& h) { return b_.load(m.message, h); });
+  const ExprId z = log_sum(histories(m), [&](const History& h) { return b_.load(m.message, h); });
   b_.store(m.scale, {t}, z);
   b_.accumulate(m.entropy, z);
-  each_history(m, "k", [&](const Digits& h) { b_.store(m.forward, joined({t}, h), b_.sub(b_.load(m.message, h), z)); });
+  each_history(m, "k",
+               [&](const History& h) { b_.store(m.forward, joined({t}, h), b_.sub(b_.load(m.message, h), z)); });
 }
 
 void Chains::filter_logarithms(const Messages& m) {
@@ -272,14 +273,14 @@ void Chains::each_step_back(const Messages& m, const std::function<void(ExprId)>
                [&](ExprId back) { body(b_.let(b_.fresh("t"), b_.sub(b_.sub(m.end, b_.i(1)), back))); });
 }
 
-void Chains::put_pair(const Messages& m, ExprId t, const Digits& history, ExprId k, ExprId value) {
+void Chains::put_pair(const Messages& m, ExprId t, const History& history, ExprId k, ExprId value) {
   const ExprId p = b_.let(b_.fresh("p"), value);
   for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->together) {
     std::vector<ExprId> events{k};
     for (const std::int64_t lag : lags)
       events.insert(events.begin(), history[history.size() - std::size_t(lag)]);
     const std::vector<ExprId> at = address(m.block, m.element(t), events);
-    if (m.reach > 1) b_.add_to(at_.chains.at(m.block).together.at(lags), at, p);
+    if (m.reach > 1) b_.add_to(layout_.chains.at(m.block).together.at(lags), at, p);
     else put(m.block, lags, at, p);
   }
   b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, joined({m.row(t, b_.i(0))}, history, {k})))));
@@ -288,7 +289,7 @@ void Chains::put_pair(const Messages& m, ExprId t, const Digits& history, ExprId
 void Chains::clear_together(const Messages& m) {
   if (m.reach == 1) return clear_sums(m.block);
   const model::Variable& var = m_[s_.conditionals[m.block].variable];
-  for (const auto& [lags, buffer] : at_.chains.at(m.block).together) {
+  for (const auto& [lags, buffer] : layout_.chains.at(m.block).together) {
     b_.for_range("t", b_.i(0), m.end, [&, &lags = lags, &buffer = buffer](ExprId t) {
       std::vector<ExprId> events;
       const std::function<void()> each = [&] {
@@ -306,15 +307,15 @@ void Chains::clear_together(const Messages& m) {
 
 void Chains::smooth_products(const Messages& m) {
   clear_together(m);
-  each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.f(1)); });
+  each_history(m, "k", [&](const History& h) { b_.store(m.backward, h, b_.f(1)); });
   if (m.steady && m.summed) return smooth_columns(m);
   each_step_back(m, [&](ExprId t) {
     const ExprId row = m.row(t, b_.i(0)), share = b_.let(b_.fresh("share"), b_.load(m.scale, {t}));
     clear_marginal(m, t);
-    each_history(m, "k", [&](const Digits& now) { put_smoothed(m, t, now, share); });
+    each_history(m, "k", [&](const History& now) { put_smoothed(m, t, now, share); });
     b_.if_then(b_.less(b_.i(0), t), [&] {
       const ExprId before = b_.sub(t, b_.i(1));
-      each_history(m, "j", [&](const Digits& history) {
+      each_history(m, "j", [&](const History& history) {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
         each_value(m, "k", [&](ExprId k) {
           const ExprId w = b_.mul(b_.load(m.transition, joined({row}, history, {k})),
@@ -328,7 +329,7 @@ void Chains::smooth_products(const Messages& m) {
   });
 }
 
-ExprId Chains::put_smoothed(const Messages& m, ExprId t, const Digits& now, ExprId share) {
+ExprId Chains::put_smoothed(const Messages& m, ExprId t, const History& now, ExprId share) {
   const ExprId k = now.back(), after = b_.let(b_.fresh("after"), b_.load(m.backward, now));
   const ExprId onward = b_.let(b_.fresh("onward"), b_.mul(b_.mul(b_.load(m.emission, {t, k}), share), after));
   b_.store(m.onward, joined({t}, now), onward);
@@ -363,7 +364,7 @@ void Chains::put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p) {
 void Chains::sum_pairs(const Messages& m) {
   const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
   const ExprId groups = values > 0 ? b_.i(values / together) : m.values;
-  const BufferId sums = at_.chains.at(m.block).together.at({1});
+  const BufferId sums = layout_.chains.at(m.block).together.at({1});
   const auto first = [&](ExprId begin) {
     const ExprId end = b_.let(b_.fresh("end"), b_.min(b_.add(begin, b_.i(kStepsAtOnce)), m.end));
     b_.for_range("rows", b_.i(0), groups, [&](ExprId group) {
@@ -390,16 +391,16 @@ void Chains::sum_pairs(const Messages& m) {
 void Chains::smooth_logarithms(const Messages& m) {
   filter_logarithms(m);
   clear_together(m);
-  each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.f(0)); });
+  each_history(m, "k", [&](const History& h) { b_.store(m.backward, h, b_.f(0)); });
   each_step_back(m, [&](ExprId t) {
     clear_marginal(m, t);
-    each_history(m, "k", [&](const Digits& now) {
+    each_history(m, "k", [&](const History& now) {
       put_marginal(m, t, now.back(), b_.exp(b_.add(b_.load(m.forward, joined({t}, now)), b_.load(m.backward, now))));
     });
     b_.if_then(b_.less(b_.i(0), t), [&] {
       const ExprId row = m.row(t, b_.i(0)), before = b_.sub(t, b_.i(1)), z = b_.load(m.scale, {t});
-      each_history(m, "j", [&](const Digits& history) {
-        const auto onward = [&](const Digits& k) {
+      each_history(m, "j", [&](const History& history) {
+        const auto onward = [&](const History& k) {
           return b_.sub(b_.add(b_.add(b_.load(m.pair, joined({row}, history, k)), b_.load(m.unary, {t, k[0]})),
                                b_.load(m.backward, then(history, k[0]))),
                         z);
@@ -409,14 +410,14 @@ void Chains::smooth_logarithms(const Messages& m) {
           put_pair(m, t, history, k, b_.exp(b_.add(b_.load(m.forward, joined({before}, history)), onward({k}))));
         });
       });
-      each_history(m, "j", [&](const Digits& h) { b_.store(m.backward, h, b_.load(m.message, h)); });
+      each_history(m, "j", [&](const History& h) { b_.store(m.backward, h, b_.load(m.message, h)); });
     });
   });
 }
 
 void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
   const auto each_pair = [&](const std::function<void(const std::vector<ExprId>& at)>& f) {
-    each_history(m, "j", [&](const Digits& j) { each_value(m, "k", [&](ExprId k) { f(joined({t}, j, {k})); }); });
+    each_history(m, "j", [&](const History& j) { each_value(m, "k", [&](ExprId k) { f(joined({t}, j, {k})); }); });
   };
   const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
   each_pair([&](const auto& at) { b_.assign(top, b_.max(b_.get(top), b_.load(m.pair, at))); });
@@ -436,8 +437,8 @@ void Chains::open_products(const Messages& m, ScalarId log_scale) {
 void Chains::pass_products(const Messages& m, ExprId t, ScalarId log_scale) {
   if (!m.steady) exponentiate_pairs(m, t);
   b_.assign(log_scale, b_.get(m.top));
-  each_history(m, "k", [&](const Digits& h) { b_.store(m.message, h, b_.f(0)); });
-  each_history(m, "j", [&](const Digits& history) {
+  each_history(m, "k", [&](const History& h) { b_.store(m.message, h, b_.f(0)); });
+  each_history(m, "j", [&](const History& history) {
     const ExprId from = b_.let(b_.fresh("from"), b_.load(m.unscaled, history));
     each_value(m, "k", [&](ExprId k) {
       b_.add_to(m.message, then(history, k),
@@ -463,7 +464,7 @@ Chains::Emitted Chains::emit(const Messages& m, ExprId t, ScalarId share) {
     const ExprId scaled = b_.let(b_.fresh("scaled"), b_.mul(e, b_.get(share)));
     each_history(
         m, "h",
-        [&](const Digits& now) {
+        [&](const History& now) {
           b_.store(m.unscaled, now, b_.mul(b_.load(m.message, now), scaled));
           b_.accumulate(sum, b_.load(m.unscaled, now));
         },
@@ -487,7 +488,7 @@ void Chains::filter(Messages& m) {
     b_.accumulate(m.entropy, b_.add(b_.add(b_.log(b_.get(sum)), top), b_.get(log_scale)));
     b_.assign(share, b_.div(b_.f(1), b_.get(sum)));
     b_.store(m.scale, {t}, b_.get(share));
-    each_history(m, "k", [&](const Digits& now) {
+    each_history(m, "k", [&](const History& now) {
       b_.store(m.filtered, joined({t}, now), b_.mul(b_.load(m.unscaled, now), b_.get(share)));
     });
   });
@@ -497,7 +498,7 @@ void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
   b_.if_rarely(b_.equal(b_.get(m.products), b_.f(0)), [&] { filter_logarithms(m); });
   clear_sums(m.block);
   // The message behind the last element is 1 as a product and 0 as a logarithm: just the flag.
-  each_history(m, "k", [&](const Digits& h) { b_.store(m.backward, h, b_.get(m.products)); });
+  each_history(m, "k", [&](const History& h) { b_.store(m.backward, h, b_.get(m.products)); });
   each_step_back(m, [&](ExprId t) {
     if (hooks.before) hooks.before(m.element(t));
     draw_value(m, t);
@@ -515,21 +516,21 @@ void Chains::draw_value(const Messages& m, ExprId t) {
       m,
       [&] {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
-        each_history(m, "k", [&](const Digits& now) {
+        each_history(m, "k", [&](const History& now) {
           b_.store(m.message, now, b_.mul(b_.load(m.filtered, joined({t}, now)), b_.load(m.backward, now)));
           b_.accumulate(sum, b_.load(m.message, now));
         });
-        each_history(m, "k", [&](const Digits& now) {
+        each_history(m, "k", [&](const History& now) {
           b_.add_to(m.probs, place(now.back()), b_.div(b_.load(m.message, now), b_.get(sum)));
         });
       },
       [&] {
-        const auto odds = [&](const Digits& h) {
+        const auto odds = [&](const History& h) {
           return b_.add(b_.load(m.forward, joined({t}, h)), b_.load(m.backward, h));
         };
         const ExprId z = log_sum(histories(m), odds);
         each_history(m, "k",
-                     [&](const Digits& now) { b_.add_to(m.probs, place(now.back()), b_.exp(b_.sub(odds(now), z))); });
+                     [&](const History& now) { b_.add_to(m.probs, place(now.back()), b_.exp(b_.sub(odds(now), z))); });
       });
   updates_.draw_category(m.block, m.element(t));
 }
@@ -539,13 +540,13 @@ void Chains::condition_on_draw(const Messages& m, ExprId t) {
     const ExprId last = b_.add(t, b_.i(lags.back()));
     b_.if_then(b_.less(last, m.end), [&] { put_product(m.block, lags, m.element(last), m.probs); });
   }
-  const auto replace = [&](const std::function<ExprId(const Digits& before, ExprId k)>& term) {
-    each_history(m, "j", [&](const Digits& before) {
+  const auto replace = [&](const std::function<ExprId(const History& before, ExprId k)>& term) {
+    each_history(m, "j", [&](const History& before) {
       const ScalarId sum = b_.local(b_.fresh("column"), b_.f(0));
       each_value(m, "k", [&](ExprId k) { b_.accumulate(sum, b_.mul(probability(m, t, k), term(before, k))); });
       b_.store(m.message, before, b_.get(sum));
     });
-    each_history(m, "j", [&](const Digits& h) { b_.store(m.backward, h, b_.load(m.message, h)); });
+    each_history(m, "j", [&](const History& h) { b_.store(m.backward, h, b_.load(m.message, h)); });
   };
   const ExprId row = m.row(t, b_.i(0));
   b_.if_then(b_.less(b_.i(0), t), [&] {
@@ -553,14 +554,14 @@ void Chains::condition_on_draw(const Messages& m, ExprId t) {
         m,
         [&] {
           const ScalarId top = b_.local(b_.fresh("top"), b_.f(0));
-          each_history(m, "j", [&](const Digits& h) { b_.assign(top, b_.max(b_.get(top), b_.load(m.backward, h))); });
-          replace([&](const Digits& before, ExprId k) {
+          each_history(m, "j", [&](const History& h) { b_.assign(top, b_.max(b_.get(top), b_.load(m.backward, h))); });
+          replace([&](const History& before, ExprId k) {
             return b_.mul(b_.load(m.transition, joined({row}, before, {k})),
                           b_.div(b_.load(m.backward, then(before, k)), b_.get(top)));
           });
         },
         [&] {
-          replace([&](const Digits& before, ExprId k) {
+          replace([&](const History& before, ExprId k) {
             return b_.add(b_.load(m.pair, joined({row}, before, {k})), b_.load(m.backward, then(before, k)));
           });
         });

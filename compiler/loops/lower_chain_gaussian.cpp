@@ -102,10 +102,10 @@ Chains::Smoother Chains::open_smoother(BlockId b, const Uses& uses, const std::v
   s.sequence = sequence;
   if (!tolerant) s.fail_code = kFailBlock + static_cast<std::int32_t>(b.index());
   s.vector = !var.event.empty();
-  s.extent = s.vector ? at_.size[m_[var.event[0]].set.index()] : b_.constant_size("one", 1);
+  s.extent = s.vector ? layout_.size[m_[var.event[0]].set.index()] : b_.constant_size("one", 1);
   s.size = b_.extent(s.extent);
   s.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
-  s.steady = is_steady(b, uses) && !clamps_.any(b);
+  s.steady = is_homogeneous(b, uses) && !clamps_.any(b);
   s.apart = var.axes.size() > 1 && !m_[m_[var.axes.back()].set].parent;
   const SizeId steps = longest(var), one = b_.constant_size("one", 1), d = s.extent;
   const auto over = [&](SizeId rows, std::size_t rank) {
@@ -155,7 +155,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
     // Before the sequence L^-1 is 0, so that nothing is eliminated there.
     b_.fill(band.inverse, b_.f(0));
   const auto forwards = [&](const EachStep& body) { b_.for_range("t", b_.i(0), s.end, body); };
-  in_turn(
+  for_steps(
       s, forwards, [&](ExprId t) { b_.accumulate(logdet, eliminate(s, t)); }, [&](ExprId t) { filter_mean(s, t); });
 
   const auto backwards = [&](const EachStep& body) {
@@ -178,7 +178,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
   }
   Matrices now;
   const Matrices kept = s.apart ? matrices(s, longest(m_[s_.conditionals[b].variable])) : Matrices{};
-  in_turn(
+  for_steps(
       s, backwards,
       [&](ExprId t) {
         now = smooth(s, t);
@@ -215,8 +215,8 @@ void Chains::gather_gaussian(const Smoother& s, const Uses& uses) {
                     });
 }
 
-void Chains::in_turn(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
-                     const EachStep& means) {
+void Chains::for_steps(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
+                       const EachStep& means) {
   if (s.apart) {
     each(matrices);
     return each(means);
@@ -254,14 +254,14 @@ void Chains::copy(const Smoother& s, const Matrices& from, std::optional<ExprId>
 ScalarId Chains::condition_chain(const Smoother& s) {
   if (!clamps_.any(s.block)) return {};
   const ScalarId known = b_.local(b_.fresh("known"), b_.f(0));
-  const auto is_known = [&](ExprId t, ExprId j) { return clamps_.is_known(s.block, s.element(t), s.event({j})); };
+  const auto is_observed = [&](ExprId t, ExprId j) { return clamps_.is_observed(s.block, s.element(t), s.event({j})); };
   const auto value = [&](ExprId t, ExprId j) { return clamps_.value(s.block, s.element(t), s.event({j})); };
   for (const Smoother::Band& band : s.bands) {
     b_.for_range("t", b_.i(band.lag), s.end, [&](ExprId t) {
       const ExprId before = b_.sub(t, b_.i(band.lag));
       each_component_pair(s, [&](ExprId j, ExprId l) {
         const auto at = s.at(t, {j, l});
-        const ExprId first = is_known(before, j), second = is_known(t, l),
+        const ExprId first = is_observed(before, j), second = is_observed(t, l),
                      w = b_.let(b_.fresh("w"), b_.load(band.coupling, at));
         b_.if_then(first, [&] { b_.add_to(s.linear, s.at(t, {l}), b_.mul(w, value(before, j))); });
         b_.if_then(second, [&] { b_.add_to(s.linear, s.at(before, {j}), b_.mul(w, value(t, l))); });
@@ -276,10 +276,11 @@ ScalarId Chains::condition_chain(const Smoother& s) {
     each_component_pair(s, [&](ExprId j, ExprId l) {
       const ExprId natural = b_.load(s.square, s.at(t, {j, l}));
       const ExprId unit = b_.select(b_.equal(j, l), b_.f(-0.5), b_.f(0));
-      b_.store(s.square, s.at(t, {j, l}), b_.select(b_.logical_or(is_known(t, j), is_known(t, l)), unit, natural));
+      b_.store(s.square, s.at(t, {j, l}),
+               b_.select(b_.logical_or(is_observed(t, j), is_observed(t, l)), unit, natural));
     });
     each_component(s, [&](ExprId j) {
-      b_.if_then(is_known(t, j), [&] {
+      b_.if_then(is_observed(t, j), [&] {
         b_.store(s.linear, s.at(t, {j}), value(t, j));
         b_.accumulate(known, b_.f(1));
       });
@@ -288,14 +289,14 @@ ScalarId Chains::condition_chain(const Smoother& s) {
   return known;
 }
 
-void Chains::put_known(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead) {
+void Chains::put_observed(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead) {
   if (!clamps_.any(s.block)) return;
   each_component(s, [&](ExprId j) {
     std::vector<ExprId> at = lead;
     at.push_back(j);
     const std::vector<ExprId> event = s.event({j});
     b_.store(value, at,
-             b_.select(clamps_.is_known(s.block, s.element(t), event), clamps_.value(s.block, s.element(t), event),
+             b_.select(clamps_.is_observed(s.block, s.element(t), event), clamps_.value(s.block, s.element(t), event),
                        b_.load(value, at)));
   });
 }
@@ -458,7 +459,7 @@ void Chains::put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(E
   }
 }
 
-void Chains::keep_mean(const Smoother& s, const std::function<ExprId(ExprId)>& now) {
+void Chains::push_mean(const Smoother& s, const std::function<ExprId(ExprId)>& now) {
   for (std::size_t a = s.bands.size(); a-- > 0;)
     each_component(
         s, [&](ExprId j) { b_.store(s.bands[a].mean, {j}, a > 0 ? b_.load(s.bands[a - 1].mean, {j}) : now(j)); });
@@ -468,12 +469,12 @@ void Chains::smooth_mean(const Smoother& s, ExprId t, const Matrices& now) {
   const auto mean = [&](ExprId j) { return b_.load(s.information, {j}); };
   expect_later(s, t);
   put_pairs(s, t, mean, [&](std::size_t a, ExprId j, ExprId l) { return b_.load(now.cross[a], {j, l}); });
-  keep_mean(s, mean);
+  push_mean(s, mean);
 }
 
 void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
   const std::vector<ExprId> element = s.element(t);
-  Formulas f = updates_.parameter_formulas(s.block, element);
+  FormulaContext f = updates_.parameter_formulas(s.block, element);
   f.fail_code = s.fail_code;
   each_component(s, [&](ExprId j) {
     b_.store(parameter_of(s.block, math::ParameterRole::location),
@@ -486,8 +487,8 @@ void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
   if (clamps_.any(s.block)) {
     updates_.clamp(s.block, element);
     each_component_pair(s, [&](ExprId j, ExprId l) {
-      const ExprId known = b_.logical_or(clamps_.is_known(s.block, element, s.event({j})),
-                                         clamps_.is_known(s.block, element, s.event({l})));
+      const ExprId known = b_.logical_or(clamps_.is_observed(s.block, element, s.event({j})),
+                                         clamps_.is_observed(s.block, element, s.event({l})));
       b_.store(now.covariance, {j, l}, b_.select(known, b_.f(0), b_.load(now.covariance, {j, l})));
     });
   }
@@ -514,15 +515,15 @@ void Chains::draw_backwards(const Smoother& s, ExprId t) {
     });
     b_.store(s.cross[0], {first, j}, b_.get(x));
   });
-  put_known(s, t, s.cross[0], {first});
+  put_observed(s, t, s.cross[0], {first});
   const auto drawn = [&](ExprId j) { return b_.load(s.cross[0], {first, j}); };
   put_pairs(s, t, drawn, {});
-  keep_mean(s, drawn);
+  push_mean(s, drawn);
   each_component(s, [&](ExprId j) {
     b_.store(parameter_of(s.block, math::ParameterRole::value),
              updates_.parameter_address(s.block, element, s.event({j})), drawn(j));
   });
-  Formulas f = updates_.parameter_formulas(s.block, element);
+  FormulaContext f = updates_.parameter_formulas(s.block, element);
   updates_.expectations_from_parameters(s.block, element, f);
 }
 

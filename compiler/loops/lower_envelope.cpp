@@ -18,7 +18,7 @@ namespace lehr::loops {
 BufferId Envelope::value_of(BlockId b) const {
   const auto& parameters = s_.conditionals[b].factor->parameters;
   const auto value = std::ranges::find_if(parameters, &math::FactorParameter::exported);
-  return at_.parameter.at({b, value->name});
+  return layout_.parameter.at({b, value->name});
 }
 
 void Envelope::declare() {
@@ -148,12 +148,12 @@ std::size_t Envelope::emit_undecided() {
   });
 }
 
-std::size_t Envelope::emit_turn(const schedule::Turn& turn) {
+std::size_t Envelope::emit_sweep_entry(const schedule::SweepEntry& turn) {
   return b_.function("envelope" + std::to_string(turn.step), [&] {
     const schedule::Step& step = s_.steps[turn.step];
     if (const auto* block = std::get_if<schedule::BlockUpdate>(&step)) return update(block->block, {});
     const auto& stage = std::get<schedule::ItemStage>(step);
-    b_.for_range(m_[stage.item].name, b_.i(0), b_.extent(at_.size[m_[stage.item].set.index()]), [&](ExprId item) {
+    b_.for_range(m_[stage.item].name, b_.i(0), b_.extent(layout_.size[m_[stage.item].set.index()]), [&](ExprId item) {
       for (BlockId b : stage.blocks)
         update(b, {item});
     });
@@ -167,8 +167,8 @@ void Envelope::emit() {
   b_.mark_cold(out.couplings);
   out.open = emit_open();
   out.undecided = emit_undecided();
-  for (const schedule::Turn& turn : s_.sweep)
-    out.turns.push_back(emit_turn(turn));
+  for (const schedule::SweepEntry& turn : s_.sweep)
+    out.turns.push_back(emit_sweep_entry(turn));
   interface_.envelope = out;
 }
 

@@ -54,7 +54,7 @@ std::vector<std::string> log_determinants(const math::Expr& e) {
   return out;
 }
 
-ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, ExprId> event) {
+ExprId FormulaLoops::formula(const math::Expr& e, FormulaContext& f, std::map<int, ExprId> event) {
   if (auto it = f.hoisted.find(&*e); it != f.hoisted.end()) return it->second;
   const auto rec = [&](const math::Expr& x) { return formula(x, f, event); };
   const auto list = [&](const std::vector<math::Index>& indices) {
@@ -97,7 +97,7 @@ ExprId FormulaLoops::formula(const math::Expr& e, Formulas& f, std::map<int, Exp
       e->form);
 }
 
-void FormulaLoops::components(const math::Expr& e, int rank, Formulas& f,
+void FormulaLoops::components(const math::Expr& e, int rank, FormulaContext& f,
                               const std::function<void(std::vector<ExprId>, ExprId)>& leaf) {
   prepare_matrices(e, f);
   const auto hoist = [&](int level, const std::map<int, ExprId>& event) {
@@ -130,7 +130,7 @@ void FormulaLoops::components(const math::Expr& e, int rank, Formulas& f,
   f.hoisted = outside;
 }
 
-void FormulaLoops::form_repeated_sums(const math::Expr& e, Formulas& f) {
+void FormulaLoops::form_repeated_sums(const math::Expr& e, FormulaContext& f) {
   std::vector<math::Expr> sums;
   outermost_sums(e, sums);
   for (const math::Expr& x : sums) {
@@ -141,7 +141,7 @@ void FormulaLoops::form_repeated_sums(const math::Expr& e, Formulas& f) {
   }
 }
 
-void FormulaLoops::prepare_matrices(const math::Expr& e, Formulas& f) {
+void FormulaLoops::prepare_matrices(const math::Expr& e, FormulaContext& f) {
   std::map<std::string, bool> names;
   matrices(e, names);
   for (const auto& [name, with_entries] : names) {

@@ -11,8 +11,8 @@
 // visits a list of the others instead.
 #include <algorithm>
 
+#include "compiler/loops/fused_element.h"
 #include "compiler/loops/stages.h"
-#include "compiler/loops/stream_element.h"
 #include "compiler/model/roles.h"
 #include "runtime/threshold.h"
 
@@ -33,26 +33,26 @@ constexpr Threshold<double> kMostValues("lower_full_rows.most_values", 128);
 
 }  // namespace
 
-const StreamUse* Streams::table_use(const Stream& s) const {
-  const auto is_table = [](const StreamUse& u) { return u.kind == StreamUse::Kind::table; };
+const FusedUse* FusedCategories::table_use(const FusedCategory& s) const {
+  const auto is_table = [](const FusedUse& u) { return u.kind == FusedUse::Kind::table; };
   return std::ranges::count_if(s.uses, is_table) == 1 ? &*std::ranges::find_if(s.uses, is_table) : nullptr;
 }
 
-bool Streams::has_full_rows(const Stream& s) const {
-  const StreamUse* const table = table_use(s);
-  return table && at_.exp_columns.contains(table_of(*table));
+bool FusedCategories::has_full_rows(const FusedCategory& s) const {
+  const FusedUse* const table = table_use(s);
+  return table && layout_.exp_columns.contains(table_of(*table));
 }
 
-bool Streams::can_have_full_rows(const Stream& s) const {
+bool FusedCategories::can_have_full_rows(const FusedCategory& s) const {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
-  const StreamUse *const table = table_use(s), *const vector = vector_use(s);
+  const FusedUse *const table = table_use(s), *const vector = vector_use(s);
   if (!s.summed || !has_empty_elements(s) || var.axes.size() != 2 || m_[m_[var.axes[1]].set].parent || !table ||
       !vector || s.uses.size() != 2 || b_.program()[s.values].constant < 0)
     return false;
   const schedule::Statistic& st = s_.statistics[*table->term->statistic];
   if (st.at.size() != 2) return false;
-  const auto* row = std::get_if<density::IndexBound>(&a_[st.at[1 - st.contiguous]]);
-  const auto* own = std::get_if<density::IndexBound>(&a_[table->term->term.atoms[table->atom].axes[1]]);
+  const auto* row = std::get_if<density::IndexVarRef>(&a_[st.at[1 - st.contiguous]]);
+  const auto* own = std::get_if<density::IndexVarRef>(&a_[table->term->term.atoms[table->atom].axes[1]]);
   if (!row || !own || row->bound != own->bound) return false;
   const std::vector<double>& counts = shared_.data.observed[var.auxiliary->host.index()].values;
   const auto some = static_cast<double>(std::ranges::count_if(counts, [](double x) { return x > 0; }));
@@ -60,7 +60,7 @@ bool Streams::can_have_full_rows(const Stream& s) const {
   return !counts.empty() && some >= least * static_cast<double>(counts.size());
 }
 
-FullRows Streams::full_rows(const Stream& s) {
+FullRows FusedCategories::full_rows(const FusedCategory& s) {
   const SizeId items = b_.constant_size("items together", kItems), tile = b_.constant_size("tile", kTile),
                lanes = b_.constant_size("lanes", kLanes);
   const FullRows r{work_array("row_exp", {items, s.values}),  work_array("row_shift", {items}),
@@ -73,23 +73,24 @@ FullRows Streams::full_rows(const Stream& s) {
   return r;
 }
 
-void Streams::form_row(const Stream& s, const FullRows& r, ExprId u, ExprId item) {
+void FusedCategories::form_row(const FusedCategory& s, const FullRows& r, ExprId u, ExprId item) {
   const ExprId shift = stream_item_setup(s, item);
   b_.store(r.shift, {u}, shift);
   each_value(s, [&](ExprId k) { b_.store(r.exponentials, {u, k}, b_.load(s.item_exp, {k})); });
 }
 
-BufferId Streams::into_of(const Stream& s, const ItemArrays& arrays) const {
-  const StreamUse& u = *vector_use(s);
-  return arrays.streamed_into.at({vector_block(s), u.term->term.atoms[*u.partner].stat});
+BufferId FusedCategories::into_of(const FusedCategory& s, const ItemArrays& arrays) const {
+  const FusedUse& u = *vector_use(s);
+  return arrays.partner_naturals.at({vector_block(s), u.term->term.atoms[*u.partner].stat});
 }
 
-void Streams::take_row(const Stream& s, const FullRows& r, ExprId u, const ItemArrays& arrays) {
+void FusedCategories::take_row(const FusedCategory& s, const FullRows& r, ExprId u, const ItemArrays& arrays) {
   const BufferId into = into_of(s, arrays);
   each_value(s, [&](ExprId k) { b_.store(into, {k}, b_.load(r.into, {u, k})); });
 }
 
-ExprId Streams::coefficient(const Stream& s, const StreamUse& u, const std::vector<ExprId>& element, ExprId scale) {
+ExprId FusedCategories::coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element,
+                                    ExprId scale) {
   std::vector<Factor> fs = spread_factors(u, scale);
   Env env = stream_env(s, static_cast<std::size_t>(&u - s.uses.data()), element);
   // The coefficient is the same for all values, so that of value 0 stands for it.
@@ -99,7 +100,8 @@ ExprId Streams::coefficient(const Stream& s, const StreamUse& u, const std::vect
   return out;
 }
 
-void Streams::visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprId end, const StreamVisit& visit) {
+void FusedCategories::visit_rows(const FusedCategory& s, const FullRows& r, ExprId first, ExprId end,
+                                 const FusedVisit& visit) {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const ExprId n = terms_.axis_length(var.axes, {first});
   b_.fill(r.into, b_.f(0));
@@ -127,7 +129,7 @@ void Streams::visit_rows(const Stream& s, const FullRows& r, ExprId first, ExprI
   });
 }
 
-void Streams::visit_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
+void FusedCategories::visit_tile(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit) {
   const ScalarId low = b_.local(b_.fresh("low"), b_.f(1));
   // Rows shorter than a tile keep `low` at 1 and are visited one by one.
   b_.if_then(b_.less_equal(b_.i(kTile), t.n), [&] { add_up_tile(s, r, t, low); });
@@ -135,7 +137,7 @@ void Streams::visit_tile(const Stream& s, const FullRows& r, const Tile& t, cons
       b_.less(b_.f(0), b_.get(low)), [&] { one_by_one(s, r, t, visit); }, [&] { spread_tile(s, r, t, visit); });
 }
 
-void Streams::add_up_tile(const Stream& s, const FullRows& r, const Tile& t, ScalarId low) {
+void FusedCategories::add_up_tile(const FusedCategory& s, const FullRows& r, const Tile& t, ScalarId low) {
   const ArrayId table = table_of(*table_use(s));
   b_.fill(r.total, b_.f(0));
   each_value(s, [&](ExprId k) {
@@ -143,7 +145,7 @@ void Streams::add_up_tile(const Stream& s, const FullRows& r, const Tile& t, Sca
     for (std::int64_t u = 0; u < kItems; ++u)
       e.push_back(b_.let(b_.fresh("e"), b_.load(r.exponentials, {b_.i(u), k})));
     each_lane([&](ExprId lane) {
-      const ExprId entry = b_.let(b_.fresh("t"), b_.load(at_.exp_columns.at(table), {k, b_.add(t.at, lane)}));
+      const ExprId entry = b_.let(b_.fresh("t"), b_.load(layout_.exp_columns.at(table), {k, b_.add(t.at, lane)}));
       for (std::int64_t u = 0; u < kItems; ++u)
         b_.add_to(r.total, {b_.i(u), lane}, b_.mul(e[static_cast<std::size_t>(u)], entry));
     });
@@ -157,23 +159,23 @@ void Streams::add_up_tile(const Stream& s, const FullRows& r, const Tile& t, Sca
   });
 }
 
-void Streams::each_lane(const std::function<void(ExprId lane)>& body) {
+void FusedCategories::each_lane(const std::function<void(ExprId lane)>& body) {
   b_.for_loop(b_.fresh("lane"), b_.i(0), b_.i(kTile), body, true);
 }
 
-ExprId Streams::count_from(const Stream& s, ExprId begin, ExprId item, ExprId e) {
+ExprId FusedCategories::count_from(const FusedCategory& s, ExprId begin, ExprId item, ExprId e) {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   return b_.select(b_.less_equal(begin, e), updates_.owned_multiplicity(var, {item, e}), b_.f(0));
 }
 
-void Streams::one_by_one(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
+void FusedCategories::one_by_one(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit) {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const BufferId into = into_of(s, visit.arrays);
   b_.for_range("item", b_.i(0), b_.min(b_.i(kItems), b_.sub(t.end, t.first)), [&](ExprId u) {
     const ExprId item = b_.let(b_.fresh("row"), b_.add(t.first, u));
     each_value(s, [&](ExprId k) { b_.store(s.item_exp, {k}, b_.load(r.exponentials, {u, k})); });
     b_.fill(into, b_.f(0));
-    StreamVisit one = visit;
+    FusedVisit one = visit;
     one.item_shift = b_.load(r.shift, {u});
     b_.for_range("element", t.from, b_.min(b_.add(t.from, b_.i(kTile)), t.n), [&](ExprId e) {
       b_.if_then(b_.less(b_.f(0), updates_.owned_multiplicity(var, {item, e})), [&] {
@@ -184,9 +186,9 @@ void Streams::one_by_one(const Stream& s, const FullRows& r, const Tile& t, cons
   });
 }
 
-void Streams::spread_tile(const Stream& s, const FullRows& r, const Tile& t, const StreamVisit& visit) {
+void FusedCategories::spread_tile(const FusedCategory& s, const FullRows& r, const Tile& t, const FusedVisit& visit) {
   const ArrayId table = table_of(*table_use(s));
-  const auto coefficients = [&](const StreamUse& use, BufferId to) {
+  const auto coefficients = [&](const FusedUse& use, BufferId to) {
     each_lane([&](ExprId lane) {
       const ExprId e = b_.add(t.at, lane);
       for (std::size_t k = 0; k < t.items.size(); ++k) {
@@ -205,8 +207,8 @@ void Streams::spread_tile(const Stream& s, const FullRows& r, const Tile& t, con
             ExprId sum;
             for (std::int64_t part = 0; part < kTile; part += kLanes) {
               const ExprId at = b_.add(lane, b_.i(part));
-              const ExprId x =
-                  b_.mul(b_.load(r.scale, {b_.i(u), at}), b_.load(at_.exp_columns.at(table), {k, b_.add(t.at, at)}));
+              const ExprId x = b_.mul(b_.load(r.scale, {b_.i(u), at}),
+                                      b_.load(layout_.exp_columns.at(table), {k, b_.add(t.at, at)}));
               sum = sum.valid() ? b_.add(sum, x) : x;
             }
             b_.add_to(r.lanes, {b_.i(u), k, lane}, sum);
@@ -222,7 +224,7 @@ void Streams::spread_tile(const Stream& s, const FullRows& r, const Tile& t, con
     const ExprId e = b_.add(t.at, lane);
     for (std::size_t k = 0; k < t.items.size(); ++k) {
       const ExprId u = b_.i(static_cast<std::int64_t>(k));
-      const ExprId shift = b_.add(b_.load(r.shift, {u}), b_.load(at_.exp_shift.at(table), {e}));
+      const ExprId shift = b_.add(b_.load(r.shift, {u}), b_.load(layout_.exp_shift.at(table), {e}));
       const ExprId copies = count_from(s, t.begins[k], t.items[k], e);
       b_.accumulate(entropy, b_.mul(copies, b_.add(b_.log(b_.load(r.total, {u, lane})), shift)));
     }
@@ -230,8 +232,8 @@ void Streams::spread_tile(const Stream& s, const FullRows& r, const Tile& t, con
   b_.add_to(visit.arrays.sums.discrete, {b_.i(0)}, b_.get(entropy));
 }
 
-void Streams::add_tile(const Stream& s, const FullRows& r, const Tile& t) {
-  const StreamUse& use = *table_use(s);
+void FusedCategories::add_tile(const FusedCategory& s, const FullRows& r, const Tile& t) {
+  const FusedUse& use = *table_use(s);
   const schedule::Statistic& st = s_.statistics[*use.term->statistic];
   b_.for_range("lane", b_.i(0), b_.i(kTile), [&](ExprId lane) {
     const ExprId element = b_.let(b_.fresh("e"), b_.add(t.at, lane));
@@ -246,25 +248,25 @@ void Streams::add_tile(const Stream& s, const FullRows& r, const Tile& t) {
         sum = sum.valid() ? b_.add(sum, x) : x;
       }
       env[use.value] = k;
-      b_.add_to(at_.array.at(st.sums), terms_.array_indices(st.sums, st.at, env),
-                b_.mul(sum, b_.load(at_.exp_table.at(st.table), {element, k})));
+      b_.add_to(layout_.array.at(st.sums), terms_.array_indices(st.sums, st.at, env),
+                b_.mul(sum, b_.load(layout_.exp_table.at(st.table), {element, k})));
     });
   });
 }
 
-std::optional<Stream> Stages::full_stream(const ItemStage& stage, StageMode mode) const {
+std::optional<FusedCategory> Stages::dense_category(const ItemStage& stage, StageMode mode) const {
   const bool updates = mode == StageMode::update && stage.iterate;
   if (!stage.refresh || interface_.random_key.valid() || !(updates || mode == StageMode::refresh) ||
       stored(stage.blocks[0]))
     return std::nullopt;
   const bool alone = std::all_of(stage.blocks.begin() + 1, stage.blocks.end(), [&](BlockId b) {
-    return stored(b) && !at_.chains.contains(b) && !model::is_source(m_[s_.conditionals[b].variable]);
+    return stored(b) && !layout_.chains.contains(b) && !model::is_source(m_[s_.conditionals[b].variable]);
   });
-  const Stream s = streams_.plan_stream(stage, stage.blocks[0]);
-  return alone && streams_.has_full_rows(s) ? std::optional(s) : std::nullopt;
+  const FusedCategory s = fused_.plan_fused(stage, stage.blocks[0]);
+  return alone && fused_.has_full_rows(s) ? std::optional(s) : std::nullopt;
 }
 
-void Stages::emit_full(const FullWork& f, StageMode mode, const Passes& passes) {
+void Stages::emit_full(const FullWork& f, StageMode mode, const IterationLimits& passes) {
   const ItemArrays in_the_end = mode == StageMode::update ? again(f.arrays) : f.arrays;
   b_.for_loop(
       b_.fresh("first"), f.begin, f.end,
@@ -272,13 +274,13 @@ void Stages::emit_full(const FullWork& f, StageMode mode, const Passes& passes) 
         if (mode == StageMode::update) update_full(f, first, passes);
         // The arrays differ from those of the updates, so that the pass `unread` can leave out what the ELBO alone
         // needs.
-        const FullRows rows = streams_.full_rows(f.stream);
-        const StreamVisit visit{in_the_end, true, mode};
-        each_full(f, first, [&](ExprId u, ExprId item) { streams_.form_row(f.stream, rows, u, item); });
-        streams_.visit_rows(f.stream, rows, first, f.end, visit);
+        const FullRows rows = fused_.full_rows(f.stream);
+        const FusedVisit visit{in_the_end, true, mode};
+        each_full(f, first, [&](ExprId u, ExprId item) { fused_.form_row(f.stream, rows, u, item); });
+        fused_.visit_rows(f.stream, rows, first, f.end, visit);
         each_full(f, first, [&](ExprId u, ExprId item) {
-          streams_.take_row(f.stream, rows, u, in_the_end);
-          streams_.less_vector_means(f.stream, item, visit);
+          fused_.take_row(f.stream, rows, u, in_the_end);
+          fused_.subtract_vector_means(f.stream, item, visit);
           emit_item_sums(f.stage, item, mode, in_the_end);
         });
       },
@@ -290,20 +292,20 @@ void Stages::each_full(const FullWork& f, ExprId first, const std::function<void
                [&](ExprId u) { body(u, b_.let(b_.fresh(m_[f.stage.item].name), b_.add(first, u))); });
 }
 
-void Stages::update_full(const FullWork& f, ExprId first, const Passes& passes) {
-  const FullRows rows = streams_.full_rows(f.stream);
+void Stages::update_full(const FullWork& f, ExprId first, const IterationLimits& passes) {
+  const FullRows rows = fused_.full_rows(f.stream);
   const SizeId items = b_.constant_size("items together", kItems);
   const BufferId left = work_array("left", {items}), settled = work_array("settled", {items});
   b_.fill(left, b_.f(0));
   b_.fill(settled, b_.f(0));
   b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId pass) {
-    each_full(f, first, [&](ExprId u, ExprId item) { streams_.form_row(f.stream, rows, u, item); });
-    streams_.visit_rows(f.stream, rows, first, f.end, {f.arrays, false, StageMode::update});
+    each_full(f, first, [&](ExprId u, ExprId item) { fused_.form_row(f.stream, rows, u, item); });
+    fused_.visit_rows(f.stream, rows, first, f.end, {f.arrays, false, StageMode::update});
     const ScalarId going = b_.local(b_.fresh("going"), b_.f(0));
     each_full(f, first, [&](ExprId u, ExprId item) {
       // Items of the group converge at different passes: one that has left is not updated any more.
       b_.if_then(b_.equal(b_.load(left, {u}), b_.f(0)), [&] {
-        streams_.take_row(f.stream, rows, u, f.arrays);
+        fused_.take_row(f.stream, rows, u, f.arrays);
         const Change change{b_.local(b_.fresh("moved"), b_.f(0)), b_.local(b_.fresh("size"), b_.f(0))};
         emit_pass({f.stage, item, StageMode::update, f.arrays, {}, true, true}, false, change);
         const ExprId last =

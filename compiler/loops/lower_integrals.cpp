@@ -14,17 +14,17 @@ Integrals::Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Looku
 }
 
 bool Integrals::has(BlockId b, const Term& t) const {
-  return std::ranges::any_of(integrated_[b.index()], [&](const conditionals::Integrated& x) {
+  return std::ranges::any_of(integrated_[b.index()], [&](const conditionals::CollapsedAuxiliary& x) {
     return std::ranges::find(t.atoms, s_.conditionals[x.auxiliary].variable, &Atom::variable) != t.atoms.end();
   });
 }
 
 void Integrals::add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
-  for (const conditionals::Integrated& x : integrated_[b.index()]) {
+  for (const conditionals::CollapsedAuxiliary& x : integrated_[b.index()]) {
     const Work w = open(b, x.auxiliary);
     if (m_[s_.conditionals[b].variable].value_plate)
       b_.for_range("k", b_.i(0), values(w), [&](ExprId k) { b_.store(expected(w), address(w, element, k), b_.f(0)); });
-    each_beside(x, element, [&](const std::vector<ExprId>& beside) { add_element(w, element, beside, n); });
+    each_neighbour(x, element, [&](const std::vector<ExprId>& beside) { add_element(w, element, beside, n); });
   }
 }
 
@@ -43,8 +43,8 @@ Integrals::Work Integrals::open(BlockId b, BlockId auxiliary) {
   return out;
 }
 
-void Integrals::each_beside(const conditionals::Integrated& x, const std::vector<ExprId>& element,
-                            const std::function<void(const std::vector<ExprId>&)>& body) {
+void Integrals::each_neighbour(const conditionals::CollapsedAuxiliary& x, const std::vector<ExprId>& element,
+                               const std::function<void(const std::vector<ExprId>&)>& body) {
   for (std::size_t k = 0; k < x.beside.size(); ++k) {
     const Term& pair = x.beside[k];
     const auto leaf = [&](ExprId, const Env& env) {
@@ -53,9 +53,9 @@ void Integrals::each_beside(const conditionals::Integrated& x, const std::vector
         auxiliary.push_back(terms_.index(i, env));
       // An auxiliary element may stand beside the drawn one in several kinds of pairs; it counts once.
       if (k == 0) return body(auxiliary);
-      ExprId earlier = is_beside(x.beside[0], element, auxiliary);
+      ExprId earlier = is_neighbour(x.beside[0], element, auxiliary);
       for (std::size_t j = 1; j < k; ++j)
-        earlier = b_.logical_or(earlier, is_beside(x.beside[j], element, auxiliary));
+        earlier = b_.logical_or(earlier, is_neighbour(x.beside[j], element, auxiliary));
       b_.if_then(b_.logical_not(earlier), [&] { body(auxiliary); });
     };
     if (pair.atoms.size() == 1) {
@@ -68,11 +68,11 @@ void Integrals::each_beside(const conditionals::Integrated& x, const std::vector
   }
 }
 
-ExprId Integrals::is_beside(const Term& pair, const std::vector<ExprId>& element,
-                            const std::vector<ExprId>& auxiliary) {
+ExprId Integrals::is_neighbour(const Term& pair, const std::vector<ExprId>& element,
+                               const std::vector<ExprId>& auxiliary) {
   Env env;
   for (std::size_t x = 0; x < auxiliary.size(); ++x)
-    env[std::get<density::IndexBound>(a_[pair.atoms[0].axes[x]]).bound] = auxiliary[x];
+    env[std::get<density::IndexVarRef>(a_[pair.atoms[0].axes[x]]).bound] = auxiliary[x];
   ExprId out = b_.boolean(true);
   for (std::size_t x = 0; x < element.size(); ++x)
     out = b_.logical_and(out, b_.equal(terms_.index(pair.atoms[1].axes[x], env), element[x]));
@@ -110,7 +110,7 @@ void Integrals::gather(const Work& w, const Uses& uses, const std::vector<ExprId
 
 ExprId Integrals::log_integral(const Work& w) {
   const math::Factor& factor = *s_.conditionals[w.auxiliary].factor;
-  Formulas f;
+  FormulaContext f;
   for (const auto& [stat, buffer] : w.at_one.buffers)
     f.quantities[math::natural_name(stat)] = [this, buffer = buffer](const std::vector<ExprId>&) {
       return b_.load(buffer, {});
@@ -131,12 +131,12 @@ ExprId Integrals::log_integral(const Work& w) {
 
 BufferId Integrals::expected(const Work& w) const {
   const bool category = m_[s_.conditionals[w.block].variable].value_plate.has_value();
-  return at_.expectation.at({w.block, category ? math::Stat::indicator : math::Stat::value});
+  return layout_.expectation.at({w.block, category ? math::Stat::indicator : math::Stat::value});
 }
 
 ExprId Integrals::values(const Work& w) const {
   const auto& plate = m_[s_.conditionals[w.block].variable].value_plate;
-  return plate ? b_.extent(at_.size[m_[*plate].set.index()]) : b_.i(2);
+  return plate ? b_.extent(layout_.size[m_[*plate].set.index()]) : b_.i(2);
 }
 
 std::vector<ExprId> Integrals::address(const Work& w, const std::vector<ExprId>& element, ExprId value) {

@@ -16,7 +16,7 @@ void Energies::declare_item_energies() {
   const model::Given& inverse = m_[*options_.inverse_temperatures];
   interface_.item_energies =
       ItemEnergies{inverse.axes[0], b_.buffer("item energies", Role::output, packed(inverse.axes)),
-                   at_.data.givens[options_.inverse_temperatures->index()]};
+                   layout_.data.givens[options_.inverse_temperatures->index()]};
 }
 
 void Energies::add_item_energy(ExprId item, ExprId value) {
@@ -27,7 +27,7 @@ void Energies::add_item_energies(const schedule::ItemStage& stage, ExprId item) 
   if (!interface_.item_energies) return;
   for (const schedule::ItemStage::LocalTerm& t : stage.terms) {
     // Streamed categories add theirs where their probabilities are at hand.
-    if ((!s_.tempered[t.term.origin] && !has_item_bounds()) || has_streamed_atom(t.term)) continue;
+    if ((!s_.tempered[t.term.origin] && !has_item_bounds()) || has_fused_atom(t.term)) continue;
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
     if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer]);
@@ -48,7 +48,7 @@ void Energies::emit_item_energies() {
           for (const Term& t : s_.conditionals.density.terms) {
             if (!s_.tempered[t.origin] || std::any_of(t.atoms.begin(), t.atoms.end(), in_stage)) continue;
             Env env;
-            for (BoundId b : t.bounds) {
+            for (IndexVarId b : t.bounds) {
               if (m_[a_[b].plate].set == interface_.item_energies->item && !a_[b].parent) env[b] = item;
             }
             terms_.emit(t, terms_.factors({&t}, {}), {}, env, std::nullopt,

@@ -40,7 +40,7 @@ int Part::rank_of(const model::Variable& v, math::Stat stat) {
 }
 
 SizeId Part::runtime_size(const std::string& name, std::int64_t value) {
-  at_.size_values.push_back(value);
+  layout_.size_values.push_back(value);
   return b_.runtime_size(name);
 }
 
@@ -51,15 +51,15 @@ bool Lowering::is_constant(model::PlateId set) const {
 }
 
 void Lowering::declare_sizes() {
-  at_.size.resize(m_.plates.size());
+  layout_.size.resize(m_.plates.size());
   for (std::size_t k = 0; k < m_.plates.size(); ++k) {
     const model::PlateId p(k);
     if (m_[p].set != p) continue;
-    at_.size[k] = is_constant(p) ? b_.constant_size(m_[p].name, shared_.data.sizes[k])
-                                 : runtime_size(m_[p].name, shared_.data.sizes[k]);
+    layout_.size[k] = is_constant(p) ? b_.constant_size(m_[p].name, shared_.data.sizes[k])
+                                     : runtime_size(m_[p].name, shared_.data.sizes[k]);
   }
   for (std::size_t k = 0; k < m_.plates.size(); ++k)
-    at_.size[k] = at_.size[m_.plates[k].set.index()];
+    layout_.size[k] = layout_.size[m_.plates[k].set.index()];
 }
 
 std::vector<SizeId> Part::packed(const std::vector<model::PlateId>& plates) const {
@@ -67,13 +67,13 @@ std::vector<SizeId> Part::packed(const std::vector<model::PlateId>& plates) cons
   for (std::size_t k = 0; k < plates.size(); ++k) {
     const model::PlateId set = m_[plates[k]].set;
     // The size of a nested plate is the number of elements in all its rows together.
-    if (m_[set].parent && k > 0) out.back() = at_.size[set.index()];
-    else out.push_back(at_.size[set.index()]);
+    if (m_[set].parent && k > 0) out.back() = layout_.size[set.index()];
+    else out.push_back(layout_.size[set.index()]);
   }
   return out;
 }
 
-bool Part::has_streamed_atom(const Term& t) const {
+bool Part::has_fused_atom(const Term& t) const {
   return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) {
     return s_.storage[s_.conditionals.block_of[a.variable.index()].index()] == schedule::Storage::streamed;
   });
@@ -113,29 +113,29 @@ BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& si
 }
 
 void Lowering::declare_data() {
-  at_.data.offsets.resize(m_.plates.size());
+  layout_.data.offsets.resize(m_.plates.size());
   for (std::size_t k = 0; k < m_.plates.size(); ++k) {
     const model::PlateId p(k);
     if (m_[p].set != p || !m_[p].parent) continue;
     // There is one offset for the beginning of each row, and one for the end of the last.
     const std::int64_t rows = shared_.data.sizes[m_[*m_[p].parent].set.index()];
-    at_.data.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
-                                    {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
+    layout_.data.offsets[k] = b_.buffer("offsets." + m_[p].name, Role::data,
+                                        {runtime_size("rows." + m_[p].name, rows < 0 ? -1 : rows + 1)}, Type::i64);
   }
   for (std::size_t k = 0; k < m_.plates.size(); ++k)
-    at_.data.offsets[k] = at_.data.offsets[m_.plates[k].set.index()];
+    layout_.data.offsets[k] = layout_.data.offsets[m_.plates[k].set.index()];
   const auto declare = [&](const std::string& name, std::vector<model::PlateId> axes,
                            const std::vector<model::PlateId>& event, bool category) {
     axes.insert(axes.end(), event.begin(), event.end());
     return b_.buffer(name, Role::data, packed(axes), category ? Type::i64 : Type::f64);
   };
   for (const model::Given& g : m_.givens) {
-    at_.data.givens.push_back(declare(g.name, g.axes, g.event, g.type == model::GivenType::category));
+    layout_.data.givens.push_back(declare(g.name, g.axes, g.event, g.type == model::GivenType::category));
   }
-  at_.data.observed.resize(m_.variables.size());
+  layout_.data.observed.resize(m_.variables.size());
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    if (has_data(v)) at_.data.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
+    if (has_data(v)) layout_.data.observed[k] = declare(v.name, v.axes, v.event, v.support == math::Support::category);
   }
 }
 
@@ -171,8 +171,8 @@ void Lowering::declare_blocks() {
       // Sweeps seldom read these parameters of items, so they are written when a reader asks (passes/unread.h).
       const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
       if (slot.local && (p.role == math::ParameterRole::precision || of_chain))
-        b_.mark_needed(slot.buffer, Needed::rows);
-      at_.parameter[{b, p.name}] = slot.buffer;
+        b_.set_demand(slot.buffer, Demand::rows);
+      layout_.parameter[{b, p.name}] = slot.buffer;
       interface_.parameters.push_back(std::move(slot));
     }
     if (!stored(b)) continue;
@@ -180,18 +180,18 @@ void Lowering::declare_blocks() {
     for (const math::StatisticRow& row : block.factor->statistics) {
       if (!used.contains({b, row.stat})) continue;
       if (row.stat == math::Stat::indicator && find_role(*block.factor, math::ParameterRole::probabilities)) {
-        at_.expectation[{b, row.stat}] = parameter_of(b, math::ParameterRole::probabilities);
+        layout_.expectation[{b, row.stat}] = parameter_of(b, math::ParameterRole::probabilities);
         continue;
       }
       const int rank = rank_of(var, row.stat);
-      at_.expectation[{b, row.stat}] =
+      layout_.expectation[{b, row.stat}] =
           b_.buffer(fmt::format("E.{}.{}", var.name, math::natural_name(row.stat).substr(2)), Role::expectation,
                     packed(with_axes(rank)));
     }
     // The ELBO needs log determinants of global factors. Their updates form them anyway, so they are stored.
     if (s_.stage_of[k] || block.chain || var.clamped || !block.has_entropy()) continue;
     for (const std::string& matrix : log_determinants(block.factor->entropy))
-      at_.logdet[b][matrix] =
+      layout_.logdet[b][matrix] =
           b_.buffer(fmt::format("logdet.{}.{}", var.name, matrix), Role::expectation, packed(with_axes(0)));
   }
 }
@@ -205,25 +205,25 @@ std::vector<model::PlateId> Lowering::statistic_order(const Statistic& s) const 
   return out;
 }
 
-void Lowering::declare_kept(const Statistic& s) {
+void Lowering::declare_cached(const Statistic& s) {
   std::set<BlockId> blocks;
   for (const Atom& x : s.inner.atoms)
     blocks.insert(s_.conditionals.block_of[x.variable.index()]);
   // Sums over the same factors become invalid together, so they share a flag and a function.
-  auto same = std::ranges::find(at_.kept, blocks, &KeptSums::blocks);
-  if (same == at_.kept.end()) {
-    const BufferId fresh = b_.buffer(fmt::format("fresh{}", at_.kept.size()), Role::table, {});
-    same = at_.kept.insert(same, {std::move(blocks), {}, {0, fresh}});
+  auto same = std::ranges::find(layout_.kept, blocks, &CachedGroup::blocks);
+  if (same == layout_.kept.end()) {
+    const BufferId fresh = b_.buffer(fmt::format("fresh{}", layout_.kept.size()), Role::table, {});
+    same = layout_.kept.insert(same, {std::move(blocks), {}, {0, fresh}});
   }
   same->sums.push_back(&s);
 }
 
 void Lowering::declare_exponentials(ArrayId table) {
-  const std::string& name = b_.program()[at_.array.at(table)].name;
-  std::vector<SizeId> sizes = b_.program()[at_.array.at(table)].axes;
-  at_.exp_table[table] = b_.buffer("exp." + name, Role::table, sizes);
+  const std::string& name = b_.program()[layout_.array.at(table)].name;
+  std::vector<SizeId> sizes = b_.program()[layout_.array.at(table)].axes;
+  layout_.exp_table[table] = b_.buffer("exp." + name, Role::table, sizes);
   sizes.pop_back();
-  at_.exp_shift[table] = b_.buffer("shift." + name, Role::table, sizes);
+  layout_.exp_shift[table] = b_.buffer("shift." + name, Role::table, sizes);
 }
 
 void Lowering::declare_arrays() {
@@ -231,16 +231,16 @@ void Lowering::declare_arrays() {
     const Statistic& s = s_.statistics[k];
     std::vector<SizeId> sizes;
     for (model::PlateId p : statistic_order(s))
-      sizes.push_back(at_.size[p.index()]);
-    at_.statistic[s.sums] = at_.statistic[s.table] = &s;
-    if (s.is_kept() && keeps()) declare_kept(s);
-    at_.array[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
-    if (s.stage) at_.array[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
+      sizes.push_back(layout_.size[p.index()]);
+    layout_.statistic[s.sums] = layout_.statistic[s.table] = &s;
+    if (s.is_cached() && keeps()) declare_cached(s);
+    layout_.array[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
+    if (s.stage) layout_.array[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
   }
   for (std::size_t k = 0; k < s_.residuals.size(); ++k) {
     const schedule::Residual& r = s_.residuals[k];
-    at_.residual[r.sums] = &r;
-    at_.array[r.sums] = b_.buffer(fmt::format("R{}", k), Role::table, packed(r.axes));
+    layout_.residual[r.sums] = &r;
+    layout_.array[r.sums] = b_.buffer(fmt::format("R{}", k), Role::table, packed(r.axes));
   }
   for (const schedule::Step& step : s_.steps) {
     const auto* stage = std::get_if<ItemStage>(&step);
@@ -248,21 +248,21 @@ void Lowering::declare_arrays() {
     for (BlockId b : stage->blocks) {
       const model::Variable& var = m_[s_.conditionals[b].variable];
       if (var.value_plate && !var.auxiliary && !s_.conditionals[b].chain) {
-        at_.picks[b] = b_.buffer("pick." + var.name, Role::data, {at_.size[stage->item.index()]}, Type::i64);
+        layout_.picks[b] = b_.buffer("pick." + var.name, Role::data, {layout_.size[stage->item.index()]}, Type::i64);
       }
       for (const ArrayId table : chains_.row_tables(*stage, b))
         declare_exponentials(table);
       if (stored(b)) continue;
-      const Stream stream = streams_.plan_stream(*stage, b);
-      for (const StreamUse& u : stream.uses) {
-        if (!stream.factored || u.kind != StreamUse::Kind::table) continue;
+      const FusedCategory stream = fused_.plan_fused(*stage, b);
+      for (const FusedUse& u : stream.uses) {
+        if (!stream.factored || u.kind != FusedUse::Kind::table) continue;
         const ArrayId table = s_.statistics[*u.term->statistic].table;
         declare_exponentials(table);
         // Full rows read the exponentials with the elements contiguous (lower_full_rows.cpp).
-        if (!streams_.can_have_full_rows(stream)) continue;
-        const std::vector<SizeId> sizes = b_.program()[at_.array.at(table)].axes;
-        at_.exp_columns[table] =
-            b_.buffer("columns." + b_.program()[at_.array.at(table)].name, Role::table, {sizes[1], sizes[0]});
+        if (!fused_.can_have_full_rows(stream)) continue;
+        const std::vector<SizeId> sizes = b_.program()[layout_.array.at(table)].axes;
+        layout_.exp_columns[table] =
+            b_.buffer("columns." + b_.program()[layout_.array.at(table)].name, Role::table, {sizes[1], sizes[0]});
       }
     }
   }
@@ -271,29 +271,29 @@ void Lowering::declare_arrays() {
     if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
     const auto sum = [&](std::string_view of) {
       const BufferId out = b_.buffer(fmt::format("{}{}", of, k), Role::statistic, {one});
-      b_.mark_needed(out, Needed::bound);
+      b_.set_demand(out, Demand::bound);
       return out;
     };
-    at_.local_sums[k] = {sum("energy"), sum("prior"), sum("entropy"), sum("discrete")};
+    layout_.local_sums[k] = {sum("energy"), sum("prior"), sum("entropy"), sum("discrete")};
   }
   interface_.elbo_value = b_.buffer("elbo", Role::output, {b_.constant_size("elbo parts", 6)});
   if (std::ranges::any_of(s_.conditionals.blocks, &conditionals::Block::drawn))
     interface_.random_key = b_.buffer("random key", Role::data, {b_.constant_size("key words", 3)}, Type::i64);
   interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 8)});
-  b_.ask(Needed::rows, interface_.weights, static_cast<std::int64_t>(Weight::rows));
-  b_.ask(Needed::bound, interface_.weights, static_cast<std::int64_t>(Weight::bound));
+  b_.ask(Demand::rows, interface_.weights, static_cast<std::int64_t>(Weight::rows));
+  b_.ask(Demand::bound, interface_.weights, static_cast<std::int64_t>(Weight::bound));
 }
 
 SizeId Part::longest(const model::Variable& var) {
   const model::PlateId set = m_[var.axes.back()].set;
-  if (!m_[set].parent) return at_.size[set.index()];
-  at_.longest.resize(m_.plates.size());
-  if (at_.longest[set.index()].valid()) return at_.longest[set.index()];
+  if (!m_[set].parent) return layout_.size[set.index()];
+  layout_.longest.resize(m_.plates.size());
+  if (layout_.longest[set.index()].valid()) return layout_.longest[set.index()];
   std::int64_t longest = -1;
   const std::vector<std::int64_t>& offsets = shared_.data.offsets[set.index()];
   for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
     longest = std::max(longest, offsets[r + 1] - offsets[r]);
-  return at_.longest[set.index()] = runtime_size("longest." + m_[set].name, longest);
+  return layout_.longest[set.index()] = runtime_size("longest." + m_[set].name, longest);
 }
 
 void Lowering::declare_gradients() {
@@ -308,10 +308,10 @@ void Lowering::declare_gradients() {
       std::vector<model::PlateId> axes = var.axes;
       const std::vector<model::PlateId> event = event_axes(var, rank_of(var, row.stat));
       axes.insert(axes.end(), event.begin(), event.end());
-      at_.mean_gradient[{u->block, row.stat}] =
+      layout_.mean_gradient[{u->block, row.stat}] =
           b_.buffer("gradient." + var.name + "." + math::natural_name(row.stat), Role::parameter, packed(axes));
     }
-    at_.gradient_norms[u->block] = b_.buffer("gradient." + var.name, Role::output, {two});
+    layout_.gradient_norms[u->block] = b_.buffer("gradient." + var.name, Role::output, {two});
   }
 }
 

@@ -14,7 +14,7 @@ namespace lehr::loops {
 std::optional<Lookups::PlainLookup> Lookups::plain_lookup(IndexId i) const {
   const auto* lookup = std::get_if<density::IndexLookup>(&a_[i]);
   if (!lookup || lookup->indices.size() != 1) return std::nullopt;
-  const auto* bound = std::get_if<density::IndexBound>(&a_[lookup->indices[0]]);
+  const auto* bound = std::get_if<density::IndexVarRef>(&a_[lookup->indices[0]]);
   if (!bound || bound->offset != 0 || a_[bound->bound].parent) return std::nullopt;
   return PlainLookup{lookup->source, bound->bound};
 }
@@ -26,14 +26,14 @@ void Lookups::declare_inverse_lookups() {
       for (std::size_t x = 0; x < atom.axes.size(); ++x) {
         const auto lookup = plain_lookup(atom.axes[x]);
         // Other axes are scattered: one pass over all e adds to all elements.
-        if (!lookup || !(block.sequential[x] || block.chain) || at_.inverse.contains(lookup->source)) continue;
+        if (!lookup || !(block.sequential[x] || block.chain) || layout_.inverse.contains(lookup->source)) continue;
         std::visit(
             [&](auto id) {
               const auto array = [&](const char* what, model::PlateId plate) {
-                return b_.buffer(what + m_[id].name, Role::table, {at_.size[plate.index()]}, Type::i64);
+                return b_.buffer(what + m_[id].name, Role::table, {layout_.size[plate.index()]}, Type::i64);
               };
-              at_.inverse[lookup->source] = {array("first.", *m_[id].value_plate), array("past.", *m_[id].value_plate),
-                                             array("order.", m_[id].axes[0])};
+              layout_.inverse[lookup->source] = {array("first.", *m_[id].value_plate),
+                                                 array("past.", *m_[id].value_plate), array("order.", m_[id].axes[0])};
             },
             lookup->source);
       }
@@ -45,13 +45,13 @@ void Lookups::prepare_inverse_lookups() {
   const auto one_more = [&](BufferId buffer, ExprId at) {
     b_.store(buffer, {at}, b_.add(b_.load(buffer, {at}), b_.i(1)));
   };
-  for (const auto& [source, inverse] : at_.inverse) {
+  for (const auto& [source, inverse] : layout_.inverse) {
     const auto& program = b_.program();
     const ExprId values = b_.extent(program[inverse.first].axes[0]);
     const ExprId entries = b_.extent(program[inverse.order].axes[0]);
     const BufferId data = std::holds_alternative<model::GivenId>(source)
-                              ? at_.data.givens[std::get<model::GivenId>(source).index()]
-                              : at_.data.observed[std::get<model::VariableId>(source).index()];
+                              ? layout_.data.givens[std::get<model::GivenId>(source).index()]
+                              : layout_.data.observed[std::get<model::VariableId>(source).index()];
     const auto each_known = [&, past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
       b_.for_range("e", b_.i(0), entries, [&](ExprId e) {
         const ExprId value = b_.let(b_.fresh("value"), b_.load(data, {e}));
@@ -81,7 +81,7 @@ Solved Lookups::solve_axes(const Atom& atom, const std::vector<bool>& fixed, con
   std::vector<std::size_t> left;
   for (std::size_t x = 0; x < fixed.size(); ++x) {
     if (!fixed[x]) continue;
-    const auto* bound = std::get_if<density::IndexBound>(&a_[atom.axes[x]]);
+    const auto* bound = std::get_if<density::IndexVarRef>(&a_[atom.axes[x]]);
     // An index variable that occurs twice is solved at its first occurrence and tested at the second.
     if (!bound || out.env.contains(bound->bound)) {
       left.push_back(x);
@@ -95,18 +95,18 @@ Solved Lookups::solve_axes(const Atom& atom, const std::vector<bool>& fixed, con
                                 const auto [begin, end] = terms_.range(id, e);
                                 return b_.logical_and(b_.less_equal(begin, value), b_.less(value, end));
                               }});
-    std::set<BoundId>& needs = out.conditions.back().bounds;
+    std::set<IndexVarId>& needs = out.conditions.back().bounds;
     if (a_[bound->bound].parent) a_.collect(*a_[bound->bound].parent, needs);
   }
   for (std::size_t x : left) {
     const auto lookup = plain_lookup(atom.axes[x]);
-    if (lookup && !out.walk && !out.env.contains(lookup->bound) && at_.inverse.contains(lookup->source)) {
-      const InverseLookup& inverse = at_.inverse.at(lookup->source);
+    if (lookup && !out.walk && !out.env.contains(lookup->bound) && layout_.inverse.contains(lookup->source)) {
+      const InverseLookup& inverse = layout_.inverse.at(lookup->source);
       out.walk = {lookup->bound, inverse.order, b_.load(inverse.first, {element[x]}),
                   b_.load(inverse.past, {element[x]})};
       continue;
     }
-    std::set<BoundId> bounds;
+    std::set<IndexVarId> bounds;
     a_.collect(atom.axes[x], bounds);
     out.conditions.push_back({bounds, [this, i = atom.axes[x], want = element[x]](const Env& e) {
                                 return b_.equal(terms_.index(i, e), want);

@@ -62,8 +62,8 @@ Lowering::Lowering(Shared& x)
       integrals_(x, terms_, formulas_, lookups_, updates_),
       blocks_(x, terms_, residuals_, updates_, chains_, integrals_),
       energies_(x, terms_, residuals_),
-      streams_(x, terms_, updates_, energies_, draws_, clamps_),
-      stages_(x, terms_, residuals_, updates_, chains_, integrals_, blocks_, energies_, streams_),
+      fused_(x, terms_, updates_, energies_, draws_, clamps_),
+      stages_(x, terms_, residuals_, updates_, chains_, integrals_, blocks_, energies_, fused_),
       envelope_(x, terms_, residuals_, updates_, blocks_) {}
 
 void Lowering::emit_prepare() {
@@ -72,11 +72,11 @@ void Lowering::emit_prepare() {
     data_matrices(a_, t.coef, matrices);
   for (const density::DataSource& source : matrices) {
     const auto declare = [&](const std::string& name, const model::MatrixAxes& axes) {
-      at_.data_inverse[name] = {b_.buffer("inverse." + name, Role::table, packed(axes.all)),
-                                b_.buffer("logdet." + name, Role::table, packed(axes.lead))};
+      layout_.data_inverse[name] = {b_.buffer("inverse." + name, Role::table, packed(axes.all)),
+                                    b_.buffer("logdet." + name, Role::table, packed(axes.lead))};
     };
     std::visit([&](auto id) { declare(m_[id].name, model::matrix_axes(m_[id])); }, source);
-    if (const auto* given = std::get_if<model::GivenId>(&source)) at_.definite.push_back(*given);
+    if (const auto* given = std::get_if<model::GivenId>(&source)) layout_.definite.push_back(*given);
   }
   interface_.prepare = b_.function("prepare", [&] {
     lookups_.prepare_inverse_lookups();
@@ -87,13 +87,13 @@ void Lowering::emit_prepare() {
             BufferId data;
             std::int32_t code = kFailData;
             if constexpr (std::is_same_v<decltype(id), model::GivenId>) {
-              data = at_.data.givens[id.index()];
+              data = layout_.data.givens[id.index()];
               code += id.value;
             } else {
-              data = at_.data.observed[id.index()];
+              data = layout_.data.observed[id.index()];
             }
             const model::MatrixAxes axes = model::matrix_axes(x);
-            const SizeId extent = at_.size[m_[axes.side].set.index()];
+            const SizeId extent = layout_.size[m_[axes.side].set.index()];
             terms_.for_elements(axes.lead, [&](std::vector<ExprId> lead) {
               const std::vector<ExprId> at = terms_.address(axes.lead, lead);
               const auto entry = [&](const std::vector<ExprId>& jl) {
@@ -103,10 +103,10 @@ void Lowering::emit_prepare() {
               };
               const SpdInverse known = formulas_.spd_inverse(
                   x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent, code);
-              b_.store(at_.data_inverse.at(x.name).second, at, known.logdet);
+              b_.store(layout_.data_inverse.at(x.name).second, at, known.logdet);
               b_.for_range("j", b_.i(0), b_.extent(extent), [&](ExprId j) {
                 b_.for_range("l", b_.i(0), b_.extent(extent), [&](ExprId l) {
-                  b_.store(at_.data_inverse.at(x.name).first, entry({j, l}), b_.load(known.inverse, {j, l}));
+                  b_.store(layout_.data_inverse.at(x.name).first, entry({j, l}), b_.load(known.inverse, {j, l}));
                 });
               });
             });
@@ -114,21 +114,21 @@ void Lowering::emit_prepare() {
           source);
     }
     sum_data();
-    forget_kept();
+    invalidate_cached();
   });
 }
 
 void Lowering::sum_data() {
   const auto add = [&](const Statistic& s, ExprId value, const Env& env) {
-    b_.add_to(at_.array.at(s.sums), terms_.array_indices(s.sums, s.at, env), value);
+    b_.add_to(layout_.array.at(s.sums), terms_.array_indices(s.sums, s.at, env), value);
   };
   std::map<std::vector<model::PlateId>, std::vector<const Statistic*>> alike;  // sums by the plates of their loops
   for (const Statistic& s : s_.statistics) {
     // Only rectangular loops without guards can be shared.
-    const auto whole = [&](BoundId b) { return !a_[b].parent && !m_[m_[a_[b].plate].set].parent; };
+    const auto whole = [&](IndexVarId b) { return !a_[b].parent && !m_[m_[a_[b].plate].set].parent; };
     if (!s.of_data() || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.bounds, whole)) continue;
     std::vector<model::PlateId> plates;
-    for (BoundId b : s.inner.bounds)
+    for (IndexVarId b : s.inner.bounds)
       plates.push_back(m_[a_[b].plate].set);
     alike[plates].push_back(&s);
   }
@@ -138,7 +138,7 @@ void Lowering::sum_data() {
   for (const auto& [plates, sums] : alike) {
     if (sums.size() <= kSumsApart) continue;
     for (const Statistic* s : sums)
-      b_.fill(at_.array.at(s->sums), b_.f(0));
+      b_.fill(layout_.array.at(s->sums), b_.f(0));
     for (std::size_t first = 0; first < sums.size(); first += kSumsTogether) {
       terms_.for_elements(plates, [&](const std::vector<ExprId>& at) {
         for (std::size_t k = first; k < std::min(first + kSumsTogether, sums.size()); ++k) {
@@ -156,7 +156,7 @@ void Lowering::sum_data() {
   }
   for (const Statistic& s : s_.statistics) {
     if (!s.of_data() || done.contains(&s)) continue;
-    b_.fill(at_.array.at(s.sums), b_.f(0));
+    b_.fill(layout_.array.at(s.sums), b_.f(0));
     terms_.emit(s.inner, terms_.factors({&s.inner}, {}), {}, {}, std::nullopt,
                 [&](ExprId value, const Env& env) { add(s, value, env); });
   }
@@ -164,23 +164,23 @@ void Lowering::sum_data() {
 
 /// A prior in whose density a local bound stands is formed before the bound's tangent point, which follows it. So the
 /// point must not be left over from another start.
-void Lowering::forget_bounds() {
-  for (const auto& [key, buffer] : at_.expectation) {
+void Lowering::reset_tangents() {
+  for (const auto& [key, buffer] : layout_.expectation) {
     const model::Variable& v = m_[s_.conditionals[key.first].variable];
     const auto of_items = [&](model::PlateId p) { return model::is_item_plate(m_, p); };
-    if (model::is_bound(v) && std::ranges::none_of(v.axes, of_items)) b_.fill(buffer, b_.f(0));
+    if (model::is_tangent_point(v) && std::ranges::none_of(v.axes, of_items)) b_.fill(buffer, b_.f(0));
   }
 }
 
 std::size_t Lowering::emit_initialise(const std::string& name, bool globals) {
   return b_.function(name, [&] {
-    if (globals) forget_bounds();
+    if (globals) reset_tangents();
     for (BlockId b : blocks_.parents_first()) {
       if (!stored(b) || (!globals && !s_.local[b.index()])) continue;
       chains_.local_chain(b);
-      blocks_.form_from_prior(b, {});
+      blocks_.initialise_from_prior(b, {});
     }
-    forget_kept();
+    invalidate_cached();
   });
 }
 
@@ -189,18 +189,18 @@ std::size_t Lowering::emit_expectations(const std::string& name, bool local) {
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       if (stored(BlockId(k)) && (local || !s_.local[k])) blocks_.recompute_expectations(BlockId(k), {});
     }
-    forget_kept();
+    invalidate_cached();
   });
 }
 
 std::size_t Lowering::emit_update(BlockId b) {
   const Uses uses = blocks_.outer_uses(b);
   const std::size_t out = b_.function("update_" + m_[s_.conditionals[b].variable].name, [&] {
-    forget_kept(b);
+    invalidate_cached(b);
     blocks_.update(b, uses, {}, {});
   });
   for (const auto& [term, atom] : uses)
-    keep_before(out, term);
+    require_cached(out, term);
   return out;
 }
 
@@ -218,7 +218,7 @@ void Lowering::emit_elbo() {
     const ScalarId prior = b_.local("prior", b_.f(0)), data = b_.local("data", b_.f(0));
     const ScalarId local = b_.local("local", b_.f(0)), global = b_.local("global", b_.f(0));
     const ScalarId discrete = b_.local("discrete", b_.f(0)), own = b_.local("local_prior", b_.f(0));
-    for (const auto& [step, sums] : at_.local_sums) {
+    for (const auto& [step, sums] : layout_.local_sums) {
       b_.accumulate(own, b_.load(sums.prior, {b_.i(0)}));
       b_.accumulate(data, b_.load(sums.energy, {b_.i(0)}));
       b_.accumulate(prior, b_.load(sums.prior, {b_.i(0)}));
@@ -226,18 +226,18 @@ void Lowering::emit_elbo() {
       b_.accumulate(discrete, b_.load(sums.discrete, {b_.i(0)}));
     }
     for (const ArrayTerm& term : terms) {
-      if (terms_.is_nothing(*term.term)) continue;
+      if (terms_.is_zero(*term.term)) continue;
       const std::size_t origin = term.term->origin;
       const bool tempered = s_.tempered[origin], local_prior = !tempered && is_local(origin);
       const auto add = [&](ExprId value, const Env&) {
         b_.accumulate(tempered ? data : prior, value);
         if (local_prior) b_.accumulate(own, value);
       };
-      terms_.emit(*term.term, terms_.factors(term, {}), {}, {}, std::nullopt, add, std::set<BoundId>());
+      terms_.emit(*term.term, terms_.factors(term, {}), {}, {}, std::nullopt, add, std::set<IndexVarId>());
     }
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k) {
       const BlockId b(k);
-      // Item stages have added up the entropies of their blocks (at_.local_sums).
+      // Item stages have added up the entropies of their blocks (layout_.local_sums).
       if (s_.stage_of[k] || !s_.conditionals[b].has_entropy()) continue;
       const bool finite = is_discrete(m_[s_.conditionals[b].variable].support);
       const ScalarId into = !s_.local[k] ? global : finite ? discrete : local;
@@ -257,7 +257,7 @@ void Lowering::emit_elbo() {
     part(ElboPart::local_prior, b_.get(own));
   });
   for (const ArrayTerm& term : terms)
-    keep_before(interface_.elbo, term);
+    require_cached(interface_.elbo, term);
 }
 
 void Lowering::emit_states() {
@@ -266,7 +266,7 @@ void Lowering::emit_states() {
     for (const conditionals::Block& block : s_.conditionals.blocks) {
       const model::Variable& v = m_[block.variable];
       if (!model::is_source(v)) continue;
-      const ExprId values = b_.log(b_.to_f64(b_.extent(at_.size[m_[event_axes(v, 1)[0]].set.index()])));
+      const ExprId values = b_.log(b_.to_f64(b_.extent(layout_.size[m_[event_axes(v, 1)[0]].set.index()])));
       terms_.for_elements(v.axes, [&](const std::vector<ExprId>& element) {
         b_.accumulate(states, b_.mul(updates_.owned_multiplicity(v, element), values));
       });
@@ -277,11 +277,11 @@ void Lowering::emit_states() {
 }
 
 /// The functions of a stage exchange tables and stored results, so all of them have 32 bits or none.
-void Lowering::mark_single(const StageFunctions& stage) {
+void Lowering::allow_f32(const StageFunctions& stage) {
   const std::optional<std::size_t> all[] = {stage.update, stage.seed, stage.sum, stage.refresh};
-  if (std::ranges::any_of(all, [&](const auto& f) { return f && b_.needs_double(*f); })) return;
+  if (std::ranges::any_of(all, [&](const auto& f) { return f && b_.requires_f64(*f); })) return;
   for (const auto& f : all)
-    if (f) b_.mark_single(*f);
+    if (f) b_.allow_f32(*f);
 }
 
 Lowered Lowering::run() {
@@ -293,7 +293,7 @@ Lowered Lowering::run() {
   declare_gradients();
   lookups_.declare_inverse_lookups();
   emit_prepare();
-  emit_kept();
+  emit_cached();
   interface_.initialise = emit_initialise("initialise", true);
   if (options_.new_items && !only_stage(s_)) interface_.initialise_local = emit_initialise("initialise_local", false);
   interface_.expectations = emit_expectations("expectations", true);
@@ -305,7 +305,7 @@ Lowered Lowering::run() {
     }
     const BlockId b = std::get<BlockUpdate>(s_.steps[k]).block;
     UpdateFunction f{b, 0, {}};
-    f.gradient = at_.gradient_norms.contains(b) ? at_.gradient_norms.at(b) : BufferId();
+    f.gradient = layout_.gradient_norms.contains(b) ? layout_.gradient_norms.at(b) : BufferId();
     f.function = emit_update(b);
     interface_.steps.emplace_back(f);
   }
@@ -314,23 +314,28 @@ Lowered Lowering::run() {
   energies_.emit_item_energies();
   if (options_.envelope) envelope_.emit();
   if (options_.states) emit_states();
-  at_.longest.resize(m_.plates.size());
+  layout_.longest.resize(m_.plates.size());
   for (std::size_t f :
        {interface_.prepare, interface_.initialise, interface_.expectations, interface_.global_expectations})
     b_.mark_cold(f);
   if (interface_.initialise_local) b_.mark_cold(*interface_.initialise_local);
   for (const schedule::Statistic& x : s_.statistics)
-    interface_.sums.push_back(at_.array.at(x.sums));
+    interface_.sums.push_back(layout_.array.at(x.sums));
   for (const auto& step : interface_.steps) {
     const auto* stage = std::get_if<StageFunctions>(&step);
-    if (stage && options_.single) mark_single(*stage);
+    if (stage && options_.single) allow_f32(*stage);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
     if (stage && stage->fresh) b_.mark_cold(*stage->fresh);
     if (stage && stage->expectations) b_.mark_cold(*stage->expectations);
   }
-  return {b_.take(),           std::move(interface_),  std::move(at_.data),       std::move(at_.definite),
-          std::move(at_.size), std::move(at_.longest), std::move(at_.size_values)};
+  return {b_.take(),
+          std::move(interface_),
+          std::move(layout_.data),
+          std::move(layout_.definite),
+          std::move(layout_.size),
+          std::move(layout_.longest),
+          std::move(layout_.size_values)};
 }
 
 }  // namespace lehr::loops

@@ -81,8 +81,8 @@ ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t, BlockId b) {
 std::vector<Residuals::RunningSum> Residuals::running_sums(const Uses& uses) const {
   std::vector<RunningSum> out;
   for (const auto& [t, atom] : uses) {
-    const auto r = t.array ? at_.residual.find(*t.array) : at_.residual.end();
-    if (r != at_.residual.end()) out.push_back({r->second, &t.term->atoms[atom]});
+    const auto r = t.array ? layout_.residual.find(*t.array) : layout_.residual.end();
+    if (r != layout_.residual.end()) out.push_back({r->second, &t.term->atoms[atom]});
   }
   return out;
 }
@@ -91,7 +91,7 @@ void Residuals::fill_sum(const Residual& r) {
   terms_.emit(elements(r), {}, {}, {}, std::nullopt, [&](ExprId, const Env& env) {
     const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
     each_summand(r, env, [&](ExprId a) { b_.accumulate(sum, a); });
-    b_.store(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), b_.get(sum));
+    b_.store(layout_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), b_.get(sum));
   });
 }
 
@@ -101,7 +101,7 @@ void Residuals::move_sum(const RunningSum& x, bool back, const std::vector<bool>
   terms_.emit(elements(r), {}, {}, lookups_.solve_axes(*x.own, fixed, element).env, std::nullopt,
               [&](ExprId, const Env& env) {
                 const ExprId a = summand(r, env);
-                b_.add_to(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), back ? a : b_.neg(a));
+                b_.add_to(layout_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), back ? a : b_.neg(a));
               });
 }
 

@@ -21,25 +21,25 @@ std::size_t Stages::emit_tables(std::size_t step) {
   return b_.function("tables" + std::to_string(step), [&] {
     for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
       if (s_.statistics[k].stage != step) continue;
-      b_.fill(at_.array.at(s_.statistics[k].table), b_.f(0));
+      b_.fill(layout_.array.at(s_.statistics[k].table), b_.f(0));
     }
     for (const schedule::OuterTerm& t : s_.outer) {
       // A table is the sum of the outer parts of all terms with this statistic.
       if (!t.statistic || s_.statistics[*t.statistic].stage != step) continue;
       const ArrayId table = s_.statistics[*t.statistic].table;
-      std::optional<BoundId> innermost;
+      std::optional<IndexVarId> innermost;
       if (!t.at.empty()) {
-        if (const auto* b = std::get_if<density::IndexBound>(&a_[t.at[s_.statistics[*t.statistic].contiguous]])) {
+        if (const auto* b = std::get_if<density::IndexVarRef>(&a_[t.at[s_.statistics[*t.statistic].contiguous]])) {
           innermost = b->bound;
         }
       }
       terms_.emit(t.term, terms_.factors({&t.term, std::nullopt, nullptr, {Weight::local_data}}, {}), {}, {}, innermost,
                   [&](ExprId value, const Env& env) {
-                    b_.add_to(at_.array.at(table), terms_.array_indices(table, t.at, env), value);
+                    b_.add_to(layout_.array.at(table), terms_.array_indices(table, t.at, env), value);
                   });
     }
-    for (const auto& [table, buffer] : at_.exp_table) {
-      if (at_.statistic.at(table)->stage == step) streams_.exp_table(table);
+    for (const auto& [table, buffer] : layout_.exp_table) {
+      if (layout_.statistic.at(table)->stage == step) fused_.exp_table(table);
     }
   });
 }
@@ -56,7 +56,7 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
     parameters.push_back({"tolerance", Type::f64});
   }
   return b_.function(name + std::to_string(step), parameters, [&](const Builder::Indices& p) {
-    const ItemArrays arrays = declare_item_arrays(stage, at_.local_sums.at(step));
+    const ItemArrays arrays = declare_item_arrays(stage, layout_.local_sums.at(step));
     const auto of_item = [&](ExprId item) {
       if (mode == StageMode::update) {
         emit_item(stage, item, mode, {p[2], p[3]}, arrays);
@@ -67,32 +67,33 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         start_chains(stage, item, mode);
         // The pass `within` may contract the expected statistics of the only block of a stage. They are then formed
         // where they are read, so a sum without updates forms them here.
-        if (stage.blocks.size() == 1 && !at_.chains.contains(stage.blocks[0]))
+        if (stage.blocks.size() == 1 && !layout_.chains.contains(stage.blocks[0]))
           blocks_.recompute_expectations(stage.blocks[0], {item});
         emit_item_sums(stage, item, mode, arrays);
       } else {
         ExprId in = b_.boolean(true);
         for (BlockId id : stage.blocks) {
           // An item is left out if one of its categories has no pick.
-          if (at_.picks.contains(id) && (!options_.item_starts || !stored(id)))
-            in = b_.logical_and(in, b_.greater_equal(b_.load(at_.picks.at(id), {item}), b_.i(0)));
+          if (layout_.picks.contains(id) && (!options_.item_starts || !stored(id)))
+            in = b_.logical_and(in, b_.greater_equal(b_.load(layout_.picks.at(id), {item}), b_.i(0)));
         }
         b_.if_then(in, [&] { emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays); });
       }
     };
-    if (auto stream = full_stream(stage, mode)) {
-      streams_.stream_arrays(*stream);
+    if (auto stream = dense_category(stage, mode)) {
+      fused_.stream_arrays(*stream);
       const bool updates = mode == StageMode::update;
-      return emit_full({stage, *stream, arrays, p[0], p[1]}, mode, updates ? Passes{p[2], p[3]} : Passes{});
+      return emit_full({stage, *stream, arrays, p[0], p[1]}, mode,
+                       updates ? IterationLimits{p[2], p[3]} : IterationLimits{});
     }
     b_.for_loop(b_.fresh(m_[stage.item].name), p[0], p[1], of_item, mode == StageMode::update);
   });
 }
 
-std::optional<std::size_t> Stages::emit_close(const ItemStage& stage, std::size_t step) {
+std::optional<std::size_t> Stages::emit_finalise(const ItemStage& stage, std::size_t step) {
   std::vector<ArrayId> tables;
   for (BlockId b : stage.blocks) {
-    const std::vector<ArrayId> read = stored(b) ? chains_.row_tables(stage, b) : streams_.summed_tables(stage, b);
+    const std::vector<ArrayId> read = stored(b) ? chains_.row_tables(stage, b) : fused_.summed_tables(stage, b);
     // Sums that several terms share are not those of one category, so its mean was subtracted with the items.
     std::ranges::copy_if(read, std::back_inserter(tables), [&](ArrayId t) { return adds_up_alone(stage, t); });
   }
@@ -100,16 +101,16 @@ std::optional<std::size_t> Stages::emit_close(const ItemStage& stage, std::size_
   return b_.function("close" + std::to_string(step), [&] {
     const ScalarId mean = b_.local(b_.fresh("mean"), b_.f(0));
     for (const ArrayId table : tables) {
-      const schedule::Statistic& s = *at_.statistic.at(table);
-      const BufferId sums = at_.array.at(s.sums), logs = at_.array.at(table);
-      streams_.each_row(s, [&](std::vector<ExprId> at) {
-        b_.for_range("k", b_.i(0), b_.extent(at_.size[s.axes[s.contiguous].index()]), [&](ExprId k) {
+      const schedule::Statistic& s = *layout_.statistic.at(table);
+      const BufferId sums = layout_.array.at(s.sums), logs = layout_.array.at(table);
+      fused_.each_row(s, [&](std::vector<ExprId> at) {
+        b_.for_range("k", b_.i(0), b_.extent(layout_.size[s.axes[s.contiguous].index()]), [&](ExprId k) {
           at.push_back(k);
           b_.accumulate(mean, b_.mul(b_.load(sums, at), b_.load(logs, at)));
         });
       });
     }
-    b_.add_to(at_.local_sums.at(step).discrete, {b_.i(0)}, b_.neg(b_.mul(weight(Weight::local), b_.get(mean))));
+    b_.add_to(layout_.local_sums.at(step).discrete, {b_.i(0)}, b_.neg(b_.mul(weight(Weight::local), b_.get(mean))));
   });
 }
 
@@ -124,17 +125,17 @@ std::size_t Stages::emit_fresh(const ItemStage& stage, std::size_t step) {
                          chains_.local_chain(b);
                        b_.for_range(m_[stage.item].name, p[0], p[1], [&](ExprId item) {
                          for (BlockId b : blocks)
-                           blocks_.form_from_prior(b, {item});
+                           blocks_.initialise_from_prior(b, {item});
                        });
                      });
 }
 
 void Stages::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunctions& out) {
-  std::vector<std::pair<const schedule::Statistic*, BoundId>> sums;  // with the index variable of the item
+  std::vector<std::pair<const schedule::Statistic*, IndexVarId>> sums;  // with the index variable of the item
   for (const schedule::Statistic& s : s_.statistics) {
     if (!s.of_data()) continue;
-    std::vector<BoundId> items;
-    for (BoundId b : s.inner.bounds) {
+    std::vector<IndexVarId> items;
+    for (IndexVarId b : s.inner.bounds) {
       if (m_[a_[b].plate].set == m_[stage.item].set) items.push_back(b);
     }
     // A sum over pairs of items is not the sum of what each item adds.
@@ -142,14 +143,14 @@ void Stages::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunct
   }
   if (sums.empty()) return;
   for (const auto& [s, item] : sums)
-    out.data_sums.push_back(at_.array.at(s->sums));
+    out.data_sums.push_back(layout_.array.at(s->sums));
   out.data = b_.function(
       "data" + std::to_string(step), {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
         for (const auto& [s, bound] : sums) {
           b_.for_range(m_[stage.item].name, p[0], p[1], [&, s = s, bound = bound](ExprId item) {
             terms_.emit(s->inner, terms_.factors({&s->inner}, {}), {}, {{bound, item}}, std::nullopt,
                         [&](ExprId value, const Env& env) {
-                          b_.add_to(at_.array.at(s->sums), terms_.array_indices(s->sums, s->at, env), value);
+                          b_.add_to(layout_.array.at(s->sums), terms_.array_indices(s->sums, s->at, env), value);
                         });
           });
         }
@@ -170,7 +171,7 @@ std::size_t Stages::emit_item_expectations(const ItemStage& stage, std::size_t s
 void Stages::start_chains(const ItemStage& stage, ExprId item, StageMode mode) {
   for (BlockId b : stage.blocks) {
     // Stored pairs belong to the factor as it is, unless its elements were just seeded.
-    if (!at_.chains.contains(b) || (mode != StageMode::seed && !at_.chains.at(b).local)) continue;
+    if (!layout_.chains.contains(b) || (mode != StageMode::seed && !layout_.chains.at(b).local)) continue;
     chains_.for_sequences(m_[s_.conditionals[b].variable], {item},
                           [&](const std::vector<ExprId>& q) { chains_.independent_pairs(b, q); });
   }
@@ -188,7 +189,7 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
       }
       continue;
     }
-    for (const StreamUse& u : streams_.plan_stream(stage, b).uses) {
+    for (const FusedUse& u : fused_.plan_fused(stage, b).uses) {
       if (!u.partner) continue;
       const Atom& p = u.term->term.atoms[*u.partner];
       const model::Variable& var = m_[p.variable];
@@ -197,8 +198,8 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
       const auto event = event_axes(var, static_cast<int>(p.event.size()));
       plates.insert(plates.end(), event.begin(), event.end());
       const BlockId other = s_.conditionals.block_of[p.variable.index()];
-      if (!out.streamed_into.contains({other, p.stat})) {
-        out.streamed_into[{other, p.stat}] = work_array("into." + var.name, packed(plates));
+      if (!out.partner_naturals.contains({other, p.stat})) {
+        out.partner_naturals[{other, p.stat}] = work_array("into." + var.name, packed(plates));
       }
     }
   }
@@ -208,7 +209,7 @@ ItemArrays Stages::declare_item_arrays(const ItemStage& stage, const LocalSums& 
 Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
   Uses out;
   for (const ItemStage::LocalTerm& t : stage.terms) {
-    if (has_streamed_atom(t.term) || integrals_.has(b, t.term)) continue;
+    if (has_fused_atom(t.term) || integrals_.has(b, t.term)) continue;
     ArrayTerm term{&t.term};
     if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
     if (t.outer) term = residuals_.outer_term(s_.outer[*t.outer], b);
@@ -222,15 +223,16 @@ Uses Stages::stored_uses(const ItemStage& stage, BlockId b) {
 
 UpdateHooks Stages::with_streams(const ItemArrays& arrays, BlockId b) {
   UpdateHooks hooks;
-  if (std::ranges::none_of(arrays.streamed_into, [&](const auto& into) { return into.first.first == b; })) return hooks;
+  if (std::ranges::none_of(arrays.partner_naturals, [&](const auto& into) { return into.first.first == b; }))
+    return hooks;
   hooks.gathered = [this, &arrays, b](const std::vector<ExprId>& element, const NaturalTarget& n) {
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const auto& [stat, buffer] : n.buffers) {
-      const auto into = arrays.streamed_into.find({b, stat});
-      if (into == arrays.streamed_into.end()) continue;
+      const auto into = arrays.partner_naturals.find({b, stat});
+      if (into == arrays.partner_naturals.end()) continue;
       terms_.each_event(var, math::event_rank(stat), [&, buffer = buffer](const std::vector<ExprId>& event) {
         b_.add_to(buffer, updates_.natural_address(b, element, n, event),
-                  b_.load(into->second, streams_.streamed_address(var, element, event)));
+                  b_.load(into->second, fused_.partner_address(var, element, event)));
       });
     }
   };
@@ -241,7 +243,7 @@ void Stages::each_parameter(const ItemArrays& arrays, BlockId b, const std::vect
                             const ParameterBody& body) {
   for (const math::FactorParameter& p : s_.conditionals[b].factor->parameters) {
     if (!p.exported) continue;
-    const BufferId buffer = at_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
+    const BufferId buffer = layout_.parameter.at({b, p.name}), old = arrays.previous.at({b, p.name});
     terms_.each_event(m_[s_.conditionals[b].variable], p.event_rank, [&](const std::vector<ExprId>& event) {
       body(old, event, b_.load(buffer, updates_.parameter_address(b, element, event)));
     });
@@ -250,12 +252,12 @@ void Stages::each_parameter(const ItemArrays& arrays, BlockId b, const std::vect
 
 void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change>& change) {
   // Streams come before the blocks for which they add up natural parameters, so these are cleared once a pass.
-  for (const auto& [into, buffer] : w.arrays.streamed_into)
+  for (const auto& [into, buffer] : w.arrays.partner_naturals)
     if (!w.gathered) b_.fill(buffer, b_.f(0));
   std::size_t stream = 0;
   for (BlockId b : w.stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed) {
-      if (!w.gathered) streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
+      if (!w.gathered) fused_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
       continue;
     }
     if (w.mode == StageMode::seed && options_.item_starts) {
@@ -266,10 +268,10 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     if (w.mode == StageMode::seed) {
       // A block whose prior the picked category chooses is formed from the data of its item. At its prior it would be
       // the same in all items, and would tell nothing of the component.
-      if (at_.picks.contains(b)) {
+      if (layout_.picks.contains(b)) {
         seed_stored(b, w.item);
       } else if (const auto category = seeded_by(b)) {
-        b_.if_then(b_.less_equal(b_.i(0), b_.load(at_.picks.at(*category), {w.item})),
+        b_.if_then(b_.less_equal(b_.i(0), b_.load(layout_.picks.at(*category), {w.item})),
                    [&] { blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b)); });
       }
       continue;
@@ -277,11 +279,11 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     // The change is measured by the parameters before and after the update.
     UpdateHooks hooks = with_streams(w.arrays, b);
     const auto direct = std::ranges::find_if(
-        w.streams, [&](const Stream& s) { return s.direct.valid() && streams_.vector_block(s) == b; });
+        w.streams, [&](const FusedCategory& s) { return s.direct.valid() && fused_.vector_block(s) == b; });
     // The next pass may need no expected statistics of this block (lower_stream_vector.cpp); the final one does.
     if (direct != w.streams.end() && !final) {
       hooks.forms_expectations = [&, direct](const std::vector<ExprId>& element) {
-        streams_.decide(*direct, element[0]);
+        fused_.decide(*direct, element[0]);
         return b_.equal(b_.get(direct->direct), b_.i(0));
       };
     }
@@ -308,28 +310,28 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
 }
 
 void Stages::emit_refresh(const ItemWork& w) {
-  for (const auto& [into, buffer] : w.arrays.streamed_into)
+  for (const auto& [into, buffer] : w.arrays.partner_naturals)
     b_.fill(buffer, b_.f(0));
   std::size_t stream = 0;
   for (BlockId b : w.stage.blocks) {
     if (s_.storage[b.index()] == Storage::streamed) {
-      streams_.stream_elements(w.streams[stream++], w.item, {w.arrays, true, w.mode});
+      fused_.stream_elements(w.streams[stream++], w.item, {w.arrays, true, w.mode});
     } else if (model::is_source(m_[s_.conditionals[b].variable])) {
       blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b));
     }
   }
 }
 
-void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
+void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, const IterationLimits& passes,
                        const ItemArrays& arrays) {
   // A sampler draws each element once a sweep, so nothing is formed again at the end.
   ItemWork w{stage, item, mode, arrays, {}, stage.refresh && !interface_.random_key.valid()};
   // Streams add up the terms of their categories during the visits; other local terms are added up after them.
   for (BlockId b : stage.blocks) {
     if (stored(b)) continue;
-    w.streams.push_back(streams_.plan_stream(stage, b));
-    streams_.stream_arrays(w.streams.back());
-    streams_.open_item(w.streams.back(), item);
+    w.streams.push_back(fused_.plan_fused(stage, b));
+    fused_.stream_arrays(w.streams.back());
+    fused_.open_item(w.streams.back(), item);
   }
   if (mode == StageMode::refresh) {
     emit_refresh(w);
@@ -340,7 +342,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     emit_pass(w, true, std::nullopt);
     if (mode == StageMode::seed && !options_.item_starts) start_chains(stage, item, mode);
   } else {
-    streams_.find_direct(w.streams, item);
+    fused_.find_direct(w.streams, item);
     const ScalarId settled = b_.local(b_.fresh("settled"), b_.i(0));
     b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId i) {
       const ExprId last = b_.let(
@@ -349,7 +351,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
                     b_.i(1), b_.i(0)));
       // The exponentials of the first block's vectors are the same code in both kinds of pass, so they stand before the
       // branch.
-      if (!stored(stage.blocks[0])) w.streams[0].shift = streams_.stream_item_setup(w.streams[0], item);
+      if (!stored(stage.blocks[0])) w.streams[0].shift = fused_.stream_item_setup(w.streams[0], item);
       const ScalarId moved = b_.local(b_.fresh("moved"), b_.f(0));
       const ScalarId size = b_.local(b_.fresh("size"), b_.f(0));
       b_.if_else(
@@ -368,14 +370,14 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
   if (w.refreshed) emit_refresh({stage, item, mode, in_the_end, w.streams, true});
   const std::map<BlockId, BufferId> marginals = chains_.take_marginals();
   // The sums that follow read the probabilities of chains from the work arrays that are still in the cache.
-  if (mode == StageMode::update && !stage.iterate) at_.marginal = marginals;
+  if (mode == StageMode::update && !stage.iterate) layout_.marginal = marginals;
   emit_item_sums(stage, item, mode, in_the_end);
-  at_.marginal.clear();
+  layout_.marginal.clear();
 }
 
 ItemArrays Stages::again(const ItemArrays& arrays) {
   ItemArrays out = arrays;
-  for (auto& [use, into] : out.streamed_into)
+  for (auto& [use, into] : out.partner_naturals)
     into = work_array("again." + b_.program()[into].name, std::vector<SizeId>(b_.program()[into].axes));
   return out;
 }
@@ -384,13 +386,13 @@ void Stages::seed_stored(BlockId b, ExprId item) {
   // The item's pick is the value of all its elements.
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const model::PlateId values = m_[*var.value_plate].set;
-  const ExprId count = b_.extent(at_.size[values.index()]);
+  const ExprId count = b_.extent(layout_.size[values.index()]);
   terms_.for_elements(var.axes,
                       [&](const std::vector<ExprId>& element) {
                         b_.for_range("k", b_.i(0), count, [&](ExprId k) {
                           b_.store(parameter_of(b, math::ParameterRole::probabilities),
                                    updates_.parameter_address(b, element, {k}),
-                                   b_.select(b_.equal(k, b_.load(at_.picks.at(b), {item})), b_.f(1), b_.f(0)));
+                                   b_.select(b_.equal(k, b_.load(layout_.picks.at(b), {item})), b_.f(1), b_.f(0)));
                         });
                       },
                       {item});
@@ -399,7 +401,7 @@ void Stages::seed_stored(BlockId b, ExprId item) {
 std::optional<BlockId> Stages::seeded_by(BlockId b) const {
   const auto& density = s_.conditionals.density;
   const model::Variable& v = m_[s_.conditionals[b].variable];
-  if (v.auxiliary || at_.chains.contains(b)) return std::nullopt;
+  if (v.auxiliary || layout_.chains.contains(b)) return std::nullopt;
   std::optional<BlockId> category;
   for (const conditionals::Use& u : s_.conditionals[b].uses) {
     const Term& t = density.terms[u.term];
@@ -407,7 +409,7 @@ std::optional<BlockId> Stages::seeded_by(BlockId b) const {
     for (const Atom& x : t.atoms) {
       const BlockId other = s_.conditionals.block_of[x.variable.index()];
       const bool beside = s_.stage_of[other.index()] == s_.stage_of[b.index()];
-      if (own && beside && at_.picks.contains(other)) category = other;
+      if (own && beside && layout_.picks.contains(other)) category = other;
       else if (!own && other != b) return std::nullopt;
     }
   }
@@ -417,7 +419,7 @@ std::optional<BlockId> Stages::seeded_by(BlockId b) const {
 bool Stages::added_already(const ItemStage& stage, const ItemStage::LocalTerm& t) const {
   return std::ranges::any_of(t.term.atoms, [&](const Atom& x) {
     const BlockId b = s_.conditionals.block_of[x.variable.index()];
-    return at_.chains.contains(b) && chains_.adds_with_update(stage, b, s_.statistics[*t.statistic].table);
+    return layout_.chains.contains(b) && chains_.sums_in_update(stage, b, s_.statistics[*t.statistic].table);
   });
 }
 
@@ -425,17 +427,17 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   const ScalarId energy = b_.local(b_.fresh("energy"), b_.f(0));
   const ScalarId prior = b_.local(b_.fresh("prior"), b_.f(0));
   for (const ItemStage::LocalTerm& t : stage.terms) {
-    if (has_streamed_atom(t.term) || t.outer || terms_.is_nothing(t.term)) continue;
+    if (has_fused_atom(t.term) || t.outer || terms_.is_zero(t.term)) continue;
     const Env env = terms_.at_all_steps(t.term, {{t.item, item}});
     if (t.statistic) {
       const schedule::Statistic& s = s_.statistics[*t.statistic];
       if (mode == StageMode::update && added_already(stage, t)) continue;
-      std::optional<BoundId> innermost;
+      std::optional<IndexVarId> innermost;
       if (!s.at.empty()) {
-        if (const auto* b = std::get_if<density::IndexBound>(&a_[s.at[s.contiguous]])) innermost = b->bound;
+        if (const auto* b = std::get_if<density::IndexVarRef>(&a_[s.at[s.contiguous]])) innermost = b->bound;
       }
       terms_.emit(t.term, terms_.factors({&t.term}, {}), {}, env, innermost, [&](ExprId value, const Env& e) {
-        b_.add_to(at_.array.at(s.sums), terms_.array_indices(s.sums, s.at, e), value);
+        b_.add_to(layout_.array.at(s.sums), terms_.array_indices(s.sums, s.at, e), value);
       });
     } else {
       terms_.emit(t.term, terms_.factors({&t.term}, {}), {}, env, std::nullopt,
@@ -448,22 +450,21 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   // A term with a streamed category and a stored block: its energy is a natural parameter times the final expected
   // statistic. The stream has added up the natural parameter, of which the weights are taken off.
   const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
-  for (const auto& [key, buffer] : arrays.streamed_into) {
+  for (const auto& [key, buffer] : arrays.partner_naturals) {
     const auto& [b, stat] = key;
     if (std::find(stage.blocks.begin(), stage.blocks.end(), b) == stage.blocks.end()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
-    terms_.for_elements(
-        var.axes,
-        [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
-          terms_.each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
-            const ExprId natural = b_.mul(updates_.owned_multiplicity(var, element),
-                                          b_.load(buffer, streams_.streamed_address(var, element, event)));
-            b_.accumulate(
-                energy, b_.mul(b_.mul(unweighted, natural),
-                               b_.load(at_.expectation.at({b, stat}), updates_.parameter_address(b, element, event))));
-          });
-        },
-        {item});
+    terms_.for_elements(var.axes,
+                        [&, buffer = buffer, b = b, stat = stat](const std::vector<ExprId>& element) {
+                          terms_.each_event(var, math::event_rank(stat), [&](const std::vector<ExprId>& event) {
+                            const ExprId natural = b_.mul(updates_.owned_multiplicity(var, element),
+                                                          b_.load(buffer, fused_.partner_address(var, element, event)));
+                            b_.accumulate(energy, b_.mul(b_.mul(unweighted, natural),
+                                                         b_.load(layout_.expectation.at({b, stat}),
+                                                                 updates_.parameter_address(b, element, event))));
+                          });
+                        },
+                        {item});
   }
   b_.add_to(arrays.sums.energy, {b_.i(0)}, b_.get(energy));
   b_.add_to(arrays.sums.prior, {b_.i(0)}, b_.get(prior));
@@ -491,17 +492,17 @@ StageFunctions Stages::emit_stage(std::size_t step) {
   for (BlockId b : stage.blocks) {
     streamed = streamed || s_.storage[b.index()] == Storage::streamed;
     if (stored(b) && seeded_by(b)) out.seeded.push_back(b);
-    if (!at_.picks.contains(b)) continue;
-    out.picks.push_back(at_.picks.at(b));
+    if (!layout_.picks.contains(b)) continue;
+    out.picks.push_back(layout_.picks.at(b));
     const model::Variable& var = m_[s_.conditionals[b].variable];
     out.pick_plates.push_back(m_[*var.value_plate].set);
     const bool known = var.clamped && var.axes.size() == 1;
-    out.known_picks.push_back(known ? at_.data.observed[s_.conditionals[b].variable.index()] : BufferId());
+    out.observed_picks.push_back(known ? layout_.data.observed[s_.conditionals[b].variable.index()] : BufferId());
   }
   if (!out.picks.empty() || options_.item_starts) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
-  out.close = emit_close(stage, step);
+  out.close = emit_finalise(stage, step);
   const bool any = std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });
   if (options_.new_items && any && only_stage(s_)) {
     out.fresh = emit_fresh(stage, step);
@@ -509,9 +510,9 @@ StageFunctions Stages::emit_stage(std::size_t step) {
   }
   if (options_.batches) emit_data_sums(stage, step, out);
   for (const schedule::Statistic& s : s_.statistics) {
-    if (s.stage == step) out.statistics.push_back(at_.array.at(s.sums));
+    if (s.stage == step) out.statistics.push_back(layout_.array.at(s.sums));
   }
-  const LocalSums& sums = at_.local_sums.at(step);
+  const LocalSums& sums = layout_.local_sums.at(step);
   out.statistics.insert(out.statistics.end(), {sums.energy, sums.prior, sums.entropy, sums.discrete});
   return out;
 }

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "compiler/conditionals/neighbours.h"
+#include "compiler/conditionals/chain_lag.h"
 #include "compiler/loops/functions.h"
 #include "compiler/model/matrix_axes.h"
 #include "compiler/model/walk.h"
@@ -20,21 +20,21 @@ namespace lehr::loops {
 namespace {
 
 /// Returns true if all the index variables are open.
-bool open(const std::set<BoundId>& bounds, const Env& env) {
-  return std::all_of(bounds.begin(), bounds.end(), [&](BoundId b) { return env.contains(b); });
+bool open(const std::set<IndexVarId>& bounds, const Env& env) {
+  return std::all_of(bounds.begin(), bounds.end(), [&](IndexVarId b) { return env.contains(b); });
 }
 
 }  // namespace
 
-std::set<BoundId> Terms::mentioned(const std::vector<IndexId>& indices) const {
-  std::set<BoundId> out;
+std::set<IndexVarId> Terms::mentioned(const std::vector<IndexId>& indices) const {
+  std::set<IndexVarId> out;
   for (IndexId i : indices)
     a_.collect(i, out);
   return out;
 }
 
 ExprId Terms::index(IndexId i, const Env& env) {
-  return std::visit(Overloaded{[&](const density::IndexBound& b) {
+  return std::visit(Overloaded{[&](const density::IndexVarRef& b) {
                                  const ExprId base = env.at(b.bound);
                                  return b.offset == 0 ? base : b_.add(base, b_.i(b.offset));
                                },
@@ -63,7 +63,7 @@ ExprId Terms::coordinate(const density::IndexCoordinate& c, const Env& env) {
         k == c.member ? address(own_plates(members[k]), c.indices, env) : std::vector<ExprId>();
     ExprId inner = b_.i(k < c.member ? 1 : 0);
     for (std::size_t x = 0; x < plates.size(); ++x) {
-      inner = b_.mul(inner, b_.extent(at_.size[plates[x].index()]));
+      inner = b_.mul(inner, b_.extent(layout_.size[plates[x].index()]));
       if (k == c.member) inner = b_.add(inner, own[x]);
     }
     out = b_.add(out, inner);
@@ -76,7 +76,7 @@ std::vector<ExprId> Terms::address(const std::vector<model::PlateId>& plates, co
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const model::PlateId set = m_[plates[k]].set;
     if (m_[set].parent && k > 0) {
-      out.back() = b_.add(b_.load(at_.data.offsets[set.index()], {out.back()}), indices[k]);
+      out.back() = b_.add(b_.load(layout_.data.offsets[set.index()], {out.back()}), indices[k]);
     } else {
       out.push_back(indices[k]);
     }
@@ -99,10 +99,10 @@ ExprId Terms::data_value(const density::DataSource& source, const std::vector<In
     return all;
   };
   return std::visit(Overloaded{[&](model::GivenId g) {
-                                 return b_.load(at_.data.givens[g.index()], address(plates(m_[g]), indices, env));
+                                 return b_.load(layout_.data.givens[g.index()], address(plates(m_[g]), indices, env));
                                },
                                [&](model::VariableId v) {
-                                 return b_.load(at_.data.observed[v.index()], address(plates(m_[v]), indices, env));
+                                 return b_.load(layout_.data.observed[v.index()], address(plates(m_[v]), indices, env));
                                }},
                     source);
 }
@@ -185,7 +185,7 @@ ExprId Terms::sum(const std::vector<CoefId>& parts, const Env& env) {
 
 ExprId Terms::coef(CoefId c, const Env& env) {
   const auto matrix = [&](const density::DataSource& source) {
-    return at_.data_inverse.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
+    return layout_.data_inverse.at(source.index() == 0 ? m_[std::get<0>(source)].name : m_[std::get<1>(source)].name);
   };
   const auto lead_plates = [&](const density::DataSource& source) {
     return std::visit([&](auto id) { return model::matrix_axes(m_[id]).lead; }, source);
@@ -196,7 +196,7 @@ ExprId Terms::coef(CoefId c, const Env& env) {
                  [&](const density::CoefData& d) { return b_.to_f64(data_value(d.source, d.indices, env)); },
                  [&](const density::CoefArray& d) { return array_value(d.array, d.indices, env); },
                  [&](const density::CoefExtent& e) {
-                   if (!e.row) return b_.to_f64(b_.extent(at_.size[e.plate.index()]));
+                   if (!e.row) return b_.to_f64(b_.extent(layout_.size[e.plate.index()]));
                    return b_.to_f64(row_length(e.plate, packed_row(*e.row, env)));
                  },
                  [&](const density::CoefIndexValue& v) { return b_.to_f64(index(v.index, env)); },
@@ -247,7 +247,7 @@ ExprId Terms::guard(const Guard& g, const Env& env) {
     std::vector<ExprId> at = address(v.axes, g.element, env);
     for (std::size_t k = 0; k < v.event.size(); ++k)
       at.push_back(b_.i(0));
-    return is_present(b_.load(at_.data.observed[g.present->index()], at));
+    return is_present(b_.load(layout_.data.observed[g.present->index()], at));
   }
   const ExprId l = index(g.left, env), r = index(g.right, env);
   switch (g.relation) {
@@ -264,8 +264,9 @@ ExprId Terms::guard(const Guard& g, const Env& env) {
 }
 
 std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
-  if (const auto r = at_.residual.find(array); r != at_.residual.end()) return address(r->second->axes, at, env);
-  const schedule::Statistic& s = *at_.statistic.at(array);
+  if (const auto r = layout_.residual.find(array); r != layout_.residual.end())
+    return address(r->second->axes, at, env);
+  const schedule::Statistic& s = *layout_.statistic.at(array);
   std::vector<ExprId> logical, out;
   for (IndexId i : at)
     logical.push_back(index(i, env));
@@ -283,47 +284,48 @@ std::vector<ExprId> Terms::array_indices(ArrayId array, const std::vector<IndexI
 }
 
 ExprId Terms::array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env) {
-  return b_.load(at_.array.at(array), array_indices(array, at, env));
+  return b_.load(layout_.array.at(array), array_indices(array, at, env));
 }
 
 ExprId Terms::packed_row(IndexId row, const Env& env) {
   const ExprId within = index(row, env);
-  const auto* b = std::get_if<density::IndexBound>(&a_[row]);
+  const auto* b = std::get_if<density::IndexVarRef>(&a_[row]);
   if (!b || !a_[b->bound].parent) return within;
-  return b_.add(b_.load(at_.data.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}), within);
+  return b_.add(b_.load(layout_.data.offsets[a_[b->bound].plate.index()], {packed_row(*a_[b->bound].parent, env)}),
+                within);
 }
 
-std::pair<ExprId, ExprId> Terms::range(BoundId b, const Env& env) {
+std::pair<ExprId, ExprId> Terms::range(IndexVarId b, const Env& env) {
   const model::PlateId set = m_[a_[b].plate].set;
-  if (!a_[b].parent) return {b_.i(0), b_.extent(at_.size[set.index()])};
+  if (!a_[b].parent) return {b_.i(0), b_.extent(layout_.size[set.index()])};
   return {b_.i(0), row_length(set, packed_row(*a_[b].parent, env))};
 }
 
 Env Terms::at_all_steps(const Term& t, Env env) const {
   for (const Atom& x : t.atoms) {
-    const auto chain = at_.chains.find(s_.conditionals.block_of[x.variable.index()]);
-    if (chain == at_.chains.end() || !chain->second.summed) continue;
+    const auto chain = layout_.chains.find(s_.conditionals.block_of[x.variable.index()]);
+    if (chain == layout_.chains.end() || !chain->second.summed) continue;
     if (std::ranges::count(t.atoms, x.variable, &Atom::variable) == 2)
       // Step 1 is the first that has a step before it.
-      env[std::get<density::IndexBound>(a_[x.axes.back()]).bound] = b_.i(1);
+      env[std::get<density::IndexVarRef>(a_[x.axes.back()]).bound] = b_.i(1);
   }
   return env;
 }
 
 bool Terms::is_plain(const Term& t, std::size_t atom) const {
   const Atom& own = t.atoms[atom];
-  std::set<BoundId> known = mentioned(own.axes);
+  std::set<IndexVarId> known = mentioned(own.axes);
   known.merge(mentioned(own.event));
   const auto owned = [&](const density::Multiplicity& x) { return density::owns(m_, own.variable, x); };
   return a_.literal(t.coef) == 1.0 && t.guards.empty() && std::ranges::all_of(t.multiplicities, owned) &&
-         std::ranges::all_of(t.bounds, [&](BoundId b) { return known.contains(b); });
+         std::ranges::all_of(t.bounds, [&](IndexVarId b) { return known.contains(b); });
 }
 
 bool Terms::is_row(const Term& t, std::size_t atom, const schedule::Statistic& table,
                    const std::vector<IndexId>& at) const {
   if (at.empty() || !is_plain(t, atom)) return false;
-  const auto *value = std::get_if<density::IndexBound>(&a_[t.atoms[atom].event[0]]),
-             *column = std::get_if<density::IndexBound>(&a_[at[table.contiguous]]);
+  const auto *value = std::get_if<density::IndexVarRef>(&a_[t.atoms[atom].event[0]]),
+             *column = std::get_if<density::IndexVarRef>(&a_[at[table.contiguous]]);
   return value && column && value->bound == column->bound;
 }
 
@@ -349,7 +351,7 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
   std::vector<Factor> out;
   for (CoefId c : a_.factors(t.term->coef)) {
     if (a_.literal(c) == 1.0) continue;
-    std::set<BoundId> bounds;
+    std::set<IndexVarId> bounds;
     a_.collect(c, bounds);
     out.push_back({bounds, [this, c](const Env& env) { return coef(c, env); }, is_bit(c)});
   }
@@ -361,20 +363,20 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
   }
   for (const density::Multiplicity& x : t.term->multiplicities) {
     if (owner && density::owns(m_, *owner, x)) continue;
-    std::set<BoundId> bounds;
+    std::set<IndexVarId> bounds;
     a_.collect(x.count, bounds);
     out.push_back({bounds, [this, c = x.count](const Env& env) { return coef(c, env); }});
   }
   for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
     if (std::find(without.begin(), without.end(), k) != without.end()) continue;
     const Atom& atom = t.term->atoms[k];
-    std::set<BoundId> bounds = mentioned(atom.axes);
+    std::set<IndexVarId> bounds = mentioned(atom.axes);
     bounds.merge(mentioned(atom.event));
     // Elements of one chain are dependent: they have one expectation of their product, which stands in place of all.
-    if (at_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
+    if (layout_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
       std::vector<const Atom*> together{&atom};
       for (const Atom& x : t.term->atoms) {
-        if (x.variable == atom.variable && conditionals::steps_between(a_, atom, x)) together.push_back(&x);
+        if (x.variable == atom.variable && conditionals::lag_between(a_, atom, x)) together.push_back(&x);
       }
       // The first of the atoms makes the factor for all of them.
       if (std::ranges::min(together) != &atom) continue;
@@ -395,13 +397,13 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
 }
 
 ExprId Terms::row_length(model::PlateId set, ExprId row) {
-  const BufferId off = at_.data.offsets[set.index()];
+  const BufferId off = layout_.data.offsets[set.index()];
   return b_.sub(b_.load(off, {b_.add(row, b_.i(1))}), b_.load(off, {row}));
 }
 
 ExprId Terms::axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead) {
   const model::PlateId set = m_[plates[lead.size()]].set;
-  if (!m_[set].parent || lead.empty()) return b_.extent(at_.size[set.index()]);
+  if (!m_[set].parent || lead.empty()) return b_.extent(layout_.size[set.index()]);
   return row_length(set, address(plates, lead).back());
 }
 
@@ -424,11 +426,11 @@ void Terms::for_elements(const std::vector<model::PlateId>& plates,
 
 /// The state of a nest: what is still to be opened, multiplied and tested.
 struct Terms::Nest {
-  std::vector<BoundId> order;                       // index variables still to open, outermost first
-  std::vector<Factor> factors, conditions;          // not emitted yet
-  std::vector<std::pair<BoundId, BoundId>> halves;  // pairs i, j with the guard i >= j
+  std::vector<IndexVarId> order;                          // index variables still to open, outermost first
+  std::vector<Factor> factors, conditions;                // not emitted yet
+  std::vector<std::pair<IndexVarId, IndexVarId>> halves;  // pairs i, j with the guard i >= j
   const std::function<void(ExprId, const Env&)>& leaf;
-  const std::optional<std::set<BoundId>>& read;  // index variables that the leaf reads, if it only adds
+  const std::optional<std::set<IndexVarId>>& read;  // index variables that the leaf reads, if it only adds
 };
 
 namespace {
@@ -438,7 +440,7 @@ constexpr Threshold<std::size_t> kWorthABranch("lower_terms.worth_a_branch", 2);
 
 }  // namespace
 
-bool Terms::only_counts(const Nest& nest, BoundId b) const {
+bool Terms::only_repeats(const Nest& nest, IndexVarId b) const {
   if (!nest.read || nest.read->contains(b) || a_[b].parent) return false;
   const auto mention = [&](const Factor& f) { return f.bounds.contains(b); };
   return std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
@@ -446,52 +448,52 @@ bool Terms::only_counts(const Nest& nest, BoundId b) const {
          std::none_of(nest.halves.begin(), nest.halves.end(),
                       [&](const auto& half) { return half.first == b || half.second == b; }) &&
          std::none_of(nest.order.begin(), nest.order.end(),
-                      [&](BoundId x) { return a_[x].parent && mentioned({*a_[x].parent}).contains(b); });
+                      [&](IndexVarId x) { return a_[x].parent && mentioned({*a_[x].parent}).contains(b); });
 }
 
-std::optional<std::pair<BoundId, BoundId>> Terms::half_of(const Guard& g) const {
+std::optional<std::pair<IndexVarId, IndexVarId>> Terms::triangle_of(const Guard& g) const {
   if (g.present || g.relation != density::Relation::greater_equal) return std::nullopt;
-  const auto *first = std::get_if<density::IndexBound>(&a_[g.left]),
-             *second = std::get_if<density::IndexBound>(&a_[g.right]);
+  const auto *first = std::get_if<density::IndexVarRef>(&a_[g.left]),
+             *second = std::get_if<density::IndexVarRef>(&a_[g.right]);
   const bool plain = first && second && first->offset == 0 && second->offset == 0 && !a_[first->bound].parent &&
                      !a_[second->bound].parent && m_[a_[first->bound].plate].set == m_[a_[second->bound].plate].set;
   return plain ? std::optional(std::pair(first->bound, second->bound)) : std::nullopt;
 }
 
-bool Terms::goes_over_those_before(const Term& t, std::size_t atom) const {
-  const std::set<BoundId> own = mentioned(t.atoms[atom].axes);
+bool Terms::is_half_of_pairs(const Term& t, std::size_t atom) const {
+  const std::set<IndexVarId> own = mentioned(t.atoms[atom].axes);
   return std::ranges::any_of(t.guards, [&](const Guard& g) {
-    const auto half = half_of(g);
+    const auto half = triangle_of(g);
     return half && own.contains(half->first) && !own.contains(half->second);
   });
 }
 
 void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
-                 std::optional<BoundId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
-                 const std::optional<std::set<BoundId>>& read) {
-  std::vector<std::pair<BoundId, BoundId>> halves;
+                 std::optional<IndexVarId> innermost, const std::function<void(ExprId, const Env&)>& leaf,
+                 const std::optional<std::set<IndexVarId>>& read) {
+  std::vector<std::pair<IndexVarId, IndexVarId>> halves;
   for (const Guard& g : t.guards) {
-    if (const auto half = half_of(g); half && !(env.contains(half->first) && env.contains(half->second))) {
+    if (const auto half = triangle_of(g); half && !(env.contains(half->first) && env.contains(half->second))) {
       halves.push_back(*half);
       continue;
     }
-    std::set<BoundId> bounds = g.present ? mentioned(g.element) : mentioned({g.left, g.right});
+    std::set<IndexVarId> bounds = g.present ? mentioned(g.element) : mentioned({g.left, g.right});
     conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
   }
-  std::vector<BoundId> left;
-  for (BoundId b : t.bounds) {
+  std::vector<IndexVarId> left;
+  for (IndexVarId b : t.bounds) {
     if (!env.contains(b) && b != innermost) left.push_back(b);
   }
   if (innermost && !env.contains(*innermost)) left.push_back(*innermost);
   // A nested index variable opens after those on which its row depends.
-  std::vector<BoundId> order;
-  std::set<BoundId> known;
+  std::vector<IndexVarId> order;
+  std::set<IndexVarId> known;
   for (const auto& [b, e] : env)
     known.insert(b);
   while (!left.empty()) {
-    const auto ready = std::find_if(left.begin(), left.end(), [&](BoundId b) {
+    const auto ready = std::find_if(left.begin(), left.end(), [&](IndexVarId b) {
       if (!a_[b].parent) return true;
-      const std::set<BoundId> needs = mentioned({*a_[b].parent});
+      const std::set<IndexVarId> needs = mentioned({*a_[b].parent});
       return std::includes(known.begin(), known.end(), needs.begin(), needs.end());
     });
     if (ready == left.end()) throw std::logic_error("a nested bound is summed without the row it hangs on");
@@ -547,7 +549,7 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
     return;
   }
   if (product.valid()) product = b_.let(b_.fresh("c"), product);
-  const BoundId next = nest.order.front();
+  const IndexVarId next = nest.order.front();
   nest.order.erase(nest.order.begin());
   const auto [begin, whole] = range(next, env);
   ExprId start = begin, end = whole;
@@ -559,7 +561,7 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
     if (first == next && env.contains(second)) start = start == begin ? env.at(second) : b_.max(start, env.at(second));
   }
   // Every iteration of this loop would add the same value.
-  if (only_counts(nest, next)) {
+  if (only_repeats(nest, next)) {
     const ExprId count = b_.to_f64(end);
     return emit_level(nest, std::move(env), b_.let(b_.fresh("c"), product.valid() ? b_.mul(product, count) : count));
   }
@@ -579,7 +581,7 @@ void Terms::each_event(const model::Variable& var, int rank,
       body(event);
       return;
     }
-    b_.for_range("e", b_.i(0), b_.extent(at_.size[m_[axes[k]].set.index()]), [&](ExprId i) {
+    b_.for_range("e", b_.i(0), b_.extent(layout_.size[m_[axes[k]].set.index()]), [&](ExprId i) {
       event.push_back(i);
       level(k + 1);
       event.pop_back();

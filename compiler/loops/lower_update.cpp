@@ -48,7 +48,7 @@ constexpr double kUnitNormalEntropy = 0.5 * (1 + 1.8378770664093454836);
 
 /// Returns true if the draw was made just before, so that the formulas have its intermediate values and not only its
 /// result.
-bool knows_steps(const conditionals::Block& block, const Formulas& f) {
+bool knows_steps(const conditionals::Block& block, const FormulaContext& f) {
   return block.drawn && std::ranges::all_of(block.factor->parameters, [&](const math::FactorParameter& p) {
            return f.quantities.contains(p.name);
          });
@@ -57,9 +57,9 @@ bool knows_steps(const conditionals::Block& block, const Formulas& f) {
 }  // namespace
 
 bool Updates::goes_over_data(const ArrayTerm& t, std::size_t atom) const {
-  const std::set<BoundId> own = terms_.mentioned(t.term->atoms[atom].axes);
+  const std::set<IndexVarId> own = terms_.mentioned(t.term->atoms[atom].axes);
   return std::ranges::any_of(t.term->bounds,
-                             [&](BoundId x) { return !own.contains(x) && constant_length(a_[x].plate) < 0; });
+                             [&](IndexVarId x) { return !own.contains(x) && constant_length(a_[x].plate) < 0; });
 }
 
 std::vector<bool> Updates::gather_axes(BlockId b, const Uses& uses) const {
@@ -121,7 +121,7 @@ void Updates::clear(const NaturalTarget& n) {
 void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const std::vector<ExprId>& element,
                      const std::vector<std::size_t>& free_axes,
                      const std::function<void(const std::vector<ExprId>&, ExprId, const Env&)>& leaf) {
-  if (terms_.is_nothing(*g.term.term)) return;
+  if (terms_.is_zero(*g.term.term)) return;
   const model::Variable& var = m_[s_.conditionals[g.block].variable];
   const Atom& atom = g.term.term->atoms[g.use];
   const auto add = [&](ExprId value, const Env& env) {
@@ -136,16 +136,16 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
       at.push_back(terms_.index(i, env));
     leaf(at, value, env);
   };
-  std::set<BoundId> read;
+  std::set<IndexVarId> read;
   for (std::size_t k : g.without) {
     read.merge(terms_.mentioned(g.term.term->atoms[k].axes));
     read.merge(terms_.mentioned(g.term.term->atoms[k].event));
   }
   const Solved solved = lookups_.solve_axes(atom, fixed, element);
   lookups_.for_solutions(solved, [&](const Env& env) {
-    std::optional<BoundId> innermost;
+    std::optional<IndexVarId> innermost;
     if (!atom.event.empty()) {
-      const auto* bound = std::get_if<density::IndexBound>(&a_[atom.event.back()]);
+      const auto* bound = std::get_if<density::IndexVarRef>(&a_[atom.event.back()]);
       if (bound && !env.contains(bound->bound)) innermost = bound->bound;
     }
     terms_.emit(*g.term.term, terms_.factors(g.term, g.without, s_.conditionals[g.block].variable), solved.conditions,
@@ -156,7 +156,7 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
 void Updates::contribute(BlockId b, const ArrayTerm& t, std::size_t use, const std::vector<bool>& fixed,
                          const std::vector<ExprId>& element, const NaturalTarget& n) {
   const BufferId buffer = n.buffers.at(t.term->atoms[use].stat);
-  if (const auto parts = n.free_axes.empty() ? by_parts({b, t, use, {use}}, fixed, element) : std::nullopt)
+  if (const auto parts = n.free_axes.empty() ? factored_sum({b, t, use, {use}}, fixed, element) : std::nullopt)
     return contribute(*parts, t.term->atoms[use], buffer);
   gather({b, t, use, {use}}, fixed, element, n.free_axes,
          [&](const std::vector<ExprId>& at, ExprId value, const Env&) { b_.add_to(buffer, at, value); });
@@ -183,15 +183,15 @@ std::vector<ExprId> Updates::natural_address(BlockId b, const std::vector<ExprId
   return at;
 }
 
-Formulas Updates::parameter_formulas(BlockId b, const std::vector<ExprId>& element) {
+FormulaContext Updates::parameter_formulas(BlockId b, const std::vector<ExprId>& element) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
-  Formulas f;
+  FormulaContext f;
   f.fail_code = kFailBlock + static_cast<std::int32_t>(b.index());
-  if (const auto axes = event_axes(var, 1); !axes.empty()) f.extent = at_.size[m_[axes[0]].set.index()];
+  if (const auto axes = event_axes(var, 1); !axes.empty()) f.extent = layout_.size[m_[axes[0]].set.index()];
   for (const math::FactorParameter& p : block.factor->parameters) {
     if (!p.exported) continue;
-    const BufferId buffer = at_.parameter.at({b, p.name});
+    const BufferId buffer = layout_.parameter.at({b, p.name});
     f.quantities[p.name] = [this, b, buffer, element](const std::vector<ExprId>& event) {
       return b_.load(buffer, parameter_address(b, element, event));
     };
@@ -203,7 +203,7 @@ void Updates::softmax(BlockId b, const std::vector<ExprId>& element, const Natur
   const BufferId natural = n.buffers.at(math::Stat::indicator),
                  probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const ExprId size = b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]);
+  const ExprId size = b_.extent(layout_.size[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
   // The largest natural parameter is subtracted, so that no exponential overflows and one of them is 1.
   const ScalarId top = b_.local(b_.fresh("top"), b_.f(-1.7e308));
@@ -225,7 +225,7 @@ void Updates::argmax(BlockId b, const std::vector<ExprId>& element, const Natura
   const BufferId natural = n.buffers.at(math::Stat::indicator),
                  probs = parameter_of(b, math::ParameterRole::probabilities);
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  const ExprId size = b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]);
+  const ExprId size = b_.extent(layout_.size[m_[event_axes(var, 1)[0]].set.index()]);
   const auto nat = [&](ExprId k) { return b_.load(natural, natural_address(b, element, n, {k})); };
   const ScalarId top = b_.local(b_.fresh("top"), nat(b_.i(0)));
   const ScalarId best = b_.local(b_.fresh("best"), b_.i(0));
@@ -241,32 +241,32 @@ void Updates::argmax(BlockId b, const std::vector<ExprId>& element, const Natura
 }
 
 void Updates::measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient) {
-  const auto mean = at_.mean_gradient.find({b, stat});
-  if (mean == at_.mean_gradient.end()) return;
+  const auto mean = layout_.mean_gradient.find({b, stat});
+  if (mean == layout_.mean_gradient.end()) return;
   const ExprId share = weight(Weight::memory);
   b_.if_then(b_.greater(share, b_.f(0)), [&] {
     const ExprId g = b_.let(b_.fresh("gradient"), gradient);
     const ExprId old = b_.let(b_.fresh("mean"), b_.load(mean->second, at));
     const ExprId now = b_.let(b_.fresh("mean"), b_.add(old, b_.mul(share, b_.sub(g, old))));
     b_.store(mean->second, at, now);
-    b_.add_to(at_.gradient_norms.at(b), {b_.i(0)}, b_.mul(now, now));
-    b_.add_to(at_.gradient_norms.at(b), {b_.i(1)}, b_.mul(g, g));
+    b_.add_to(layout_.gradient_norms.at(b), {b_.i(0)}, b_.mul(now, now));
+    b_.add_to(layout_.gradient_norms.at(b), {b_.i(1)}, b_.mul(g, g));
   });
 }
 
 void Updates::blend_naturals(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const ExprId rho = weight(Weight::step);
   b_.if_then(b_.not_equal(rho, b_.f(1)), [&] {
-    Formulas f = parameter_formulas(b, element);
+    FormulaContext f = parameter_formulas(b, element);
     const model::Variable& var = m_[s_.conditionals[b].variable];
     for (const math::StatisticRow& row : s_.conditionals[b].factor->statistics) {
       const int rank = rank_of(var, row.stat);
-      if (row.stat == math::Stat::indicator) f.extent = at_.size[m_[event_axes(var, 1)[0]].set.index()];
+      if (row.stat == math::Stat::indicator) f.extent = layout_.size[m_[event_axes(var, 1)[0]].set.index()];
       formulas_.components(row.natural, rank, f, [&](std::vector<ExprId> event, ExprId old) {
         const std::vector<ExprId> at = natural_address(b, element, n, event);
         const ExprId now = b_.load(n.buffers.at(row.stat), at);
         measure_gradient(b, row.stat, parameter_address(b, element, event),
-                         clamps_.unless_known(b, element, event, b_.sub(now, old), b_.f(0)));
+                         clamps_.unless_observed(b, element, event, b_.sub(now, old), b_.f(0)));
         b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(b_.sub(b_.f(1), rho), old)));
       });
     }
@@ -288,7 +288,7 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
     if (factor.drawn && !tolerant) draw_category(b, element);
     return clamp(b, element);
   }
-  Formulas f = parameter_formulas(b, element);
+  FormulaContext f = parameter_formulas(b, element);
   if (tolerant) f.fail_code = 0;
   for (const auto& [stat, buffer] : n.buffers) {
     f.quantities[math::natural_name(stat)] = [this, b, buffer = buffer, element, &n](const std::vector<ExprId>& event) {
@@ -302,21 +302,21 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
     const math::FactorParameter& p = factor.parameters[k];
     BufferId buffer;
     if (p.exported) {
-      buffer = at_.parameter.at({b, p.name});
+      buffer = layout_.parameter.at({b, p.name});
     } else {
       buffer = work_array(p.name + "." + m_[s_.conditionals[b].variable].name,
                           std::vector<SizeId>(static_cast<std::size_t>(p.event_rank), f.extent));
       f.quantities[p.name] = [this, buffer](const std::vector<ExprId>& event) { return b_.load(buffer, event); };
     }
     store_parameter(b, k, buffer, element, f, tolerant);
-    know_inverse(b, p, f);
+    reuse_inverse(b, p, f);
   }
   if (!tolerant) check_proper(b, f);
   if (!hooks.forms_expectations) return expectations_from_parameters(b, element, f);
   b_.if_then(hooks.forms_expectations(element), [&] { expectations_from_parameters(b, element, f); });
 }
 
-void Updates::know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f) {
+void Updates::reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f) {
   const auto* entry = std::get_if<math::InverseEntry>(&p.from_natural->form);
   if (!entry || p.noise || s_.conditionals[b].point || clamps_.any(b)) return;
   if (*entry != math::InverseEntry{entry->matrix, math::kFirst, math::kSecond}) return;
@@ -339,7 +339,7 @@ ExprId Updates::position_of(const std::vector<ExprId>& event, SizeId extent) {
 }
 
 void Updates::store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
-                              Formulas& f, bool tolerant) {
+                              FormulaContext& f, bool tolerant) {
   const math::FactorParameter& p = s_.conditionals[b].factor->parameters[parameter];
   // A point has no natural parameters to blend, so its value itself moves by the step.
   const bool blended = !tolerant && !s_.local[b.index()] && s_.conditionals[b].point;
@@ -363,12 +363,12 @@ void Updates::draw_category(BlockId b, const std::vector<ExprId>& element) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   const BufferId probs = parameter_of(b, math::ParameterRole::probabilities);
   draws_.category(
-      b, element, b_.extent(at_.size[m_[event_axes(var, 1)[0]].set.index()]), owned_multiplicity(var, element),
+      b, element, b_.extent(layout_.size[m_[event_axes(var, 1)[0]].set.index()]), owned_multiplicity(var, element),
       [&](ExprId k) { return b_.load(probs, parameter_address(b, element, {k})); },
       [&](ExprId k, ExprId share) { b_.store(probs, parameter_address(b, element, {k}), share); });
 }
 
-void Updates::check_proper(BlockId b, Formulas& f) {
+void Updates::check_proper(BlockId b, FormulaContext& f) {
   const math::Factor& factor = *s_.conditionals[b].factor;
   const auto require = [&](const math::Expr& v, const auto& holds) {
     const ScalarId bad = b_.local(b_.fresh("bad"), b_.f(0));
@@ -385,14 +385,14 @@ void Updates::check_proper(BlockId b, Formulas& f) {
   }
 }
 
-void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
+void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, FormulaContext& f) {
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   for (const math::StatisticRow& row : block.factor->statistics) {
-    const auto it = at_.expectation.find({b, row.stat});
+    const auto it = layout_.expectation.find({b, row.stat});
     const bool probabilities =
         row.stat == math::Stat::indicator && find_role(*block.factor, math::ParameterRole::probabilities);
-    if (it == at_.expectation.end() || probabilities) continue;  // parameters that are their own expectation
+    if (it == layout_.expectation.end() || probabilities) continue;  // parameters that are their own expectation
     const int rank = rank_of(var, row.stat);
     const auto own = block.factor->drawn_statistics.find(row.stat);
     const bool steps_known = own != block.factor->drawn_statistics.end() && knows_steps(block, f);
@@ -401,7 +401,7 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
                            b_.store(it->second, parameter_address(b, element, event), value);
                          });
   }
-  for (const auto& [matrix, buffer] : at_.logdet[b]) {
+  for (const auto& [matrix, buffer] : layout_.logdet[b]) {
     formulas_.components(math::logdet(matrix), 0, f, [&, buffer = buffer](const std::vector<ExprId>&, ExprId value) {
       b_.store(buffer, parameter_address(b, element, {}), value);
     });
@@ -409,19 +409,19 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
 }
 
 /// The update of a global block has stored all of these.
-bool Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f) {
+bool Updates::reuse_statistics(BlockId b, const std::vector<ExprId>& element, FormulaContext& f) {
   if (s_.stage_of[b.index()] || clamps_.any(b)) return false;
   const math::Factor& factor = *s_.conditionals[b].factor;
   const auto at = [this, b, element](BufferId buffer, const std::vector<ExprId>& event = {}) {
     return b_.load(buffer, parameter_address(b, element, event));
   };
-  for (const auto& [matrix, buffer] : at_.logdet[b])
+  for (const auto& [matrix, buffer] : layout_.logdet[b])
     f.inverses[matrix] = {{}, {}, {}, at(buffer)};
   bool all = true;
   for (const math::StatisticRow& row : factor.statistics) {
-    const auto known = at_.expectation.find({b, row.stat});
+    const auto known = layout_.expectation.find({b, row.stat});
     const bool is_parameter = std::holds_alternative<math::Symbol>(row.expectation->form);
-    if (known == at_.expectation.end()) {
+    if (known == layout_.expectation.end()) {
       all = false;
       continue;
     }
@@ -430,19 +430,19 @@ bool Updates::know_entropy(BlockId b, const std::vector<ExprId>& element, Formul
     };
     const bool is_number = rank_of(m_[s_.conditionals[b].variable], row.stat) == 0;
     if (is_parameter || !is_number) continue;
-    for (const math::Node* same : math::equal_parts(factor.entropy, row.expectation))
+    for (const math::Node* same : math::equal_subformulas(factor.entropy, row.expectation))
       f.hoisted[same] = at(known->second);
-    know_summand(factor.entropy, row.expectation, at(known->second), f);
+    reuse_summand(factor.entropy, row.expectation, at(known->second), f);
   }
   return all;
 }
 
-void Updates::know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f) {
+void Updates::reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f) {
   const auto* x = std::get_if<math::Add>(&sum->form);
   if (!x) return;
   for (const auto& [summand, rest] : {std::pair(x->left, x->right), std::pair(x->right, x->left)}) {
-    if (!std::holds_alternative<math::Apply>(summand->form) || !math::calls_no_others(rest, e)) continue;
-    const std::vector<const math::Node*> found = math::equal_parts(e, summand);
+    if (!std::holds_alternative<math::Apply>(summand->form) || !math::calls_subset_of(rest, e)) continue;
+    const std::vector<const math::Node*> found = math::equal_subformulas(e, summand);
     if (found.empty()) continue;
     formulas_.components(rest, 0, f, [&](const std::vector<ExprId>&, ExprId other) { value = b_.sub(value, other); });
     for (const math::Node* same : found)
@@ -452,23 +452,23 @@ void Updates::know_summand(const math::Expr& e, const math::Expr& sum, ExprId va
 }
 
 ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
-  Formulas f = parameter_formulas(b, element);
+  FormulaContext f = parameter_formulas(b, element);
   const bool entries =
       clamps_.any(b) && s_.conditionals[b].has_entropy() && !m_[s_.conditionals[b].variable].event.empty();
-  const ExprId known = entries ? clamps_.stand_in(b, element, f) : b_.f(0);
+  const ExprId known = entries ? clamps_.use_identity(b, element, f) : b_.f(0);
   const math::Factor& factor = *s_.conditionals[b].factor;
-  const bool known_better = know_entropy(b, element, f) && factor.known_entropy;
+  const bool known_better = reuse_statistics(b, element, f) && factor.entropy_from_statistics;
   ExprId out = b_.f(0);
-  formulas_.components(known_better ? *factor.known_entropy : factor.entropy, 0, f,
+  formulas_.components(known_better ? *factor.entropy_from_statistics : factor.entropy, 0, f,
                        [&](const std::vector<ExprId>&, ExprId value) { out = value; });
   if (entries) out = b_.sub(out, b_.mul(b_.f(kUnitNormalEntropy), known));
-  else out = clamps_.unless_known(b, element, {}, out, b_.f(0));
+  else out = clamps_.unless_observed(b, element, {}, out, b_.f(0));
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
 
 ExprId Updates::informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element) {
   const std::vector<ExprId> at = terms_.address(v.axes, element);
-  const BufferId buffer = at_.data.givens[mask.index()];
+  const BufferId buffer = layout_.data.givens[mask.index()];
   if (m_[mask].event.empty()) return b_.load(buffer, at);
   // The mask has one number for each entry if entries are independent. Those without a value are integrated out, and
   // observed ones have no entropy, so the element counts only if all of them are informed.
@@ -489,25 +489,25 @@ ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<E
     const model::Given& g = m_[*times];
     const auto first = static_cast<std::ptrdiff_t>(x + 1 - g.axes.size());
     const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
-    out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));
+    out = b_.mul(out, b_.load(layout_.data.givens[times->index()], terms_.address(g.axes, at)));
   }
   if (const auto mask = model::mask_of(m_, v)) out = b_.mul(out, informed(v, *mask, element));
   if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) return out;
   const model::Variable& host = m_[v.auxiliary->host];
   if (host.support == math::Support::category) return out;
-  const ExprId count = b_.load(at_.data.observed[v.auxiliary->host.index()], terms_.address(v.axes, element));
+  const ExprId count = b_.load(layout_.data.observed[v.auxiliary->host.index()], terms_.address(v.axes, element));
   return b_.mul(out, b_.select(b_.is_nan(count), b_.f(0), count));
 }
 
 ExprId Updates::expectation(const Atom& a, const Env& env) {
   const BlockId block = s_.conditionals.block_of[a.variable.index()];
-  const auto near = at_.marginal.find(block);
+  const auto near = layout_.marginal.find(block);
   std::vector<ExprId> at;
-  if (near == at_.marginal.end()) at = terms_.address(m_[a.variable].axes, a.axes, env);
+  if (near == layout_.marginal.end()) at = terms_.address(m_[a.variable].axes, a.axes, env);
   else at.push_back(terms_.index(a.axes.back(), env));
   for (IndexId e : a.event)
     at.push_back(terms_.index(e, env));
-  return b_.load(near == at_.marginal.end() ? at_.expectation.at({block, a.stat}) : near->second, at);
+  return b_.load(near == layout_.marginal.end() ? layout_.expectation.at({block, a.stat}) : near->second, at);
 }
 
 }  // namespace lehr::loops

@@ -35,7 +35,7 @@ class Lowering : Part {
   /// Returns the axes of a statistic in memory order: the contiguous one last.
   std::vector<model::PlateId> statistic_order(const schedule::Statistic& s) const;
   /// Adds a cached sum to the group of sums over the same factors, and declares the group's valid flag if it is new.
-  void declare_kept(const schedule::Statistic& s);
+  void declare_cached(const schedule::Statistic& s);
   /// Declares buffers for the running means of natural gradients, and their norms (LowerOptions::gradients).
   void declare_gradients();
 
@@ -46,25 +46,25 @@ class Lowering : Part {
   /// Emits the loops that sum the statistics of the data alone, which have no latent atoms.
   void sum_data();
   /// Emits one function for each group of cached sums, which forms them all.
-  void emit_kept();
+  void emit_cached();
   /// Emits the body of a function that forms the cached sums of the group and sets their valid flag.
-  void sum_kept(const KeptSums& group);
+  void emit_cached_body(const CachedGroup& group);
   /// One cached sum while its function is written.
-  struct Summed;
+  struct CachedSum;
   /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors. There must be
   /// two loops or more, and this one must have a small constant length. Only for sums without axes.
-  std::optional<BoundId> lanes_of(const Summed& sum) const;
+  std::optional<IndexVarId> lanes_of(const CachedSum& sum) const;
   /// Emits code that adds the contribution of one item to a cached sum; `items` has the values of the item's index
   /// variables.
-  void add_item(const Summed& sum, const Env& items);
+  void add_item(const CachedSum& sum, const Env& items);
   /// Records that the function at `position` reads the cached sum in the term, if there is one. Callers of the function
   /// then make the sum valid first.
-  void keep_before(std::size_t position, const ArrayTerm& term);
+  void require_cached(std::size_t position, const ArrayTerm& term);
   /// Emits stores that clear the valid flags of the cached sums over factors of the block; without a block, of all.
-  void forget_kept(std::optional<BlockId> block = {});
+  void invalidate_cached(std::optional<BlockId> block = {});
   /// Emits stores of 0 to the expected statistics of global auxiliary variables of local bounds. A start from the
   /// priors must not read the tangent points of an earlier start.
-  void forget_bounds();
+  void reset_tangents();
   /// Emits a function that forms stored factors from their priors, parents first; without `globals`, only those of
   /// local variables. Returns its position in the program.
   std::size_t emit_initialise(const std::string& name, bool globals);
@@ -80,7 +80,7 @@ class Lowering : Part {
   /// Emits the function `states`, which computes the log of the number of joint values of the auxiliary sources.
   void emit_states();
   /// Marks the item functions of a stage as fit for 32 bits, if no formula in any of them needs 64.
-  void mark_single(const StageFunctions& stage);
+  void allow_f32(const StageFunctions& stage);
 
   Terms terms_;            // loop nests of terms
   FormulaLoops formulas_;  // formulas of families
@@ -93,7 +93,7 @@ class Lowering : Part {
   Integrals integrals_;    // integrated auxiliary variables
   Blocks blocks_;          // updates of whole blocks
   Energies energies_;      // sums by item
-  Streams streams_;        // streamed categories
+  FusedCategories fused_;  // streamed categories
   Stages stages_;          // item stages
   Envelope envelope_;      // exact sampling
 };

@@ -26,7 +26,7 @@ struct Chains::Messages {
   bool steady;                    // the joint potentials are the same at every step: arrays have one row of them
   Uses all;                       // all uses of the chain in terms
   bool by_rows;                   // the unary potentials are those of `singles`: rows of tables with exponentials
-  Singles singles;                // uses with unary potentials, if `by_rows`
+  UnaryUses singles;              // uses with unary potentials, if `by_rows`
   const UpdateHooks* hooks;       // what the update's caller adds
   BufferId start;                 // by rows: log potentials that the first element has besides rows; or invalid
   ScalarId start_top;             // their largest

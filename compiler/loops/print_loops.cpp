@@ -98,9 +98,9 @@ class Printer {
     line(fmt::format("function {}({})", function.name, parameters));
     for (BufferId local : function.local_arrays)
       line("  array " + declaration(program_[local]));
-    for (const Kept& k : function.kept)
+    for (const CachedSums& k : function.kept)
       line(fmt::format("  before: {} where {} = 0", program_.functions[k.function].name, program_[k.fresh].name));
-    for (const Phase& p : function.phases) {
+    for (const ParallelRegion& p : function.phases) {
       const std::string sums = p.sums.valid() ? ", sums in " + program_[p.sums].name : "";
       line(fmt::format("  before: {} for 0 .. {}{}", program_.functions[p.function].name, expr(p.turns), sums));
     }

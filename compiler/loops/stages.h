@@ -8,7 +8,7 @@
 //              S[w, k] += count[doc, w] * P(z = k);   add energies and entropies to the parts of the ELBO
 #pragma once
 #include "compiler/loops/blocks.h"
-#include "compiler/loops/streams.h"
+#include "compiler/loops/fused_categories.h"
 
 namespace lehr::loops {
 
@@ -16,7 +16,7 @@ namespace lehr::loops {
 class Stages : Part {
  public:
   Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
-         Blocks& blocks, Energies& energies, Streams& streams)
+         Blocks& blocks, Energies& energies, FusedCategories& streams)
       : Part(shared),
         terms_(terms),
         residuals_(residuals),
@@ -25,7 +25,7 @@ class Stages : Part {
         integrals_(integrals),
         blocks_(blocks),
         energies_(energies),
-        streams_(streams) {}
+        fused_(streams) {}
 
   /// Emits all functions of the stage at position `step` of Schedule::steps.
   StageFunctions emit_stage(std::size_t step);
@@ -41,18 +41,18 @@ class Stages : Part {
   ItemArrays declare_item_arrays(const schedule::ItemStage& stage, const LocalSums& sums);
   /// How long an item is iterated: at most `iterations` passes, until parameters change by less than `tolerance` on
   /// average, relative to their size.
-  struct Passes {
+  struct IterationLimits {
     ExprId iterations, tolerance;  // i64; f64
   };
   /// One item whose code is being written in one function.
   struct ItemWork {
-    const schedule::ItemStage& stage;  // whose blocks are updated
-    ExprId item;                       // index of the item
-    StageMode mode;                    // what is done to it
-    const ItemArrays& arrays;          // work arrays and partial sums
-    std::vector<Stream> streams;       // its streamed categories, in order of the blocks
-    bool refreshed;                    // after the last pass, sources and streams are formed once more (emit_refresh)
-    bool gathered = false;             // the streams have been visited: what they add up for other blocks is complete
+    const schedule::ItemStage& stage;    // whose blocks are updated
+    ExprId item;                         // index of the item
+    StageMode mode;                      // what is done to it
+    const ItemArrays& arrays;            // work arrays and partial sums
+    std::vector<FusedCategory> streams;  // its streamed categories, in order of the blocks
+    bool refreshed;                      // after the last pass, sources and streams are formed once more (emit_refresh)
+    bool gathered = false;               // the streams have been visited: what they add up for other blocks is complete
   };
   /// The change of stored parameters in one pass: sums of absolute differences and of absolute values before.
   struct Change {
@@ -74,7 +74,7 @@ class Stages : Part {
   /// are now, so that the statistics belong to the final factors.
   void emit_refresh(const ItemWork& w);
   /// Emits all code for one item: passes until convergence, the refresh, and the sums.
-  void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const Passes& passes,
+  void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const IterationLimits& passes,
                  const ItemArrays& arrays);
   /// Returns the arrays with fresh copies of what streams add up for other blocks. The refresh adds to these, for the
   /// energy of the item alone; the first ones are for the updates.
@@ -84,25 +84,25 @@ class Stages : Part {
   /// What one function over items with full rows of counts works on (lower_full_rows.cpp).
   struct FullWork {
     const schedule::ItemStage& stage;
-    const Stream& stream;
+    const FusedCategory& stream;
     const ItemArrays& arrays;
     ExprId begin, end;  // of the items
   };
   /// Returns the stage's one stream if its items have full rows of counts and the mode updates or refreshes them.
-  std::optional<Stream> full_stream(const schedule::ItemStage& stage, StageMode mode) const;
+  std::optional<FusedCategory> dense_category(const schedule::ItemStage& stage, StageMode mode) const;
   /// Emits the loop over groups of four items with full rows.
-  void emit_full(const FullWork& f, StageMode mode, const Passes& passes);
+  void emit_full(const FullWork& f, StageMode mode, const IterationLimits& passes);
   /// Emits a loop over the items of the group that begins with `first`: `u` is the position in the group.
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
   /// Emits the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
-  void update_full(const FullWork& f, ExprId first, const Passes& passes);
+  void update_full(const FullWork& f, ExprId first, const IterationLimits& passes);
   /// Returns true if the update of a chain adds the term to its statistic already (Chains::adds_with_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   /// Emits code that adds an item to statistics, energies and entropies, except what streams add themselves.
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
   /// Emits the function that subtracts, from the entropies, the means of tables that the items left out: the sum over
   /// entries of S * G. Returns nothing if the items left out none.
-  std::optional<std::size_t> emit_close(const schedule::ItemStage& stage, std::size_t step);
+  std::optional<std::size_t> emit_finalise(const schedule::ItemStage& stage, std::size_t step);
   /// Emits the function over items that forms stored blocks from their priors (StageFunctions::fresh).
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
   /// Emits the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
@@ -117,14 +117,14 @@ class Stages : Part {
   /// it. For `theta[n] ~ Normal(mu[z[n]], tau[z[n]])`, theta gives z. A seed forms such a block from its item's data.
   std::optional<BlockId> seeded_by(BlockId b) const;
 
-  Terms& terms_;          // loop nests of terms
-  Residuals& residuals_;  // running sums
-  Updates& updates_;      // factors of single elements
-  Chains& chains_;        // factors of sequences
-  Integrals& integrals_;  // integrated auxiliary variables
-  Blocks& blocks_;        // updates of whole blocks
-  Energies& energies_;    // sums by item
-  Streams& streams_;      // streamed categories
+  Terms& terms_;            // loop nests of terms
+  Residuals& residuals_;    // running sums
+  Updates& updates_;        // factors of single elements
+  Chains& chains_;          // factors of sequences
+  Integrals& integrals_;    // integrated auxiliary variables
+  Blocks& blocks_;          // updates of whole blocks
+  Energies& energies_;      // sums by item
+  FusedCategories& fused_;  // streamed categories
 };
 
 }  // namespace lehr::loops

@@ -13,11 +13,11 @@ namespace lehr::loops {
 
 /// The values of the index variables that are open: those whose loops enclose the current statement, or that the caller
 /// has fixed.
-using Env = std::map<BoundId, ExprId>;
+using Env = std::map<IndexVarId, ExprId>;
 
 /// One factor of a product. It is computed at the outermost level at which all its index variables are open.
 struct Factor {
-  std::set<BoundId> bounds;                 // index variables that it depends on
+  std::set<IndexVarId> bounds;              // index variables that it depends on
   std::function<ExprId(const Env&)> value;  // returns the expression of the factor
   bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };
@@ -43,7 +43,7 @@ class Terms : Part {
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
 
   /// Returns the index variables that occur in the indices.
-  std::set<BoundId> mentioned(const std::vector<IndexId>& indices) const;
+  std::set<IndexVarId> mentioned(const std::vector<IndexId>& indices) const;
   /// Returns an expression for the value of an index; all its index variables must be open in `env`.
   ExprId index(IndexId i, const Env& env);
   /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one
@@ -52,7 +52,7 @@ class Terms : Part {
   /// Returns true if an observed variable occurs in the coefficient's sums and products.
   bool mentions_observed(CoefId c) const;
   /// Returns true if the coefficient of the term is 0 whatever the data are, as of a prior mean of 0.
-  bool is_nothing(const Term& t) const { return number(t.coef) == 0.0; }
+  bool is_zero(const Term& t) const { return number(t.coef) == 0.0; }
   /// Returns an expression for the sum of coefficients. Of log(1 - p) - log(1 - p) y, y observed, the logarithm is
   /// taken once, and the result is 0 where its multiple is 0. Two parts that cancel at log 0 would otherwise lose all
   /// digits of the sum.
@@ -72,7 +72,7 @@ class Terms : Part {
   /// Returns the indices in memory of an element of a statistic, table or residual sum.
   std::vector<ExprId> array_indices(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   /// Returns the begin and end of the loop over an index variable; a nested one ends with its row.
-  std::pair<ExprId, ExprId> range(BoundId b, const Env& env);
+  std::pair<ExprId, ExprId> range(IndexVarId b, const Env& env);
   /// Returns an expression for the number of elements along the axis after the leading ones in `lead`; of a nested
   /// axis, of its row.
   ExprId axis_length(const std::vector<model::PlateId>& plates, const std::vector<ExprId>& lead);
@@ -87,7 +87,7 @@ class Terms : Part {
   /// z = k that is a row such as log beta[term, k].
   bool is_row(const Term& t, std::size_t atom, const schedule::Statistic& table, const std::vector<IndexId>& at) const;
   /// Returns true if the term is half of a sum over pairs (i >= j), in which the atom's element has the larger index.
-  bool goes_over_those_before(const Term& t, std::size_t atom) const;
+  bool is_half_of_pairs(const Term& t, std::size_t atom) const;
   /// Returns the factors of a term: coefficients, weights, multiplicities, atoms, the array. Left out are the atoms at
   /// the positions `without` and the multiplicities that `owner` owns. Elements of one chain are one factor.
   std::vector<Factor> factors(const ArrayTerm& t, const std::vector<std::size_t>& without,
@@ -97,8 +97,8 @@ class Terms : Part {
   /// If the leaf only adds, `read` has the index variables whose values it uses. A loop over any other index variable
   /// that no factor depends on is then replaced by a multiplication with its length.
   void emit(const Term& t, std::vector<Factor> factors, std::vector<Factor> conditions, Env env,
-            std::optional<BoundId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
-            const std::optional<std::set<BoundId>>& read = std::nullopt);
+            std::optional<IndexVarId> innermost, const std::function<void(ExprId value, const Env& env)>& leaf,
+            const std::optional<std::set<IndexVarId>>& read = std::nullopt);
 
   /// Emits loops over all elements of `plates` whose leading indices are `lead`.
   void for_elements(const std::vector<model::PlateId>& plates,
@@ -121,7 +121,7 @@ class Terms : Part {
   ExprId guard(const Guard& g, const Env& env);
   /// Returns the two index variables i and j of a guard i >= j over one plate, which limits a loop rather than
   /// branches.
-  std::optional<std::pair<BoundId, BoundId>> half_of(const Guard& g) const;
+  std::optional<std::pair<IndexVarId, IndexVarId>> triangle_of(const Guard& g) const;
   /// Returns an expression for an element of a statistic, table or residual sum.
   ExprId array_value(ArrayId array, const std::vector<IndexId>& at, const Env& env);
   /// Returns an expression for the position of a nested plate's row among all rows: its index, plus the offset if the
@@ -131,7 +131,7 @@ class Terms : Part {
   ExprId row_length(model::PlateId set, ExprId row);
   /// Returns true if nothing that the nest still has to write depends on the value of the index variable, so that its
   /// loop only counts. Nested plates are left out.
-  bool only_counts(const Nest& nest, BoundId b) const;
+  bool only_repeats(const Nest& nest, IndexVarId b) const;
   /// Emits one level of the nest: the factors and conditions that are decided there, then the next loop or the leaf.
   void emit_level(Nest& nest, Env env, ExprId product);
 

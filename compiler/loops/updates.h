@@ -76,13 +76,13 @@ class Updates : Part {
 
   /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
   /// loads from their buffers.
-  Formulas parameter_formulas(BlockId b, const std::vector<ExprId>& element);
+  FormulaContext parameter_formulas(BlockId b, const std::vector<ExprId>& element);
   /// Returns the indices of an element's parameter, or of its expected statistic.
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
                                         const std::vector<ExprId>& event);
   /// Emits code that forms the expected statistics that some term reads, and cached log determinants, from an element's
   /// parameters.
-  void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  void expectations_from_parameters(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
   /// Returns an expression for the entropy of an element's factor without its observed entries, times the copies that
   /// it stands for.
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
@@ -102,26 +102,26 @@ class Updates : Part {
   /// Registers stored expected statistics and log determinants with the formulas of an entropy, so that it need not
   /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
   /// for clamped ones.
-  bool know_entropy(BlockId b, const std::vector<ExprId>& element, Formulas& f);
+  bool reuse_statistics(BlockId b, const std::vector<ExprId>& element, FormulaContext& f);
   /// Registers the value of a function call in `e` that is one summand of `sum`, whose value is given: `value` minus
   /// the other summand. Only if that other summand calls no function that `e` does not call anyway.
-  void know_summand(const math::Expr& e, const math::Expr& sum, ExprId value, Formulas& f);
+  void reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId value, FormulaContext& f);
   /// A term that is split into sums over data, with a small array of results, and what the values of an element are
-  /// multiplied by. See `by_parts`.
-  struct ByParts {
+  /// multiplied by. See `factored_sum`.
+  struct FactoredSum {
     Solved solved;                           // index variables that the element determines
-    std::set<BoundId> parts;                 // index variables of the array of sums
+    std::set<IndexVarId> parts;              // index variables of the array of sums
     Term data, values;                       // the loops of either half
     std::vector<Factor> of_data, of_values;  // their factors
   };
   /// Splits a term whose factors depend on the data or on the element's value k, but none on both:
   ///     sum over n, g of data[n, g] * table[k, g]   =   sum over g of table[k, g] * (sum over n of data[n, g])
   /// Returns nothing if the term has no such form, or the inner sums are more than a few hundred numbers.
-  std::optional<ByParts> by_parts(const Gathered& g, const std::vector<bool>& fixed,
-                                  const std::vector<ExprId>& element) const;
+  std::optional<FactoredSum> factored_sum(const Gathered& g, const std::vector<bool>& fixed,
+                                          const std::vector<ExprId>& element) const;
   /// Emits code that adds a split term to the natural parameters: first the inner sums, then their products with the
   /// table.
-  void contribute(const ByParts& p, const Atom& atom, BufferId naturals);
+  void contribute(const FactoredSum& p, const Atom& atom, BufferId naturals);
   /// Returns true if the term sums over elements, beyond the atom's own, whose number only the data give.
   bool goes_over_data(const ArrayTerm& t, std::size_t atom) const;
   /// Emits code that forms the probabilities of a category from its natural parameters: exponentials, shifted by the
@@ -139,13 +139,13 @@ class Updates : Part {
   /// Emits code that computes one parameter of an element by its formula and stores it, at every component. Points move
   /// by a step, drawn parameters get a random number, observed entries their value.
   void store_parameter(BlockId b, std::size_t parameter, BufferId buffer, const std::vector<ExprId>& element,
-                       Formulas& f, bool tolerant);
+                       FormulaContext& f, bool tolerant);
   /// Registers the log determinant of a parameter that is the inverse of an earlier one: minus that of the latter.
-  void know_inverse(BlockId b, const math::FactorParameter& p, Formulas& f);
+  void reuse_inverse(BlockId b, const math::FactorParameter& p, FormulaContext& f);
   /// Returns an expression for the row-major position of a component, given by its event indices (each below `extent`).
   ExprId position_of(const std::vector<ExprId>& event, SizeId extent);
   /// Emits code that fails with kFailBlock if the factor is improper, or a point is not inside its support.
-  void check_proper(BlockId b, Formulas& f);
+  void check_proper(BlockId b, FormulaContext& f);
 
   Terms& terms_;            // loop nests of terms
   FormulaLoops& formulas_;  // formulas of families

@@ -68,11 +68,11 @@ class Verifier {
         check(program_[axis].constant >= 0, "local array `{}` has no constant size", program_[local].name);
       }
     }
-    for (const Kept& k : function.kept) {
+    for (const CachedSums& k : function.kept) {
       const bool there = k.function < program_.functions.size();
       check(there && program_.functions[k.function].parameters.empty(), "sums are formed by no function");
     }
-    for (const Phase& p : function.phases) {
+    for (const ParallelRegion& p : function.phases) {
       const bool there = p.function < program_.functions.size();
       check(there && program_.functions[p.function].parameters.size() == 2, "a phase is no function of a range");
       expect(p.turns, Type::i64, "turns of a phase");

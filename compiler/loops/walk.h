@@ -10,11 +10,11 @@
 namespace lehr::loops {
 
 /// How a statement or expression uses a scalar.
-enum class Mention { read, declared, assigned };
+enum class ScalarUse { read, declared, assigned };
 
 /// The callback for walks that need no scalars.
 struct IgnoreScalars {
-  void operator()(ScalarId, Mention) const {}
+  void operator()(ScalarId, ScalarUse) const {}
 };
 
 /// Walks over expressions and blocks. Calls `on_expr(ExprId)` for every expression, before its operands;
@@ -41,7 +41,7 @@ struct Walk {
   // Each walks the operands of a node.
   void children(const ConstF&) {}
   void children(const ConstI&) {}
-  void children(const Get& n) { on_scalar(n.scalar, Mention::read); }
+  void children(const Get& n) { on_scalar(n.scalar, ScalarUse::read); }
   void children(const Extent&) {}
   void children(const Load& n) { element(n.buffer, n.indices, false); }
   void children(const Unary& n) { expr(n.operand); }
@@ -74,20 +74,20 @@ struct Walk {
   }
   // Each walks one statement.
   void statement(const For& n) {
-    on_scalar(n.index, Mention::declared);
+    on_scalar(n.index, ScalarUse::declared);
     expr(n.begin);
     expr(n.end);
     block(n.body);
   }
   /// Walks a statement that gives a scalar a value.
-  void scalar(ScalarId id, Mention how, ExprId value) {
+  void scalar(ScalarId id, ScalarUse how, ExprId value) {
     on_scalar(id, how);
     expr(value);
   }
-  void statement(const Let& n) { scalar(n.scalar, Mention::declared, n.value); }
-  void statement(const Local& n) { scalar(n.scalar, Mention::declared, n.initial); }
-  void statement(const Assign& n) { scalar(n.scalar, Mention::assigned, n.value); }
-  void statement(const Accumulate& n) { scalar(n.scalar, Mention::assigned, n.value); }
+  void statement(const Let& n) { scalar(n.scalar, ScalarUse::declared, n.value); }
+  void statement(const Local& n) { scalar(n.scalar, ScalarUse::declared, n.initial); }
+  void statement(const Assign& n) { scalar(n.scalar, ScalarUse::assigned, n.value); }
+  void statement(const Accumulate& n) { scalar(n.scalar, ScalarUse::assigned, n.value); }
   void statement(const Store& n) {
     element(n.buffer, n.indices, true);
     expr(n.value);

@@ -20,24 +20,24 @@ using machine::ComponentArrayRow;
 using schedule::Exchangeable;
 
 /// The rows of one plate.
-struct Found {
+struct ComponentTables {
   machine::ComponentsRow row{};
   std::vector<ComponentArrayRow> arrays, counts;
-  std::vector<machine::HeadRow> heads;
+  std::vector<machine::StickSumsRow> heads;
   std::vector<machine::AllocationRow> allocations;
 };
 
 /// Classifies the buffers for one exchangeable plate.
 class Finder {
  public:
-  Finder(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
+  Finder(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, SubjectTables& subjects,
          const Tables& t, const Exchangeable& x)
       : m_(m), s_(s), l_(l), p_(l.program), subjects_(subjects), t_(t), x_(x), size_(l.plate_sizes[x.plate.index()]) {}
 
   /// Returns the rows, or nothing if the plate has no counts or no assignments.
-  std::optional<Found> find() {
+  std::optional<ComponentTables> find() {
     out_.row.count = t_.extent(p_, size_);
-    const Order order = x_.told_apart ? Order::told_apart : x_.ordered ? Order::by_size : Order::none;
+    const Order order = x_.distinguished ? Order::distinguished : x_.ordered ? Order::by_size : Order::none;
     out_.row.ordered = static_cast<std::int64_t>(order);
     for (std::size_t b = 0; b < p_.buffers.size(); ++b)
       add(loops::BufferId(b));
@@ -133,13 +133,13 @@ class Finder {
     const auto stage = s_.stage_of[b.index()];
     std::vector<model::PlateId> axes = variable(b).axes;
     if (stage && !block(b).chain) {
-      a.step = turn_of(*stage);
+      a.step = sweep_position(*stage);
       axes = {std::get<schedule::ItemStage>(s_.steps[*stage]).item};
     } else {
       for (const loops::ParameterSlot& slot : l_.interface.parameters) {
         if (slot.block == b) a.buffer = position(slot.buffer);
       }
-      if (stage) a.sums = turn_of(*stage);
+      if (stage) a.sums = sweep_position(*stage);
       if (a.buffer < 0 || (a.sums >= 0 && t_.steps[static_cast<std::size_t>(a.sums)].sum < 0)) return;
     }
     a.subject = subjects_.of(axes);
@@ -147,9 +147,9 @@ class Finder {
   }
 
   /// Returns the position in a sweep of a step of the schedule.
-  std::int64_t turn_of(std::size_t step) const {
-    const auto at =
-        std::ranges::find_if(l_.interface.sweep, [&](const schedule::Turn& t) { return t.step == step && !t.refresh; });
+  std::int64_t sweep_position(std::size_t step) const {
+    const auto at = std::ranges::find_if(l_.interface.sweep,
+                                         [&](const schedule::SweepEntry& t) { return t.step == step && !t.refresh; });
     return at - l_.interface.sweep.begin();
   }
 
@@ -157,11 +157,11 @@ class Finder {
   const schedule::Schedule& s_;
   const loops::Lowered& l_;
   const loops::Program& p_;
-  Subjects& subjects_;
+  SubjectTables& subjects_;
   const Tables& t_;
   const Exchangeable& x_;
   loops::SizeId size_;
-  Found out_;
+  ComponentTables out_;
 };
 
 /// Appends rows to a table; stores the first position in `first` and returns their number.
@@ -174,10 +174,10 @@ std::int64_t append(std::vector<Row>& to, const std::vector<Row>& rows, std::int
 
 }  // namespace
 
-void write_components(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
-                      Tables& to) {
+void write_component_tables(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
+                            SubjectTables& subjects, Tables& to) {
   for (const Exchangeable& x : schedule::exchangeable_plates(m, s)) {
-    std::optional<Found> found = Finder(m, s, l, subjects, to, x).find();
+    std::optional<ComponentTables> found = Finder(m, s, l, subjects, to, x).find();
     if (!found) continue;
     machine::ComponentsRow& row = found->row;
     row.arrays = append(to.component_arrays, found->arrays, row.first_array);

@@ -7,7 +7,7 @@ namespace lehr {
 
 /// Appends to `to` a row for each exchangeable plate, with all buffers of the posterior that have axes over it. Buffers
 /// and steps must be written before.
-void write_components(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l, Subjects& subjects,
-                      Tables& to);
+void write_component_tables(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
+                            SubjectTables& subjects, Tables& to);
 
 }  // namespace lehr

@@ -50,11 +50,11 @@ bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId
   const auto use = [&](BufferId b, bool) { touched = touched || std::ranges::any_of(l.program[b].axes, is_of_items); };
   loops::Walk walk{l.program, count, use};
   walk.block(l.program.functions[function].body);
-  for (const loops::Phase& phase : l.program.functions[function].phases) {
+  for (const loops::ParallelRegion& phase : l.program.functions[function].phases) {
     walk.expr(phase.turns);
     walk.block(l.program.functions[phase.function].body);
   }
-  for (const loops::Kept& kept : l.program.functions[function].kept)
+  for (const loops::CachedSums& kept : l.program.functions[function].kept)
     touched = touched || visits(l, kept.function, items, own);
   return touched;
 }
@@ -82,7 +82,7 @@ std::map<model::PlateId, std::vector<BufferId>> nested_in(const model::Model& m,
 }
 
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& l) {
-  for (const schedule::Turn& turn : l.interface.sweep) {
+  for (const schedule::SweepEntry& turn : l.interface.sweep) {
     if (const auto* s = std::get_if<loops::StageFunctions>(&l.interface.steps[turn.step])) return m[s->item].set;
   }
   for (const model::Variable& v : m.variables) {
@@ -91,7 +91,7 @@ std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lo
   return std::nullopt;
 }
 
-bool takes_minibatches(const model::Model& m, const loops::Lowered& l, model::PlateId plate) {
+bool supports_minibatches(const model::Model& m, const loops::Lowered& l, model::PlateId plate) {
   const std::set<SizeId> items = sizes_of_items(m, l, plate);
   const SizeId own = l.plate_sizes[m[plate].set.index()];
   if (l.program[own].constant >= 0 || number_coordinates(m, l, items)) return false;
@@ -126,14 +126,14 @@ std::optional<std::string> needs_all_items(const model::Model& m, const schedule
   return std::nullopt;
 }
 
-std::vector<BufferId> sums_over(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
-                                model::PlateId plate) {
+std::vector<BufferId> data_sums_over(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
+                                     model::PlateId plate) {
   std::vector<BufferId> out;
   const density::Algebra& a = s.conditionals.density.algebra;
   for (std::size_t k = 0; k < s.statistics.size(); ++k) {
     const schedule::Statistic& x = s.statistics[k];
     const bool over = std::any_of(x.inner.bounds.begin(), x.inner.bounds.end(),
-                                  [&](density::BoundId b) { return m[a[b].plate].set == m[plate].set; });
+                                  [&](density::IndexVarId b) { return m[a[b].plate].set == m[plate].set; });
     if (x.of_data() && over) out.push_back(l.interface.sums[k]);
   }
   return out;

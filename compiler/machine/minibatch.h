@@ -22,7 +22,7 @@ std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Mo
 
 /// Returns true if stochastic inference may draw minibatches of this plate: no code outside the item stages touches
 /// arrays or loops sized by it or by plates nested in it.
-bool takes_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
+bool supports_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
 
 /// Returns the reason why the items cannot be loaded a few at a time (machine::Supply), as words that follow "because".
 /// Nothing if they can.
@@ -31,7 +31,7 @@ std::optional<std::string> needs_all_items(const model::Model& m, const schedule
 
 /// Returns the buffers of sums of data over the elements of `plate`. The generated function `prepare` computes them
 /// once; for a minibatch they are scaled.
-std::vector<loops::BufferId> sums_over(const model::Model& m, const schedule::Schedule& s,
-                                       const loops::Lowered& lowered, model::PlateId plate);
+std::vector<loops::BufferId> data_sums_over(const model::Model& m, const schedule::Schedule& s,
+                                            const loops::Lowered& lowered, model::PlateId plate);
 
 }  // namespace lehr

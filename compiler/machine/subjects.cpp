@@ -13,18 +13,19 @@ std::int64_t position(loops::BufferId b) { return static_cast<std::int64_t>(b.in
 }  // namespace
 
 template <class Named>
-void Subjects::add(const Named& v, loops::BufferId buffer, bool covariate, const std::vector<model::PlateId>& axes) {
+void SubjectTables::add(const Named& v, loops::BufferId buffer, bool covariate,
+                        const std::vector<model::PlateId>& axes) {
   const bool same_lead = v.axes.size() >= axes.size() && std::equal(axes.begin(), axes.end(), v.axes.begin(),
                                                                     [&](auto a, auto b) { return set(a) == set(b); });
   if (!same_lead) return;
-  machine::ColumnsRow row{};
+  machine::FeatureArrayRow row{};
   row.buffer = position(buffer);
   row.by = row.other = -1;
   row.covariate = covariate;
   row.first_inner = static_cast<std::int64_t>(t_.axes.size());
   if (v.axes.size() > axes.size() && m_[set(v.axes[axes.size()])].parent) {
     if (axes.size() != 1 || v.axes.size() != 2) return;
-    row.form = machine::ColumnForm::ragged;
+    row.form = machine::FeatureLayout::ragged;
     row.by = position(l_.data.offsets[set(v.axes[1]).index()]);
     for (model::PlateId p : v.event)
       t_.axes.push_back(extent(p));
@@ -35,7 +36,7 @@ void Subjects::add(const Named& v, loops::BufferId buffer, bool covariate, const
 
 /// Adds observations that refer to an element by an index in the data, such as `y[tie]` with `from[tie]` = node. A
 /// second index of the same observation (`to[tie]`) distinguishes its columns.
-void Subjects::add_named(model::PlateId element) {
+void SubjectTables::add_named(model::PlateId element) {
   const auto names = [&](const model::Given& g) { return g.value_plate && !m_[set(*g.value_plate)].parent; };
   for (std::size_t a = 0; a < m_.givens.size(); ++a) {
     const model::Given& by = m_.givens[a];
@@ -43,8 +44,8 @@ void Subjects::add_named(model::PlateId element) {
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
       const model::Variable& v = m_.variables[k];
       if (!v.observed || v.value_plate || !v.event.empty() || v.axes != by.axes) continue;
-      machine::ColumnsRow row{};
-      row.form = machine::ColumnForm::named;
+      machine::FeatureArrayRow row{};
+      row.form = machine::FeatureLayout::named;
       row.buffer = position(l_.data.observed[k]);
       row.by = position(l_.data.givens[a]);
       row.covariate = 1;
@@ -63,10 +64,10 @@ void Subjects::add_named(model::PlateId element) {
   }
 }
 
-std::int64_t Subjects::of(const std::vector<model::PlateId>& axes) {
+std::int64_t SubjectTables::of(const std::vector<model::PlateId>& axes) {
   const auto [at, fresh] = known_.try_emplace(axes, static_cast<std::int64_t>(t_.subjects.size()));
   if (!fresh) return at->second;
-  machine::SubjectRow row{};
+  machine::ElementSetRow row{};
   row.first_axis = static_cast<std::int64_t>(t_.axes.size());
   // Elements of a nested plate are numbered through all rows, so the axes start at the last nested plate.
   const auto last_nested = std::find_if(axes.rbegin(), axes.rend(), [&](auto p) { return m_[set(p)].parent; });

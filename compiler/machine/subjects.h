@@ -9,10 +9,10 @@
 namespace lehr {
 
 /// Writes the tables that list, for the elements of given plates, the data columns that describe them.
-class Subjects {
+class SubjectTables {
  public:
   /// Writes into `to`; all arguments must outlive the object.
-  Subjects(const model::Model& m, const loops::Lowered& l, Tables& to) : m_(m), l_(l), t_(to) {}
+  SubjectTables(const model::Model& m, const loops::Lowered& l, Tables& to) : m_(m), l_(l), t_(to) {}
 
   /// Returns the index in Tables::subjects of the entry for these plates, which refers to all data columns that
   /// describe their elements. The entry is written at the first request.

@@ -175,11 +175,11 @@ class Writer {
     write_sizes();
     write_buffers();
     write_arrays();
-    least_sizes();
+    raise_least_sizes();
     write_steps();
     write_phases();
     write_parameters();
-    write_components(m_, s_, l_, subjects_, t_);
+    write_component_tables(m_, s_, l_, subjects_, t_);
     for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
       t_.failures.push_back(improper_factor(m_, s_, conditionals::BlockId(k)));
     for (std::size_t k = 0; k < m_.givens.size(); ++k)
@@ -331,7 +331,7 @@ class Writer {
   }
 
   /// Raises the least size of plates that the model indexes by a constant, such as `x[3]`.
-  void least_sizes() {
+  void raise_least_sizes() {
     for (const model::Expr& e : m_.exprs) {
       const auto* given = std::get_if<model::GivenRef>(&e.node);
       const auto* variable = std::get_if<model::VariableRef>(&e.node);
@@ -354,7 +354,7 @@ class Writer {
 
   /// Returns blocks that need several steps after a start: points outside the items, in the priors of what a start
   /// forms from data, which local bounds let move by small steps only; and those bounds.
-  std::vector<conditionals::BlockId> moved_by_steps() const {
+  std::vector<conditionals::BlockId> blocks_moved_by_bounds() const {
     const conditionals::Conditionals& c = s_.conditionals;
     std::vector<conditionals::BlockId> seeded, points, bounds;
     for (const auto& step : l_.interface.steps) {
@@ -365,7 +365,7 @@ class Writer {
     for (std::size_t k = 0; k < c.blocks.size(); ++k) {
       const conditionals::BlockId b(k);
       if (s_.stage_of[k]) continue;
-      if (model::is_bound(m_[c[b].variable])) bounds.push_back(b);
+      if (model::is_tangent_point(m_[c[b].variable])) bounds.push_back(b);
       else if (c[b].point && conditionals::share_a_term(c, b, seeded)) points.push_back(b);
     }
     std::erase_if(points, [&](auto b) { return !conditionals::share_a_term(c, b, bounds); });
@@ -378,22 +378,22 @@ class Writer {
   static std::int64_t position(const std::optional<std::size_t>& f) { return f ? static_cast<std::int64_t>(*f) : -1; }
   /// Returns the estimated operations of a function outside the items.
   std::int64_t outside(std::size_t function) const {
-    return std::llround(std::min(operations_of(m_, l_, function), kMostOperations));
+    return std::llround(std::min(operations_per_call(m_, l_, function), kMostOperations));
   }
 
   /// Writes a row for each step of a sweep.
   void write_steps() {
     const std::optional<model::PlateId> batch = batch_plate(m_, l_);
     t_.model.batch_slot = -1;
-    if (batch && takes_minibatches(m_, l_, *batch)) {
+    if (batch && supports_minibatches(m_, l_, *batch)) {
       t_.model.batch_slot = -(extent(*batch) + 1);
-      for (loops::BufferId b : sums_over(m_, s_, l_, *batch))
+      for (loops::BufferId b : data_sums_over(m_, s_, l_, *batch))
         t_.summed.push_back(index(b));
     }
-    const std::vector<conditionals::BlockId> by_steps = moved_by_steps();
-    for (const schedule::Turn& turn : l_.interface.sweep) {
+    const std::vector<conditionals::BlockId> by_steps = blocks_moved_by_bounds();
+    for (const schedule::SweepEntry& turn : l_.interface.sweep) {
       machine::StepRow row{};
-      row.refresh = turn.for_bound ? machine::kForBound : turn.refresh;
+      row.refresh = turn.for_elbo ? machine::kForElbo : turn.refresh;
       row.tables = row.close = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
       row.block = row.gradient = row.subject = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
@@ -419,15 +419,15 @@ class Writer {
         const Workload work = workload_of(m_, l_, *s);
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(work.scratch);
-        if (work.divisible) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
+        if (work.parallel_safe) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
         if (!turn.refresh) row.outside = outside(s->tables) + (s->close ? outside(*s->close) : 0);
         for (std::size_t k = 0; k < s->picks.size(); ++k)
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
-                              s->known_picks[k].valid() ? index(s->known_picks[k]) : -1});
+                              s->observed_picks[k].valid() ? index(s->observed_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
         row.forms = !s->seeded.empty();
-        row.bound =
-            std::ranges::all_of(blocks, [&](auto b) { return model::is_bound(m_[s_.conditionals[b].variable]); });
+        row.bound = std::ranges::all_of(
+            blocks, [&](auto b) { return model::is_tangent_point(m_[s_.conditionals[b].variable]); });
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
@@ -447,15 +447,15 @@ class Writer {
   /// Writes the cached reductions and parallel regions that run before each function.
   void write_phases() {
     for (std::size_t f = 0; f < p_.functions.size(); ++f) {
-      machine::PhaseRow row{};
+      machine::PrerequisiteRow row{};
       row.of = static_cast<std::int64_t>(f);
-      for (const loops::Kept& kept : p_.functions[f].kept) {
+      for (const loops::CachedSums& kept : p_.functions[f].kept) {
         row.function = static_cast<std::int64_t>(kept.function);
         row.fresh = index(kept.fresh);
         t_.phases.push_back(row);
       }
       row.fresh = -1;
-      for (const loops::Phase& phase : p_.functions[f].phases) {
+      for (const loops::ParallelRegion& phase : p_.functions[f].phases) {
         row.function = static_cast<std::int64_t>(phase.function);
         const auto* size = std::get_if<loops::Extent>(&p_[phase.turns].node);
         row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.turns].node).value;
@@ -463,7 +463,7 @@ class Writer {
         row.sums = phase.sums.valid() ? write_list({phase.sums}) : 0;
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(loops::scratch_of(p_, phase));
-        row.operations = 1 + std::llround(std::min(operations_of_turn(m_, l_, phase), kMostOperations));
+        row.operations = 1 + std::llround(std::min(operations_per_iteration(m_, l_, phase), kMostOperations));
         t_.phases.push_back(row);
       }
     }
@@ -523,7 +523,7 @@ class Writer {
   const loops::Lowered& l_;
   const loops::Program& p_;
   Tables t_;
-  Subjects subjects_{m_, l_, t_};
+  SubjectTables subjects_{m_, l_, t_};
 };
 
 }  // namespace

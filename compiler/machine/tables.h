@@ -25,14 +25,14 @@ struct Tables {
   std::vector<machine::ParameterRow> parameters;             // in the order of loops::Interface::parameters
   std::vector<std::int64_t> summed;                          // buffers with sums over the items of a minibatch
   std::vector<std::string> failures;                         // meanings of failure statuses: by block, then by input
-  std::vector<machine::ColumnsRow> columns;                  // data of the elements of a subject
-  std::vector<machine::SubjectRow> subjects;                 // see Subjects
+  std::vector<machine::FeatureArrayRow> columns;             // data of the elements of a subject
+  std::vector<machine::ElementSetRow> subjects;              // see Subjects
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
-  std::vector<machine::HeadRow> heads;              // sums over all components but the last, beside sums over all
+  std::vector<machine::StickSumsRow> heads;         // sums over all components but the last, beside sums over all
   std::vector<machine::AllocationRow> allocations;  // the categories that choose components
   std::vector<machine::ComponentsRow> components;   // exchangeable plates
   std::vector<std::string> component_names;         // their names
-  std::vector<machine::PhaseRow> phases;            // cached reductions and parallel regions that run before a function
+  std::vector<machine::PrerequisiteRow> phases;     // cached reductions and parallel regions that run before a function
   std::vector<machine::PriorRow> priors;            // parameters of an updatable prior
   machine::Model model = {};                        // scalar members only; model_of() adds the pointers
 

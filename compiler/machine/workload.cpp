@@ -167,10 +167,10 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
                      [&](BufferId b, bool stored) {
                        const loops::Buffer& buffer = p[b];
                        if (std::ranges::find(own, b) != own.end()) return;
-                       if (sums.contains(b)) out.divisible = out.divisible && stored;
+                       if (sums.contains(b)) out.parallel_safe = out.parallel_safe && stored;
                        else if (loops::is_scratch(buffer)) scratch.insert(b);
                        else if (stored && (buffer.axes.empty() || !items.contains(buffer.axes[0])))
-                         out.divisible = false;
+                         out.parallel_safe = false;
                      }};
     walk.block(p.functions[f].body);
   }
@@ -181,7 +181,7 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
   return out;
 }
 
-double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase) {
+double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const loops::ParallelRegion& phase) {
   Count count(m, l, l.program);
   double out = 0;
   const loops::Function& f = l.program.functions[phase.function];
@@ -193,7 +193,7 @@ double operations_of_turn(const model::Model& m, const loops::Lowered& l, const 
   return out;
 }
 
-double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function) {
+double operations_per_call(const model::Model& m, const loops::Lowered& l, std::size_t function) {
   const Program& before = l.before ? *l.before : l.program;
   return Count(m, l, before).block(before.functions[function].body);
 }

@@ -11,7 +11,7 @@ namespace lehr {
 struct Workload {
   /// True if items may run in parallel: functions of the stage store only to rows of their own items, to sums and to
   /// scratch.
-  bool divisible = false;
+  bool parallel_safe = false;
   std::vector<loops::BufferId> scratch;  // scratch buffers, of which each worker needs a copy
   double operations = 0;  // estimated operations for an item of average length, from the code before the passes
 };
@@ -21,9 +21,9 @@ struct Workload {
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
 
 /// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::Phase).
-double operations_of_turn(const model::Model& m, const loops::Lowered& l, const loops::Phase& phase);
+double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const loops::ParallelRegion& phase);
 
 /// Estimates the operations of a call of the function, from the code before the passes.
-double operations_of(const model::Model& m, const loops::Lowered& l, std::size_t function);
+double operations_per_call(const model::Model& m, const loops::Lowered& l, std::size_t function);
 
 }  // namespace lehr

@@ -36,9 +36,9 @@ const FamilyRow& absolute_bound() {
     const Expr rate = -2.0 * natural_symbol(Stat::value);
     const Expr half = square(symbol("z")) / (2.0 * rate * sqrt(symbol("square")));
     const Expr ratio = 1.0 + half + sqrt(half * (half + 2.0));
-    f.draw = {noise("z", 0, Noise::normal), noise("u", 0, Noise::uniform), step_of_draw("ratio", 0, ratio),
-              step_of_draw("small", 0, step(symbol("ratio") - symbol("u") * (1.0 + symbol("ratio")))),
-              drawn_value(0, sqrt(symbol("square")) *
+    f.draw = {noise("z", 0, Noise::normal), noise("u", 0, Noise::uniform), draw_step("ratio", 0, ratio),
+              draw_step("small", 0, step(symbol("ratio") - symbol("u") * (1.0 + symbol("ratio")))),
+              draw_result(0, sqrt(symbol("square")) *
                                  (symbol("small") * symbol("ratio") + (1.0 - symbol("small")) / symbol("ratio")))};
     // The integral is exp(-r |e|) / sqrt(r), for naturals -r / 2 and -r e^2 / 2.
     f.log_normaliser = -2.0 * sqrt(abs(natural_symbol(Stat::value) * natural_symbol(Stat::inverse))) - 0.5 * log(rate);

@@ -224,7 +224,7 @@ double log_density(const FamilyRow& row, const Environment& environment) {
   return Evaluator(environment, true).at(row.log_density, 0, 0);
 }
 
-const AtValue* looks_up(const FamilyRow& row) {
+const AtValue* categorical_lookup(const FamilyRow& row) {
   const auto* log = std::get_if<Apply>(&row.log_density->form);
   return log && log->function == Function::log ? std::get_if<AtValue>(&log->argument->form) : nullptr;
 }

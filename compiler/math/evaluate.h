@@ -41,7 +41,7 @@ Quantity evaluate_all(const Expr& e, const Environment& environment, int rank);
 /// here. So a count of 0 with probability 0 adds nothing: 0 log 0 = 0.
 double log_density(const FamilyRow& row, const Environment& environment);
 /// Returns the node `p[x]` if the log density of the row is log p[x], as that of Categorical is, or null.
-const AtValue* looks_up(const FamilyRow& row);
+const AtValue* categorical_lookup(const FamilyRow& row);
 
 /// Returns the canonical parameters of the density, by name, from those that the user typed: `sd` gives `precision`.
 /// `spelled` has the typed ones by spelling.

@@ -129,7 +129,7 @@ const FamilyRow* find_factor_family(std::string_view name) {
   return find_family(name);
 }
 
-const FamilyRow& family_of_parts(bool category) { return *find_family(category ? "Categorical" : "Bernoulli"); }
+const FamilyRow& mixture_selector_family(bool category) { return *find_family(category ? "Categorical" : "Bernoulli"); }
 
 const FamilyRow* find_joint_family(Support mean, Support precision) {
   const auto& rows = families();

@@ -59,7 +59,7 @@ FamilyRow student_t() {
                   {"Gamma", {{"shape", 0.5 * df}, {"rate", 0.5 * df}}},
                   {"Normal", {{"mean", mean}, {"precision", symbol("weight") * precision}}}};
   row.log_tail = [](std::span<const double> p, double limit, bool above) {
-    const Margin t{Margin::Kind::student, p[0], p[1], 1 / std::sqrt(p[2])};
+    const ScalarMarginal t{ScalarMarginal::Kind::student, p[0], p[1], 1 / std::sqrt(p[2])};
     return std::log(cumulative(t, above ? 2 * p[1] - limit : limit));
   };
   return drawn_by_parts(std::move(row));

@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include "compiler/math/averages.h"
+#include "compiler/math/predictive_rows.h"
 #include "compiler/math/rows.h"
 #include "compiler/math/special.h"
 
@@ -28,7 +28,7 @@ FamilyRow bernoulli() {
   f.log_normaliser = -log1m(p);
   f.entropy = -xlogx(p) - xlogx(1.0 - p);
   f.mode = step(p - 0.5);
-  f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, step(p - symbol("u")))};
+  f.draw = {noise("u", 0, Noise::uniform), draw_result(0, step(p - symbol("u")))};
   f.moments = mean_alone;
   row.spread = number_spread([](std::span<const double> q) { return Spread{.covariance = {q[0] * (1 - q[0])}}; });
   row.factor = std::move(f);
@@ -52,7 +52,7 @@ FamilyRow spin() {
   f.log_normaliser = kLog2 - 0.5 * log(1.0 + mean) - 0.5 * log1m(mean);
   f.entropy = -xlogx(0.5 * (1.0 + mean)) - xlogx(0.5 * (1.0 - mean));
   f.mode = 2.0 * step(mean) - 1.0;
-  f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, 2.0 * step(0.5 * (1.0 + mean) - symbol("u")) - 1.0)};
+  f.draw = {noise("u", 0, Noise::uniform), draw_result(0, 2.0 * step(0.5 * (1.0 + mean) - symbol("u")) - 1.0)};
   f.moments = mean_alone;
   row.spread = number_spread([](std::span<const double> q) { return Spread{.covariance = {1 - q[0] * q[0]}}; });
   row.factor = std::move(f);
@@ -70,7 +70,7 @@ FamilyRow binomial() {
   row.log_density = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0) + x * log(p) + (n - x) * log1m(p);
   row.mean = n * p;
   row.covariance = n * p * (1.0 - p);
-  row.predictive = averaged_binomial;
+  row.predictive = predictive_binomial;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const auto n_trials = static_cast<std::int64_t>(q[0]);
     return std::vector<double>{static_cast<double>(draw_binomial(rng, n_trials, q[1]))};
@@ -95,14 +95,16 @@ FamilyRow geometric() {
   f.mode = 0.0;
   f.moments = number_moments(
       [](std::span<const double> q) { return std::pair((1 - q[0]) / q[0], std::sqrt(1 - q[0]) / q[0]); });
-  row.margins = number_margin([](std::span<const double> q) { return Margin{Margin::Kind::geometric, q[0]}; });
+  row.margins = number_margin([](std::span<const double> q) {
+    return ScalarMarginal{ScalarMarginal::Kind::geometric, q[0]};
+  });
   row.spread =
       number_spread([](std::span<const double> q) { return Spread{.covariance = {(1 - q[0]) / (q[0] * q[0])}}; });
   f.valid = {p};
   row.factor = std::move(f);
   row.mean = reciprocal(p) - 1.0;
   row.covariance = square(reciprocal(p)) - reciprocal(p);
-  row.predictive = averaged_geometric;
+  row.predictive = predictive_geometric;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     if (q[0] >= 1.0) return std::vector<double>{0.0};
     return std::vector<double>{std::floor(draw_exponential(rng) / -std::log1p(-q[0]))};
@@ -123,7 +125,7 @@ FamilyRow negative_binomial() {
   row.log_density = lgamma(x + r) - lgamma(r) - lgamma(x + 1.0) + r * log(p) + x * log1m(p);
   row.mean = r * reciprocal(p) - r;
   row.covariance = r * square(reciprocal(p)) - r * reciprocal(p);
-  row.predictive = averaged_negative_binomial;
+  row.predictive = predictive_negative_binomial;
   row.draw = [](std::span<const double> q, std::size_t, Rng& rng) {
     const double rate = draw_gamma(rng, q[0]) * (1 - q[1]) / q[1];
     return std::vector<double>{static_cast<double>(draw_poisson(rng, rate))};
@@ -139,7 +141,7 @@ FamilyRow poisson() {
   row.log_density = x * log(rate) - rate - lgamma(x + 1.0);
   row.mean = rate;
   row.covariance = rate;
-  row.predictive = averaged_poisson;
+  row.predictive = predictive_poisson;
   row.draw = number_drawn([](std::span<const double> q, Rng& rng) { return draw_poisson(rng, q[0]); });
   return row;
 }
@@ -261,7 +263,7 @@ FamilyRow multinomial() {
   const Expr n = symbol("n"), p_j = symbol("p", kFirst);
   row.mean = n * p_j;
   row.covariance = n * p_j * (delta(kFirst, kSecond) - symbol("p", kSecond));
-  row.predictive = averaged_binomial;
+  row.predictive = predictive_binomial;
   // Draw each count given those before it: Binomial with what is left of n and of the mass.
   row.draw = [](std::span<const double> q, std::size_t size, Rng& rng) {
     std::vector<double> counts(size, 0.0);

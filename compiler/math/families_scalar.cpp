@@ -1,6 +1,6 @@
 // Family rows of continuous distributions of one number. Formulas: Bishop (2006), appendix B; Johnson, Kotz &
 // Balakrishnan (1994) for the inverse gamma.
-#include "compiler/math/averages.h"
+#include "compiler/math/predictive_rows.h"
 #include "compiler/math/rows.h"
 
 namespace lehr::math {
@@ -26,10 +26,10 @@ FamilyRow normal() {
   f.mode = mean;
   f.moments = number_moments([](std::span<const double> p) { return std::pair(p[1], 1 / std::sqrt(p[0])); });
   row.margins = number_margin([](std::span<const double> p) {
-    return Margin{Margin::Kind::normal, p[1], 1 / std::sqrt(p[0])};
+    return ScalarMarginal{ScalarMarginal::Kind::normal, p[1], 1 / std::sqrt(p[0])};
   });
   row.spread = number_spread([](std::span<const double> p) { return Spread{.covariance = {1 / p[0]}}; });
-  f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * sqrt(reciprocal(precision)))};
+  f.draw = {noise("z", 0, Noise::normal), draw_result(0, mean + symbol("z") * sqrt(reciprocal(precision)))};
   row.factor = std::move(f);
   row.log_above = log_tail(sqrt(precision) * (x - mean));
   row.log_below = log_tail(sqrt(precision) * (mean - x));
@@ -58,19 +58,21 @@ FamilyRow gamma() {
   f.valid = {shape, rate};
   f.mode = (shape - 1.0) / rate;
   f.moments = number_moments([](std::span<const double> p) { return gamma_moments(p[0], p[1]); });
-  row.margins = number_margin([](std::span<const double> p) { return Margin{Margin::Kind::gamma, p[0], p[1]}; });
+  row.margins = number_margin([](std::span<const double> p) {
+    return ScalarMarginal{ScalarMarginal::Kind::gamma, p[0], p[1]};
+  });
   row.spread = number_spread([](std::span<const double> p) {
     Spread s = gamma_inverse(p[0], p[1]);
     s.covariance = {p[0] / (p[1] * p[1])};
     return s;
   });
-  f.draw = {noise("g", 0, Noise::log_gamma, shape), drawn_value(0, exp(symbol("g")) / rate)};
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), draw_result(0, exp(symbol("g")) / rate)};
   f.drawn_statistics = {{Stat::log, symbol("g") - log(rate)}};
   f.interior = {shape - 1.0};
   row.factor = std::move(f);
   row.mean = shape / rate;
   row.covariance = shape * square(reciprocal(rate));
-  row.predictive = averaged_gamma;
+  row.predictive = predictive_gamma;
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_gamma(rng, p[0]) / p[1]; });
   return row;
 }
@@ -89,14 +91,14 @@ FamilyRow inverse_gamma() {
   f.entropy = shape + log(scale) + lgamma(shape) - (shape + 1.0) * digamma(shape);
   f.valid = {shape, scale};
   f.mode = scale / (shape + 1.0);
-  f.draw = {noise("g", 0, Noise::log_gamma, shape), drawn_value(0, scale * exp(-symbol("g")))};
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), draw_result(0, scale * exp(-symbol("g")))};
   f.drawn_statistics = {{Stat::inverse, exp(symbol("g")) / scale}, {Stat::log, log(scale) - symbol("g")}};
   f.moments = number_moments([](std::span<const double> p) {
     const double mean = p[0] > 1 ? p[1] / (p[0] - 1) : kInfinite;
     return std::pair(mean, p[0] > 2 ? mean / std::sqrt(p[0] - 2) : kInfinite);
   });
   row.margins = number_margin([](std::span<const double> p) {
-    return Margin{Margin::Kind::inverse_gamma, p[0], p[1]};
+    return ScalarMarginal{ScalarMarginal::Kind::inverse_gamma, p[0], p[1]};
   });
   row.spread = number_spread([](std::span<const double> p) {
     const double a = p[0], b = p[1];
@@ -105,7 +107,7 @@ FamilyRow inverse_gamma() {
                   .inverse_square = {a * (a + 1) / (b * b)}};
   });
   row.factor = std::move(f);
-  row.predictive = averaged_inverse_gamma;
+  row.predictive = predictive_inverse_gamma;
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return p[1] / draw_gamma(rng, p[0]); });
   return row;
 }
@@ -121,7 +123,7 @@ FamilyRow exponential() {
   row.log_below = log1m(exp(-rate * x));
   row.mean = reciprocal(rate);
   row.covariance = square(reciprocal(rate));
-  row.predictive = averaged_exponential;
+  row.predictive = predictive_exponential;
   row.draw = number_drawn([](std::span<const double> p, Rng& rng) { return draw_exponential(rng) / p[0]; });
   row.tempered = [](std::span<const double> p, std::size_t, double temperature) {
     return std::log(p[0]) / temperature - std::log(p[0] / temperature);
@@ -170,7 +172,9 @@ FamilyRow beta() {
     const double mean = p[0] / (p[0] + p[1]);
     return std::pair(mean, std::sqrt(mean * (1 - mean) / (p[0] + p[1] + 1)));
   });
-  row.margins = number_margin([](std::span<const double> p) { return Margin{Margin::Kind::beta, p[0], p[1]}; });
+  row.margins = number_margin([](std::span<const double> p) {
+    return ScalarMarginal{ScalarMarginal::Kind::beta, p[0], p[1]};
+  });
   row.spread = number_spread([](std::span<const double> p) {
     const double first = p[0], n = p[0] + p[1], mean = first / n;
     return Spread{.covariance = {mean * (1 - mean) / (n + 1)},
@@ -180,7 +184,7 @@ FamilyRow beta() {
   f.interior = {a - 1.0, b - 1.0};
   const Expr odds = symbol("g_a") - symbol("g_b");
   f.draw = {noise("g_a", 0, Noise::log_gamma, a), noise("g_b", 0, Noise::log_gamma, b),
-            drawn_value(0, reciprocal(1.0 + exp(-odds)))};
+            draw_result(0, reciprocal(1.0 + exp(-odds)))};
   f.drawn_statistics = {{Stat::log, -softplus(-odds)}, {Stat::log1m, -softplus(odds)}};
   row.factor = std::move(f);
   row.mean = a / (a + b);

@@ -25,7 +25,7 @@ FamilyRow root_inverse_gamma() {
   f.entropy = shape + 0.5 * log(scale) + lgamma(shape) - (shape + 0.5) * digamma(shape) - kLog2;
   f.valid = {shape, scale};
   f.mode = sqrt(2.0 * scale / (2.0 * shape + 1.0));
-  f.draw = {noise("g", 0, Noise::log_gamma, shape), drawn_value(0, sqrt(scale * exp(-symbol("g"))))};
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), draw_result(0, sqrt(scale * exp(-symbol("g"))))};
   f.drawn_statistics = {{Stat::inverse_square, exp(symbol("g")) / scale},
                         {Stat::log, 0.5 * (log(scale) - symbol("g"))}};
   f.moments = number_moments([](std::span<const double> p) {

@@ -74,7 +74,9 @@ void add_wishart_moments(double df, const Matrix& v, MeanAndSd& to) {
 }
 
 /// Returns margins of kind `none`: entries of a Wishart matrix have no marginals in closed form.
-std::vector<Margin> no_margins(std::span<const double>, std::size_t size) { return std::vector<Margin>(size * size); }
+std::vector<ScalarMarginal> no_margins(std::span<const double>, std::size_t size) {
+  return std::vector<ScalarMarginal>(size * size);
+}
 
 /// Draws a Gaussian vector by solving with the transposed Cholesky factor of the precision.
 std::vector<double> draw_mv_normal(std::span<const double> mean, const Matrix& precision, Rng& rng) {
@@ -135,9 +137,9 @@ std::vector<FactorParameter> wishart_draw(const Expr& df, const std::string& rat
   const Expr diagonal = delta(kFirst, kSecond) * sqrt(2.0 * exp(symbol("g", kFirst)));
   const Expr below = step(index_value(kFirst) - index_value(kSecond)) * symbol("z", kFirst, kSecond);
   return {noise("g", 1, Noise::log_gamma, 0.5 * (df - index_value(kFirst))), noise("z", 2, Noise::normal),
-          step_of_draw("bartlett", 2, diagonal + below),
-          step_of_draw("factor", 2, sum(kA, inverse_root(rate, kA, kFirst) * symbol("bartlett", kA, kSecond))),
-          drawn_value(2, sum(kA, symbol("factor", kFirst, kA) * symbol("factor", kSecond, kA)))};
+          draw_step("bartlett", 2, diagonal + below),
+          draw_step("factor", 2, sum(kA, inverse_root(rate, kA, kFirst) * symbol("bartlett", kA, kSecond))),
+          draw_result(2, sum(kA, symbol("factor", kFirst, kA) * symbol("factor", kSecond, kA)))};
 }
 
 FamilyRow mv_normal() {
@@ -163,16 +165,16 @@ FamilyRow mv_normal() {
   f.entropy = 0.5 * (1.0 + kLog2Pi) * extent() - 0.5 * logdet("precision");
   f.mode = mean_j;
   f.draw = {noise("z", 1, Noise::normal),
-            drawn_value(1, mean_j + sum(kA, inverse_root("precision", kA, kFirst) * symbol("z", kA)))};
+            draw_result(1, mean_j + sum(kA, inverse_root("precision", kA, kFirst) * symbol("z", kA)))};
   f.moments = [](std::span<const double> p, std::size_t size) {
     const auto mean = p.subspan(size * size);
     return MeanAndSd{{mean.begin(), mean.end()}, values_of(inverse_diagonal(as_matrix(p, size)).sqrt())};
   };
   row.margins = [](std::span<const double> p, std::size_t size) {
     const Eigen::ArrayXd sd = inverse_diagonal(as_matrix(p, size)).sqrt();
-    std::vector<Margin> out;
+    std::vector<ScalarMarginal> out;
     for (std::size_t j = 0; j < size; ++j)
-      out.push_back({Margin::Kind::normal, p[size * size + j], sd[static_cast<Eigen::Index>(j)]});
+      out.push_back({ScalarMarginal::Kind::normal, p[size * size + j], sd[static_cast<Eigen::Index>(j)]});
     return out;
   };
   row.spread = [](std::span<const double> p, std::size_t size) {
@@ -252,8 +254,8 @@ FamilyRow inverse_wishart() {
   f.valid = {df - extent() + 1.0};
   f.mode = scale_jl / (df + extent() + 1.0);
   f.draw = wishart_draw(df, "scale");
-  f.draw.back() = step_of_draw("w", 2, f.draw.back().from_natural);
-  f.draw.push_back(drawn_value(2, inverse("w", kFirst, kSecond)));
+  f.draw.back() = draw_step("w", 2, f.draw.back().from_natural);
+  f.draw.push_back(draw_result(2, inverse("w", kFirst, kSecond)));
   f.drawn_statistics = {{Stat::inverse_entry, symbol("w", kFirst, kSecond)}, {Stat::logdet, -logdet("w")}};
   f.moments = [](std::span<const double> p, std::size_t size) {
     const double freedom = p[0] - static_cast<double>(size);
@@ -296,16 +298,16 @@ FamilyRow dirichlet() {
   f.log_normaliser = sum(kA, lgamma(c_a)) - lgamma(total);
   f.entropy =
       sum(kA, lgamma(c_a)) - lgamma(total) + (total - extent()) * digamma(total) - sum(kA, (c_a - 1.0) * digamma(c_a));
-  f.known_entropy = f.log_normaliser - sum(kA, (c_a - 1.0) * expected_symbol(Stat::log_comp, kA));
+  f.entropy_from_statistics = f.log_normaliser - sum(kA, (c_a - 1.0) * expected_symbol(Stat::log_comp, kA));
   f.valid = {c_j};
   // Where all values are equally probable (all concentrations 1), the mode is defined as the middle.
   const Expr peaked = step(total - extent());
   f.mode = (c_j - 1.0 + (1.0 - peaked) / extent()) / (total - extent() + (1.0 - peaked));
   f.interior = {c_j - 1.0};
   const Expr above = symbol("g", kFirst) - symbol("top");
-  f.draw = {noise("g", 1, Noise::log_gamma, c_j), step_of_draw("top", 0, largest(kA, symbol("g", kA))),
-            step_of_draw("total", 0, sum(kA, exp(symbol("g", kA) - symbol("top")))),
-            drawn_value(1, exp(above) / symbol("total"))};
+  f.draw = {noise("g", 1, Noise::log_gamma, c_j), draw_step("top", 0, largest(kA, symbol("g", kA))),
+            draw_step("total", 0, sum(kA, exp(symbol("g", kA) - symbol("top")))),
+            draw_result(1, exp(above) / symbol("total"))};
   f.drawn_statistics = {{Stat::log_comp, above - log(symbol("total"))}};
   f.moments = [](std::span<const double> p, std::size_t) {
     double sum_of_p = 0;
@@ -320,9 +322,10 @@ FamilyRow dirichlet() {
   };
   row.margins = [](std::span<const double> p, std::size_t) {
     const double sum_of_p = std::accumulate(p.begin(), p.end(), 0.0);
-    std::vector<Margin> out;
+    std::vector<ScalarMarginal> out;
     for (const double c : p)
-      out.push_back(p.size() == 1 ? Margin{Margin::Kind::value, 1} : Margin{Margin::Kind::beta, c, sum_of_p - c});
+      out.push_back(p.size() == 1 ? ScalarMarginal{ScalarMarginal::Kind::value, 1}
+                                  : ScalarMarginal{ScalarMarginal::Kind::beta, c, sum_of_p - c});
     return out;
   };
   row.spread = [](std::span<const double> p, std::size_t size) {
@@ -371,8 +374,8 @@ FamilyRow normal_gamma() {
               0.5 * log(k) - 0.5 * (digamma(shape) - log(rate));
   f.valid = {k, shape, rate};
   const Expr drawn = exp(symbol("g")) / rate;
-  f.draw = {noise("g", 0, Noise::log_gamma, shape), noise("z", 0, Noise::normal), drawn_value(0, drawn),
-            drawn_value(0, mean + symbol("z") * sqrt(reciprocal(k * symbol("value"))), true)};
+  f.draw = {noise("g", 0, Noise::log_gamma, shape), noise("z", 0, Noise::normal), draw_result(0, drawn),
+            draw_result(0, mean + symbol("z") * sqrt(reciprocal(k * symbol("value"))), true)};
   // With the precision integrated out, the mean is Student's t. Its variance is E[1 / tau] / precision_scale, with E[1
   // / tau] = rate / (shape - 1).
   f.moments = [](std::span<const double> p, std::size_t) {
@@ -381,8 +384,8 @@ FamilyRow normal_gamma() {
     return MeanAndSd{{p[1], precision}, {freedom <= 0 ? kInfinite : std::sqrt(p[3] / (freedom * p[0])), sd}};
   };
   row.margins = [](std::span<const double> p, std::size_t) {
-    return std::vector{Margin{Margin::Kind::student, 2 * p[2], p[1], std::sqrt(p[3] / (p[2] * p[0]))},
-                       Margin{Margin::Kind::gamma, p[2], p[3]}};
+    return std::vector{ScalarMarginal{ScalarMarginal::Kind::student, 2 * p[2], p[1], std::sqrt(p[3] / (p[2] * p[0]))},
+                       ScalarMarginal{ScalarMarginal::Kind::gamma, p[2], p[3]}};
   };
   row.spread = [](std::span<const double> p, std::size_t) {
     Spread s = gamma_inverse(p[2], p[3]);
@@ -437,7 +440,7 @@ FamilyRow normal_wishart() {
   f.valid = {k, df - extent() + 1.0};
   f.draw = wishart_draw(df);
   f.draw.push_back(noise("z_mean", 1, Noise::normal));
-  f.draw.push_back(drawn_value(
+  f.draw.push_back(draw_result(
       1, mean(kFirst) + sqrt(reciprocal(k)) * sum(kA, inverse_root("value", kA, kFirst) * symbol("z_mean", kA)), true));
   // The covariance of the mean is E[L^-1] / precision_scale, with E[L^-1] = scale^-1 / (df - D - 1).
   f.moments = [](std::span<const double> p, std::size_t size) {
@@ -452,9 +455,9 @@ FamilyRow normal_wishart() {
   row.margins = [](std::span<const double> p, std::size_t size) {
     const double freedom = p[1 + size] - static_cast<double>(size) + 1;
     const Eigen::ArrayXd sd = (inverse_diagonal(as_matrix(p.subspan(2 + size), size)) / (freedom * p[0])).sqrt();
-    std::vector<Margin> out;
+    std::vector<ScalarMarginal> out;
     for (std::size_t j = 0; j < size; ++j)
-      out.push_back({Margin::Kind::student, freedom, p[1 + j], sd[static_cast<Eigen::Index>(j)]});
+      out.push_back({ScalarMarginal::Kind::student, freedom, p[1 + j], sd[static_cast<Eigen::Index>(j)]});
     out.resize(size + size * size);
     return out;
   };

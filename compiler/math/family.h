@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compiler/math/expr.h"
-#include "compiler/math/margin.h"
+#include "compiler/math/scalar_marginal.h"
 
 namespace lehr {
 struct Rng;  // declared in runtime/rng.h
@@ -190,7 +190,7 @@ struct Factor {
   Expr entropy = 0.0;  // in nats, a formula of the parameters; finite also where a probability is 0 or 1
   /// The entropy as a formula of parameters and expected statistics (expected_symbol), used where the expectations have
   /// been computed. It calls fewer functions.
-  std::optional<Expr> known_entropy = {};
+  std::optional<Expr> entropy_from_statistics = {};
   /// True for Categorical, whose parameter `probs` is the softmax of the naturals. A(eta) is then log sum exp of the
   /// naturals; `log_normaliser` is that at the naturals log probs, which is 0. `from_natural` is the softmax without
   /// the shift that prevents overflow; code generation adds the shift.
@@ -222,7 +222,7 @@ struct Factor {
 const FactorParameter* find_role(const Factor& factor, ParameterRole role);
 
 /// Returns the symbol (a variable of formulas) that stands for the expectation of a statistic with one event index.
-/// Factor::known_entropy contains it.
+/// Factor::entropy_from_statistics contains it.
 Expr expected_symbol(Stat s, Index i);
 /// Returns the symbol (a variable of formulas) that stands for the natural parameter of a scalar statistic.
 /// FactorParameter::from_natural contains it.
@@ -293,7 +293,7 @@ struct FamilyRow {
   std::vector<std::string> location = {};
   /// Returns the marginal distribution of each component of the factor's value, for parameters as in Factor::moments.
   /// Empty if the components are no numbers.
-  std::function<std::vector<Margin>(std::span<const double> parameters, std::size_t extent)> margins = {};
+  std::function<std::vector<ScalarMarginal>(std::span<const double> parameters, std::size_t extent)> margins = {};
   /// Returns second moments of the factor's value, for parameters as in Factor::moments.
   std::function<Spread(std::span<const double> parameters, std::size_t extent)> spread = {};
   /// Mean and covariance of the density given the canonical parameters, at kFirst and kSecond as the support has them.
@@ -311,7 +311,7 @@ struct FamilyRow {
   /// Returns the predictive distribution of a number with its parameters integrated out. The canonical parameters, in
   /// row order, are independent with these margins. For vectors, the arguments and the result belong to one component.
   /// Returns nothing if there is no closed form.
-  std::function<std::optional<Predictive>(std::span<const Margin> parameters)> predictive = {};
+  std::function<std::optional<Predictive>(std::span<const ScalarMarginal> parameters)> predictive = {};
   /// Set for a compound distribution. No term of the log joint has such a row: it has neither `factor` nor `tempered`,
   /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
@@ -382,7 +382,7 @@ const FamilyRow& scaled_normal();
 
 /// Returns the family of the variable that selects the part of a mixture: Categorical, or Bernoulli if `category` is
 /// false. The bit is 1 for the first of two parts.
-const FamilyRow& family_of_parts(bool category);
+const FamilyRow& mixture_selector_family(bool category);
 
 /// Returns the families that can be the factor of a latent variable on `support`: their statistics include all of
 /// `needed`. They are in table order. Joint families are not among them; find_joint_family() returns those.

@@ -29,7 +29,7 @@ ArrayXd stirling_tail(const ArrayXd& z) {
 }
 
 /// Returns x (x + 1) ... (x + n - 1) for elements with `first` below n, else 1.
-ArrayXd skipped(const ArrayXd& x, const Values& first) {
+ArrayXd recurrence_product(const ArrayXd& x, const Values& first) {
   ArrayXd out = ArrayXd::Ones(x.size());
   for (int i = 0; i < kShift; ++i)
     out *= x + i;
@@ -49,7 +49,7 @@ GammaRatios::GammaRatios(std::span<const double> x) : x_(x.begin(), x.end()) {
   z_ = stored(z);
   log_z_ = stored(z.log());
   tail_ = stored(stirling_tail(z));
-  product_ = stored(skipped(values(x_), values(x_)));
+  product_ = stored(recurrence_product(values(x_), values(x_)));
 }
 
 std::vector<double> GammaRatios::operator()(double b) const {
@@ -57,7 +57,7 @@ std::vector<double> GammaRatios::operator()(double b) const {
   const ArrayXd log_ratio = log_1_plus(b / z);
   const ArrayXd log_gammas =
       (z - 0.5) * log_ratio + b * (values(log_z_) + log_ratio) - b + stirling_tail(z + b) - values(tail_);
-  return stored(log_gammas.exp() * values(product_) / skipped(values(x_) + b, values(x_)));
+  return stored(log_gammas.exp() * values(product_) / recurrence_product(values(x_) + b, values(x_)));
 }
 
 }  // namespace lehr::math

@@ -10,7 +10,7 @@ const FamilyRow& joint_family(Support joint) {
   return *factors_for(joint, std::vector{Stat::comp, Stat::comp2}).front();
 }
 
-const FamilyRow& member_family(Support member, Support joint) {
+const FamilyRow& marginal_family(Support member, Support joint) {
   if (joint == Support::scaled && member == Support::real) return student_marginal();
   if (joint == Support::scaled && member == Support::vector) return mv_student_marginal();
   const bool number = member == Support::real;

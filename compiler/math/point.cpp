@@ -107,7 +107,7 @@ Expr statistic_at_value(Stat s, Support support) {
 Factor point(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = f.log_normaliser = 0.0;
-  f.known_entropy.reset();
+  f.entropy_from_statistics.reset();
   f.moments = mean_alone;
   if (f.softmax) {
     f.hard = true;
@@ -125,7 +125,7 @@ Factor point(const FamilyRow& row) {
 Factor sample(const FamilyRow& row) {
   Factor f = *row.factor;
   f.entropy = 0.0;
-  f.known_entropy.reset();
+  f.entropy_from_statistics.reset();
   f.moments = mean_alone;
   f.drawn = true;
   if (f.softmax) return f;
@@ -182,7 +182,7 @@ const FamilyRow& logistic_bound() {
     // Windle (2013). n is the coefficient of the offset.
     FactorParameter w = noise("w", 0, Noise::polya_gamma, root);
     w.noise_second = natural_symbol(Stat::offset);
-    f.draw = {w, drawn_value(0, symbol("w"))};
+    f.draw = {w, draw_result(0, symbol("w"))};
     // The integral over w is the likelihood 1 / (2 cosh(e / 2))^n, here as a formula of the naturals.
     f.log_normaliser = -natural_symbol(Stat::offset) * (kLog2 + log_cosh(0.5 * root));
     f.drawn_statistics = {{Stat::offset, 0.5 * symbol("w") * symbol("square") - kLog2 - log_cosh(0.5 * root)}};

@@ -34,7 +34,7 @@ Expr positive_root(const Expr& a, const Expr& b, const Expr& c) {
 FamilyRow inverse_gaussian() {
   FamilyRow row = of_points("GeneralisedInverseGaussian", "points with terms in x, 1/x and log x",
                             {Stat::value, Stat::inverse, Stat::log});
-  row.factor->parameters = {step_of_draw(
+  row.factor->parameters = {draw_step(
       "root", 0,
       positive_root(-natural_symbol(Stat::value), natural_symbol(Stat::log), -natural_symbol(Stat::inverse)))};
   row.factor->valid = {symbol("root")};
@@ -46,9 +46,9 @@ FamilyRow inverse_gaussian() {
 FamilyRow root_inverse_gaussian() {
   FamilyRow row = of_points("RootInverseGaussian", "points with terms in x^2, 1/x^2 and log x",
                             {Stat::square, Stat::inverse_square, Stat::log});
-  row.factor->parameters = {step_of_draw("root", 0,
-                                         positive_root(-natural_symbol(Stat::square), 0.5 * natural_symbol(Stat::log),
-                                                       -natural_symbol(Stat::inverse_square)))};
+  row.factor->parameters = {draw_step("root", 0,
+                                      positive_root(-natural_symbol(Stat::square), 0.5 * natural_symbol(Stat::log),
+                                                    -natural_symbol(Stat::inverse_square)))};
   row.factor->valid = {symbol("root")};
   row.factor->mode = sqrt(symbol("root"));
   return row;
@@ -76,17 +76,17 @@ FamilyRow gamma_shape() {
   const Expr any = step(-natural_symbol(Stat::log_gamma) - kLeast);
   const auto per = [&](Stat s) { return natural_symbol(s) / ((1.0 - any) - natural_symbol(Stat::log_gamma)); };
   const Expr r = symbol("r"), k = symbol("k"), y = symbol("y"), w = symbol("w");
-  f.parameters = {step_of_draw("r", 0, per(Stat::log)),
-                  step_of_draw("k", 0, per(Stat::value_log)),
-                  step_of_draw("y", 0, -per(Stat::value)),
-                  step_of_draw("w", 0, y - k + (1.0 - k) * log(r + 0.5)),
-                  step_of_draw("u", 0, positive_root(1.0, w - (1.0 - k), 1.0 - k)),
-                  step_of_draw("t0", 0, log((r + 0.5) / symbol("u")))};
+  f.parameters = {draw_step("r", 0, per(Stat::log)),
+                  draw_step("k", 0, per(Stat::value_log)),
+                  draw_step("y", 0, -per(Stat::value)),
+                  draw_step("w", 0, y - k + (1.0 - k) * log(r + 0.5)),
+                  draw_step("u", 0, positive_root(1.0, w - (1.0 - k), 1.0 - k)),
+                  draw_step("t0", 0, log((r + 0.5) / symbol("u")))};
   for (int i = 0; i < kSteps; ++i) {
     const Expr t = symbol("t" + std::to_string(i)), x = exp(t);
     const Expr value = r * exp(-t) + k * (t + 1.0) - digamma(x) - y;
     const Expr slope = k - r * exp(-t) - x * apply(Function::trigamma, x);
-    f.parameters.push_back(step_of_draw("t" + std::to_string(i + 1), 0, t - value / slope));
+    f.parameters.push_back(draw_step("t" + std::to_string(i + 1), 0, t - value / slope));
   }
   f.valid = {symbol("u")};
   f.mode = any * exp(symbol("t" + std::to_string(kSteps))) +
@@ -112,23 +112,21 @@ FamilyRow gap() {
   Factor& f = *row.factor;
   const Expr any = step(natural_symbol(Stat::log) + natural_symbol(Stat::log_gap));
   const Expr a = symbol("a"), b = symbol("b"), c = symbol("c"), g = symbol("g");
-  f.parameters = {step_of_draw("a", 0, -2.0 * natural_symbol(Stat::square)),
-                  step_of_draw("b", 0, natural_symbol(Stat::value)),
-                  step_of_draw("c", 0, natural_symbol(Stat::log) + (1.0 - any)),
-                  step_of_draw("g", 0, natural_symbol(Stat::log_gap)),
-                  step_of_draw("near", 0, positive_root(a, b - 0.5 * g, c + g)),
-                  step_of_draw("far", 0, positive_root(a, b, c))};
+  f.parameters = {
+      draw_step("a", 0, -2.0 * natural_symbol(Stat::square)),     draw_step("b", 0, natural_symbol(Stat::value)),
+      draw_step("c", 0, natural_symbol(Stat::log) + (1.0 - any)), draw_step("g", 0, natural_symbol(Stat::log_gap)),
+      draw_step("near", 0, positive_root(a, b - 0.5 * g, c + g)), draw_step("far", 0, positive_root(a, b, c))};
   const auto larger = [](const Expr& l, const Expr& r) { return r + (l - r) * step(l - r); };
-  f.parameters.push_back(step_of_draw("x0", 0, larger(symbol("near"), symbol("far"))));
+  f.parameters.push_back(draw_step("x0", 0, larger(symbol("near"), symbol("far"))));
   for (int i = 0; i < kSteps; ++i) {
     const std::string number = std::to_string(i);
     const Expr x = symbol("x" + number), p = symbol("p" + number), rest = symbol("rest" + number);
-    f.parameters.push_back(step_of_draw("p" + number, 0, exp(-x) / (tanh(0.5 * x) * (1.0 + exp(-x)))));
-    f.parameters.push_back(step_of_draw("rest" + number, 0, a * x - b - c / x));
+    f.parameters.push_back(draw_step("p" + number, 0, exp(-x) / (tanh(0.5 * x) * (1.0 + exp(-x)))));
+    f.parameters.push_back(draw_step("rest" + number, 0, a * x - b - c / x));
     const Expr slope = a + c / square(x), inside = step(rest), positive = inside * rest + (1.0 - inside);
     const Expr straight = (g * p - rest) / (slope + g * p * (1.0 + p));
     const Expr of_log = (log(g * p + kTiny) - log(positive)) / (1.0 + p + slope / positive);
-    f.parameters.push_back(step_of_draw("x" + std::to_string(i + 1), 0, x + larger(inside * of_log, straight)));
+    f.parameters.push_back(draw_step("x" + std::to_string(i + 1), 0, x + larger(inside * of_log, straight)));
   }
   f.valid = {symbol("x0")};
   // Without terms in log x and log(1 - exp(-x)), the mode is the vertex of the parabola, or 0.

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/math/quiet.h"
+#include "compiler/math/boost_policy.h"
 
 namespace lehr::math {
 namespace {
@@ -49,7 +49,7 @@ std::vector<Node> nodes_of(double variance, double spread, double shape, double 
 /// Returns the least whole number x >= 0 for which `reaches(x)` is true; it must stay true from there on. NaN if there
 /// is none up to some 1e16.
 template <class F>
-double least_whole(const F& reaches) {
+double first_integer_where(const F& reaches) {
   constexpr double kMost = 9e15;
   double high = 1;
   if (reaches(0.0)) return 0;
@@ -71,10 +71,10 @@ double least_whole(const F& reaches) {
 Predictive normal_mixture(double mean, double variance, double spread, double shape, double scale) {
   if (variance < kNothing) variance = 0;
   if (!(spread > 0))
-    return variance > 0 ? predictive_of({Margin::Kind::normal, mean, std::sqrt(variance)})
-                        : predictive_of({Margin::Kind::value, mean});
+    return variance > 0 ? predictive_of({ScalarMarginal::Kind::normal, mean, std::sqrt(variance)})
+                        : predictive_of({ScalarMarginal::Kind::value, mean});
   const double typical = std::sqrt(spread * scale / shape);
-  if (!(variance > 0)) return predictive_of({Margin::Kind::student, 2 * shape, mean, typical});
+  if (!(variance > 0)) return predictive_of({ScalarMarginal::Kind::student, 2 * shape, mean, typical});
   Predictive out;
   out.centre = mean;
   out.scale = std::sqrt(variance) + typical;
@@ -87,9 +87,9 @@ Predictive normal_mixture(double mean, double variance, double spread, double sh
   return out;
 }
 
-Predictive predictive_of(const Margin& m) {
+Predictive predictive_of(const ScalarMarginal& m) {
   Predictive out;
-  out.whole = m.kind == Margin::Kind::geometric;
+  out.whole = m.kind == ScalarMarginal::Kind::geometric;
   const double low = quantile(m, 0.25), high = quantile(m, 0.75);
   out.centre = quantile(m, 0.5);
   if (high > low && std::isfinite(high - low)) out.scale = high - low;
@@ -108,7 +108,7 @@ double quantile(const Mixture& mixture, double probability) {
   // Weights sum to 1 only up to rounding, so a cumulative probability of 1 may be slightly less.
   constexpr double kRounding = 1e-13;
   if (std::ranges::all_of(mixture, [](const auto& c) { return c.second.whole; }))
-    return least_whole([&](double x) { return cumulative(x) >= probability - kRounding; });
+    return first_integer_where([&](double x) { return cumulative(x) >= probability - kRounding; });
   double low = std::numeric_limits<double>::infinity(), high = -low, scale = 0;
   for (const auto& [weight, p] : mixture) {
     if (!(weight > 0)) continue;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/math/margin.h"
+#include "compiler/math/scalar_marginal.h"
 
 namespace lehr::math {
 
@@ -23,7 +23,7 @@ struct Predictive {
 Predictive normal_mixture(double mean, double variance, double spread, double shape, double scale);
 
 /// Returns the distribution that a margin describes, whose kind must not be `none`.
-Predictive predictive_of(const Margin& margin);
+Predictive predictive_of(const ScalarMarginal& margin);
 
 /// A mixture of distributions: pairs of a weight and a distribution. The weights sum to 1.
 using Mixture = std::vector<std::pair<double, Predictive>>;

@@ -79,11 +79,11 @@ inline FactorParameter noise(std::string name, int event_rank, Noise noise, Expr
           .noise = noise};
 }
 /// Makes a step that is an intermediate: of a draw, or of the parameters of a factor.
-inline FactorParameter step_of_draw(std::string name, int event_rank, Expr formula) {
+inline FactorParameter draw_step(std::string name, int event_rank, Expr formula) {
   return {.name = std::move(name), .event_rank = event_rank, .from_natural = std::move(formula), .exported = false};
 }
 /// Makes the step of a draw that is the drawn value, named "value", or "mean_value" for the mean of a joint family.
-inline FactorParameter drawn_value(int event_rank, Expr formula, bool of_mean = false) {
+inline FactorParameter draw_result(int event_rank, Expr formula, bool of_mean = false) {
   return {.name = of_mean ? "mean_value" : "value",
           .event_rank = event_rank,
           .from_natural = std::move(formula),
@@ -108,8 +108,8 @@ std::function<MeanAndSd(std::span<const double>, std::size_t)> number_moments(F 
 
 /// Makes FamilyRow::margins of a number from `f`, which maps the parameters to its margin.
 template <class F>
-std::function<std::vector<Margin>(std::span<const double>, std::size_t)> number_margin(F f) {
-  return [f](std::span<const double> p, std::size_t) { return std::vector<Margin>{f(p)}; };
+std::function<std::vector<ScalarMarginal>(std::span<const double>, std::size_t)> number_margin(F f) {
+  return [f](std::span<const double> p, std::size_t) { return std::vector<ScalarMarginal>{f(p)}; };
 }
 
 /// Makes FamilyRow::spread of a number from `f`, which maps the parameters to its second moments.
@@ -142,8 +142,8 @@ inline Spread gamma_inverse(double shape, double rate) {
 }
 
 /// Returns true if the margins are of these kinds, one for one and in order.
-inline bool are(std::span<const Margin> p, std::initializer_list<Margin::Kind> kinds) {
-  return std::ranges::equal(p, kinds, {}, &Margin::kind);
+inline bool are(std::span<const ScalarMarginal> p, std::initializer_list<ScalarMarginal::Kind> kinds) {
+  return std::ranges::equal(p, kinds, {}, &ScalarMarginal::kind);
 }
 
 /// The Factor::moments of factors whose parameters are their mean, and which have no sd: points, and probabilities of

@@ -64,8 +64,8 @@ Factor scaled_factor() {
               0.5 * (1.0 + kLog2Pi - expected_log) * extent() - 0.5 * logdet(kScaledNames.scale);
   f.valid = {shape, rate};
   f.draw = {noise("g", 0, Noise::log_gamma, shape), noise("z", 1, Noise::normal),
-            drawn_value(0, exp(symbol("g")) / rate),
-            drawn_value(1,
+            draw_result(0, exp(symbol("g")) / rate),
+            draw_result(1,
                         mean(kFirst) + sqrt(reciprocal(symbol("value"))) *
                                            sum(kA, inverse_root(kScaledNames.scale, kA, kFirst) * symbol("z", kA)),
                         true)};
@@ -98,11 +98,11 @@ const FamilyRow& scaled_normal() {
     row.margins = [](std::span<const double> p, std::size_t size) {
       const double shape = p[size * size + size], rate = p[size * size + size + 1];
       const Matrix scale = scale_of(p, size);
-      std::vector<Margin> out;
+      std::vector<ScalarMarginal> out;
       for (std::size_t j = 0; j < size; ++j)
-        out.push_back({Margin::Kind::student, 2 * shape, p[size * size + j],
+        out.push_back({ScalarMarginal::Kind::student, 2 * shape, p[size * size + j],
                        std::sqrt(rate / shape) * scale(0, static_cast<Eigen::Index>(j))});
-      out.push_back({Margin::Kind::gamma, shape, rate});
+      out.push_back({ScalarMarginal::Kind::gamma, shape, rate});
       return out;
     };
     // The vector is uncorrelated with the precision, because its mean does not depend on the precision. So the
@@ -134,7 +134,7 @@ const FamilyRow& student_marginal() {
     f.moments = number_moments(
         [](std::span<const double> p) { return std::pair(p[1], std::sqrt(student_variance(p[0]) / p[2])); });
     row.margins = number_margin([](std::span<const double> p) {
-      return Margin{Margin::Kind::student, p[0], p[1], 1 / std::sqrt(p[2])};
+      return ScalarMarginal{ScalarMarginal::Kind::student, p[0], p[1], 1 / std::sqrt(p[2])};
     });
     row.spread =
         number_spread([](std::span<const double> p) { return Spread{.covariance = {student_variance(p[0]) / p[2]}}; });
@@ -163,9 +163,9 @@ const FamilyRow& mv_student_marginal() {
     };
     row.margins = [](std::span<const double> p, std::size_t size) {
       const Matrix scale = scale_of(p.subspan(1 + size), size);
-      std::vector<Margin> out;
+      std::vector<ScalarMarginal> out;
       for (std::size_t j = 0; j < size; ++j)
-        out.push_back({Margin::Kind::student, p[0], p[1 + j], scale(0, static_cast<Eigen::Index>(j))});
+        out.push_back({ScalarMarginal::Kind::student, p[0], p[1 + j], scale(0, static_cast<Eigen::Index>(j))});
       return out;
     };
     row.spread = [](std::span<const double> p, std::size_t size) {

@@ -21,9 +21,9 @@ const FamilyRow& switched_normal() {
     f.parameters = {
         parameter("precision", 1, -2.0 * natural_symbol(Stat::switched_square, kFirst), ParameterRole::precision),
         parameter("mean", 1, natural_symbol(Stat::switched, kFirst) / precision(kFirst), ParameterRole::location),
-        step_of_draw("weight", 1,
-                     natural_symbol(Stat::indicator, kFirst) + 0.5 * precision(kFirst) * square(mean(kFirst)) -
-                         0.5 * log(precision(kFirst))),
+        draw_step("weight", 1,
+                  natural_symbol(Stat::indicator, kFirst) + 0.5 * precision(kFirst) * square(mean(kFirst)) -
+                      0.5 * log(precision(kFirst))),
         parameter("probs", 1, reciprocal(sum(kA, exp(symbol("weight", kA) - symbol("weight", kFirst)))),
                   ParameterRole::probabilities)};
     f.statistics = {
@@ -41,8 +41,8 @@ const FamilyRow& switched_normal() {
     };
     const Expr u = symbol("u") * sum(kA, probs(kA));
     f.draw = {noise("u", 0, Noise::uniform), noise("z", 0, Noise::normal),
-              drawn_value(1, step(up_to(0.5) - u) - step(up_to(-0.5) - u)),
-              drawn_value(0, sum(kA, symbol("value", kA) * (mean(kA) + symbol("z") * sqrt(reciprocal(precision(kA))))),
+              draw_result(1, step(up_to(0.5) - u) - step(up_to(-0.5) - u)),
+              draw_result(0, sum(kA, symbol("value", kA) * (mean(kA) + symbol("z") * sqrt(reciprocal(precision(kA))))),
                           true)};
     row.factor = std::move(f);
     return row;

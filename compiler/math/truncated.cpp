@@ -105,7 +105,7 @@ const FamilyRow& truncated_normal() {
     f.mode = mean + step(lower - mean) * (lower - mean) - step(mean - upper) * (mean - upper);
     FactorParameter draw = noise("z", 0, Noise::truncated, a);
     draw.noise_second = b;
-    f.draw = {draw, drawn_value(0, mean + symbol("z") * spread)};
+    f.draw = {draw, draw_result(0, mean + symbol("z") * spread)};
     f.moments = number_moments([z, a, b](std::span<const double> p) {
       const double sd = 1 / std::sqrt(p[0]);
       const Environment at{

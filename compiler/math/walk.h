@@ -18,11 +18,11 @@ inline std::vector<Expr> children_of(const Expr& e) {
 }
 
 /// Returns the nodes below `e` (or at it) whose formula equals `to`. It does not search inside a match.
-inline std::vector<const Node*> equal_parts(const Expr& e, const Expr& to) {
+inline std::vector<const Node*> equal_subformulas(const Expr& e, const Expr& to) {
   if (e == to) return {&*e};
   std::vector<const Node*> out;
   for (const Expr& part : children_of(e)) {
-    const std::vector<const Node*> in_it = equal_parts(part, to);
+    const std::vector<const Node*> in_it = equal_subformulas(part, to);
     out.insert(out.end(), in_it.begin(), in_it.end());
   }
   return out;
@@ -30,10 +30,10 @@ inline std::vector<const Node*> equal_parts(const Expr& e, const Expr& to) {
 
 /// Returns true if every function call in `e` also occurs in `other`: computing `e` beside `other` then calls no
 /// further functions.
-inline bool calls_no_others(const Expr& e, const Expr& other) {
-  if (std::holds_alternative<Apply>(e->form)) return !equal_parts(other, e).empty();
+inline bool calls_subset_of(const Expr& e, const Expr& other) {
+  if (std::holds_alternative<Apply>(e->form)) return !equal_subformulas(other, e).empty();
   for (const Expr& part : children_of(e)) {
-    if (!calls_no_others(part, other)) return false;
+    if (!calls_subset_of(part, other)) return false;
   }
   return true;
 }

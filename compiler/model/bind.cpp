@@ -93,16 +93,16 @@ Result<BoundData> bind_arrays(model::Binder b) {
   model::match_arrays(b);
   model::claim_shapes(b);
   model::claim_values(b);
-  model::settle_sizes(b);
+  model::compute_sizes(b);
   if (b.problems.empty()) model::store_values(b);
-  if (b.problems.empty()) model::check_named_elements(b);
-  if (b.problems.empty()) model::check_masses(b);
+  if (b.problems.empty()) model::check_references(b);
+  if (b.problems.empty()) model::check_zero_concentrations(b);
   if (b.problems.empty()) model::check_parameters(b);
   if (b.problems.empty()) model::check_products(b);
   if (b.problems.empty()) model::check_limits(b);
   if (b.problems.empty()) model::symmetrise_parameters(b);
   if (b.problems.empty() && b.observed_needed) model::check_totals(b);
-  if (b.problems.empty() && b.observed_needed) model::check_impossible(b);
+  if (b.problems.empty() && b.observed_needed) model::check_zero_probability(b);
   return model::finish(b);
 }
 
@@ -129,7 +129,7 @@ Result<BoundData> bind_givens(const model::Model& model, Dataset data, const Set
 Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings) {
   model::Binder b = model::make_binder(model, settings, nullptr);
   model::read_settings(b);
-  model::settle_sizes(b);
+  model::compute_sizes(b);
   if (b.problems.empty()) model::check_constant_indices(b);
   if (b.problems.empty()) model::check_parameters(b);
   if (b.problems.empty()) model::check_limits(b);

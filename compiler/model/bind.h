@@ -32,7 +32,7 @@ struct Settings {
 
 /// The value that replaces a concentration of 0, so that every formula stays finite. Its digits are such that nothing a
 /// user writes is a multiple of it. Later stages recognise it (density/zeros.h).
-inline constexpr double kNoMass = 1.0000000001e-4;
+inline constexpr double kZeroConcentration = 1.0000000001e-4;
 
 /// One array of the model in its final layout: row-major over the declared plates, then over the event axes. A nested
 /// plate (`token in doc`) and its parent form one packed axis, row after row without padding; BoundData::offsets has
@@ -40,7 +40,8 @@ inline constexpr double kNoMass = 1.0000000001e-4;
 struct BoundArray {
   std::vector<double> values;  // as many as the sizes say; NaN where a value is missing
   bool has_missing = false;    // some value is NaN; variables only
-  /// Some row holds concentrations of a simplex of which some, but not all, were 0 and were replaced by kNoMass.
+  /// Some row holds concentrations of a simplex of which some, but not all, were 0 and were replaced by
+  /// kZeroConcentration.
   bool has_zeros = false;
 };
 
@@ -61,8 +62,8 @@ struct BoundData {
   /// By Bernoulli variable: the words that stand for 0 and 1. They are those of an earlier fit if there was one, and
   /// "0" and "1" for numbers.
   std::map<std::string, std::vector<std::string>> words;
-  std::vector<std::string> remarks;  // messages to the user about what was done to the data
-  std::string elsewhere;             // digest of out-of-core data, which are read when they are needed
+  std::vector<std::string> warnings;  // messages to the user about what was done to the data
+  std::string elsewhere;              // digest of out-of-core data, which are read when they are needed
 };
 
 /// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.
@@ -100,6 +101,6 @@ Result<BoundData> bind_sizes(const model::Model& model, const Settings& settings
 
 /// Returns the lengths of the rows of the nested plates whose elements the data refer to, by plate. A fit records them
 /// (Settings::rows).
-std::map<std::string, std::vector<std::int64_t>> named_rows(const model::Model& model, const BoundData& data);
+std::map<std::string, std::vector<std::int64_t>> referenced_rows(const model::Model& model, const BoundData& data);
 
 }  // namespace lehr

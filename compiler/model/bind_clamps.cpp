@@ -30,8 +30,8 @@ void add_clamped_slots(Binder& b) {
     }
     /// The data of `simulate`, for example, contain the true values of latent variables too. They are ignored.
     if (!gaps) continue;
-    if (const std::string why = not_clamped(b.model, VariableId(i)); !a.by_name && !why.empty()) {
-      b.out.remarks.push_back(fmt::format("the data for '{}' are not used: {}", v.name, why));
+    if (const std::string why = why_not_clamped(b.model, VariableId(i)); !a.by_name && !why.empty()) {
+      b.out.warnings.push_back(fmt::format("the data for '{}' are not used: {}", v.name, why));
       continue;
     }
     Slot slot{v.name, v.axes, v.event.size(), v.value_plate, std::nullopt, VariableId(i), true};

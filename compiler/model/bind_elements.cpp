@@ -10,7 +10,7 @@
 
 namespace lehr::model {
 
-std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at) {
+std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at) {
   if (const auto* constant = std::get_if<Index::Constant>(&index.form)) return constant->value;
   if (const auto* lookup = std::get_if<Index::Lookup>(&index.form)) {
     const std::optional<double> value = value_at(b, lookup->category, at);
@@ -23,7 +23,7 @@ std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds
   return std::nullopt;
 }
 
-std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at) {
+std::optional<std::size_t> packed_position(Binder& b, const std::vector<Index>& indices, const IndexValues& at) {
   // The position so far, in units of the axes before `index`.
   std::int64_t packed = 0;
   for (const Index& index : indices) {
@@ -38,21 +38,21 @@ std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices
 }
 
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
-                              const Bounds& at) {
-  const std::optional<std::size_t> i = place_of(b, indices, at);
+                              const IndexValues& at) {
+  const std::optional<std::size_t> i = packed_position(b, indices, at);
   if (!i || *i >= values.size() || std::isnan(values[*i])) return std::nullopt;
   return values[*i];
 }
 
-Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position) {
+IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position) {
   const std::vector<std::int64_t> index = element_indices(b, slot, position);
-  Bounds out;
+  IndexValues out;
   for (std::size_t k = 0; k < s.bounds.size(); ++k)
     out.emplace_back(s.bounds[k], index[k]);
   return out;
 }
 
-std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
+std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at) {
   const Expr& e = b.model[id];
   if (!e.shape.empty()) return std::nullopt;
   if (const auto* g = std::get_if<GivenRef>(&e.node))
@@ -83,7 +83,7 @@ std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at) {
   return evaluate(b, id);
 }
 
-std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at) {
+std::vector<double> values_at(Binder& b, const GivenRef& given, const IndexValues& at) {
   // Each entry is one combination: every index, with latent categories replaced by each of their values.
   std::vector<std::vector<Index>> choices = {{}};
   for (const Index& index : given.indices) {
@@ -106,7 +106,7 @@ std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at
   return out;
 }
 
-std::vector<double> values_at(Binder& b, ExprId id, const Bounds& at) {
+std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at) {
   if (const auto* given = std::get_if<GivenRef>(&b.model[id].node)) return values_at(b, *given, at);
   const std::optional<double> value = value_at(b, id, at);
   return value ? std::vector{*value} : std::vector<double>();

@@ -32,7 +32,7 @@ Error& contradiction(Binder& b, const Limits& limits, std::string text) {
 /// Reports what is wrong with the limits of one element. Returns true if nothing is.
 bool check_element(Binder& b, const Statement& s, const Slot& slot, std::size_t i) {
   const Variable& v = b.model[s.variable];
-  const Bounds at = b.data ? bounds_at(b, slot, s, i) : Bounds();
+  const IndexValues at = b.data ? index_values_at(b, slot, s, i) : IndexValues();
   std::vector<double> values;
   for (const auto& limit : {s.limits.above, s.limits.below}) {
     const auto value = limit ? value_at(b, *limit, at) : std::nullopt;

@@ -28,8 +28,8 @@ void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& kn
 /// Returns for each column the element that its name stands for; elements without a column follow. Returns nothing if
 /// no column has to move. That is so if the names are those of the elements in order, or new names of the elements in
 /// order.
-std::vector<std::size_t> places(Binder& b, PlateId plate, const std::vector<std::string>& known,
-                                const std::vector<std::string>& names, const DataArray& a) {
+std::vector<std::size_t> column_elements(Binder& b, PlateId plate, const std::vector<std::string>& known,
+                                         const std::vector<std::string>& names, const DataArray& a) {
   std::map<std::string, std::size_t> at;
   for (std::size_t i = 0; i < known.size(); ++i)
     at.emplace(known[i], i);
@@ -63,7 +63,7 @@ void move_columns(DataArray& a, const std::vector<std::size_t>& to) {
 
 }  // namespace
 
-std::vector<std::string> given_names(const Binder& b, PlateId plate) {
+std::vector<std::string> user_labels(const Binder& b, PlateId plate) {
   for (const auto& [name, labels] : b.settings.labels)
     for (const Plate& p : b.model.plates)
       if (p.name == name && p.set == plate) return labels;
@@ -86,7 +86,7 @@ void name_elements(Binder& b, const Slot& slot, DataArray& a) {
     return;
   const PlateId plate = b.model[sparse ? *slot.value_plate : slot.axes.back()].set;
   name(plate, a.axis_labels);
-  const std::vector<std::size_t> to = places(b, plate, given_names(b, plate), a.axis_labels, a);
+  const std::vector<std::size_t> to = column_elements(b, plate, user_labels(b, plate), a.axis_labels, a);
   if (to.empty()) return;
   if (sparse) {
     for (double& value : a.values)

@@ -101,14 +101,15 @@ void check_number(Binder& b, const Place& at, double value) {
          fmt::format("1 / {} for the {} elements of '{}': probabilities sum to 1", size, size, b.model[plate].name));
 }
 
-/// Replaces concentrations of 0 by kNoMass in rows that also have positive ones. Returns true if there were any.
-bool lift_zeros(std::vector<double>& values, std::size_t width) {
+/// Replaces concentrations of 0 by kZeroConcentration in rows that also have positive ones. Returns true if there were
+/// any.
+bool replace_zero_concentrations(std::vector<double>& values, std::size_t width) {
   bool any = false;
   for (std::size_t row = 0; row + width <= values.size(); row += width) {
     const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row);
     const auto end = begin + static_cast<std::ptrdiff_t>(width);
     if (std::none_of(begin, end, [](double v) { return v > 0; }) || std::find(begin, end, 0.0) == end) continue;
-    std::replace(begin, end, 0.0, kNoMass);
+    std::replace(begin, end, 0.0, kZeroConcentration);
     any = true;
   }
   return any;
@@ -122,7 +123,7 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
   if (it == b.slots.end() || rank == 2) return;  // the fit checks matrices when it factorises them
   if (rank == 1 && domain == Support::positive && at.variable.support == Support::simplex)
     b.out.givens[id.index()].has_zeros =
-        lift_zeros(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
+        replace_zero_concentrations(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
   const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
   for (std::size_t i = 0; i < values.size(); ++i) {
     const char* what = wanted(domain, values[i]);

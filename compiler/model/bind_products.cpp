@@ -14,7 +14,7 @@ namespace {
 using math::Support;
 
 /// Returns the product of the factors that data and constants give. Returns nothing if another factor may be negative.
-std::optional<double> known_factor(Binder& b, ExprId id, const Bounds& at) {
+std::optional<double> data_factor(Binder& b, ExprId id, const IndexValues& at) {
   if (const auto value = value_at(b, id, at)) return value;
   const Expr& e = b.model[id];
   if (const auto* v = std::get_if<VariableRef>(&e.node)) {
@@ -23,19 +23,19 @@ std::optional<double> known_factor(Binder& b, ExprId id, const Bounds& at) {
   }
   const auto* binary = std::get_if<Binary>(&e.node);
   if (!binary || binary->op == BinaryOp::add || binary->op == BinaryOp::subtract) return std::nullopt;
-  const auto left = known_factor(b, binary->left, at), right = known_factor(b, binary->right, at);
+  const auto left = data_factor(b, binary->left, at), right = data_factor(b, binary->right, at);
   return left && right ? std::optional(value_of(binary->op, *left, *right)) : std::nullopt;
 }
 
 /// Returns what is wrong for messages: "weight[3] is 0", the data value in the product that is not positive.
-std::string name_of_factor(Binder& b, ExprId id, const Bounds& at) {
+std::string name_of_factor(Binder& b, ExprId id, const IndexValues& at) {
   for (const ExprId node : nodes_under(b.model, {id})) {
     const auto* given = std::get_if<GivenRef>(&b.model[node].node);
     const auto value = given && b.model[node].shape.empty() ? value_at(b, node, at) : std::nullopt;
     if (!value || *value > 0) continue;
     for (const Slot& slot : b.slots)
       if (slot.given == given->given)
-        return fmt::format("{} is {:.10g}", element_name(b, slot, *place_of(b, given->indices, at)), *value);
+        return fmt::format("{} is {:.10g}", element_name(b, slot, *packed_position(b, given->indices, at)), *value);
   }
   return fmt::format("`{}` is not positive", print(b.model, id));
 }
@@ -69,8 +69,8 @@ void check(Binder& b, const Statement& s, const Distribution& d, const Parameter
   const std::size_t count = expected_count(b, slot);
   for (std::size_t i = 0; i < count; ++i) {
     if (!is_there(b, s, i, width)) continue;
-    const Bounds at = bounds_at(b, slot, s, i);
-    const auto value = known_factor(b, p.value, at);
+    const IndexValues at = index_values_at(b, slot, s, i);
+    const auto value = data_factor(b, p.value, at);
     /// A rate of 0 gives counts of 0, which check_impossible() checks.
     if (!value || *value > 0 || (*value == 0 && v.support == Support::count)) continue;
     problem(b, ExitCode::data, source_of(b, p.value),

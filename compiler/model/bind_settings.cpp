@@ -36,10 +36,10 @@ void add_nearest(Error& e, const std::string& name, const std::vector<std::strin
 
 /// Returns why labels cannot name elements, or an empty string if they can. Labels from files were checked when they
 /// were read.
-std::string unfit(const std::vector<std::string>& labels) {
+std::string label_error(const std::vector<std::string>& labels) {
   std::unordered_map<std::string_view, std::size_t> positions;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (not_utf8(labels[i])) return fmt::format("label {} is not UTF-8: '{}'", i, printable(labels[i]));
+    if (find_invalid_utf8(labels[i])) return fmt::format("label {} is not UTF-8: '{}'", i, printable(labels[i]));
     const auto [first, is_new] = positions.emplace(labels[i], i);
     if (!is_new) return fmt::format("labels {} and {} are both '{}'", first->second, i, printable(labels[i]));
   }
@@ -102,7 +102,7 @@ void read_settings(Binder& b) {
     } else if (m[*plate].parent) {
       problem(b, ExitCode::usage, option("labels " + name),
               fmt::format("plate '{}' is nested: its elements cannot have labels", name));
-    } else if (const std::string why = unfit(labels); !why.empty()) {
+    } else if (const std::string why = label_error(labels); !why.empty()) {
       problem(b, ExitCode::usage, option("labels " + name), why);
     } else {
       b.claims[*plate].push_back({static_cast<std::int64_t>(labels.size()), option("labels " + name)});

@@ -39,18 +39,19 @@ std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
 }
 
 /// Returns true if this many numbers fit into memory; reports a problem otherwise.
-bool has_room(Binder& b, const DataArray& a, double numbers, const char* as) {
-  const double room = static_cast<double>(memory_of_machine());
+bool fits_in_memory(Binder& b, const DataArray& a, double numbers, const char* as) {
+  const double room = static_cast<double>(available_memory());
   if (8 * numbers <= room) return true;
   problem(b, ExitCode::data, a.source,
-          fmt::format("'{}' needs {} {}, and there is room for {}", a.name, as_bytes(8 * numbers), as, as_bytes(room)));
+          fmt::format("'{}' needs {} {}, and there is room for {}", a.name, format_bytes(8 * numbers), as,
+                      format_bytes(room)));
   return false;
 }
 
 /// Expands sparse counts for a model without `times`: every copy becomes an element of its own.
 void expand_copies(Binder& b, DataArray& a) {
   const double copies = std::accumulate(a.multiplicity.begin(), a.multiplicity.end(), 0.0);
-  if (!has_room(b, a, copies, "as single copies")) return;
+  if (!fits_in_memory(b, a, copies, "as single copies")) return;
   std::vector<double> values;
   std::vector<std::int64_t> offsets = {0};
   std::int64_t longest = 0;
@@ -77,7 +78,7 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
   const auto& claims = b.claims[term];
   if (!claims.empty()) width = std::max(width, claims.front().size);
   const std::int64_t rows = static_cast<std::int64_t>(a.row_offsets.size()) - 1;
-  if (!has_room(b, a, static_cast<double>(rows) * static_cast<double>(width), "as a table of counts")) return;
+  if (!fits_in_memory(b, a, static_cast<double>(rows) * static_cast<double>(width), "as a table of counts")) return;
   std::vector<double> dense(static_cast<std::size_t>(rows * width), 0.0);
   for (std::int64_t row = 0; row < rows; ++row) {
     for (auto i = a.row_offsets[static_cast<std::size_t>(row)]; i < a.row_offsets[static_cast<std::size_t>(row) + 1];
@@ -109,14 +110,14 @@ bool numbers_lines(const Binder& b, PlateId plate, const DataArray& a) {
 
 /// Adds a remark if a column named like a plate contains other numbers than those of the lines. It is not read, so
 /// steps that it leaves out are not noticed.
-void remark_on_numbers(Binder& b, const Plate& plate, const DataArray& a) {
+void warn_of_ignored_column(Binder& b, const Plate& plate, const DataArray& a) {
   if (a.shape.size() != 1 || a.values.empty() || !a.levels.empty() || (plate.from == 0 && !plate.ordered)) return;
   const double first = plate.from > 0 ? static_cast<double>(plate.from) : a.values[0];
   std::size_t line = 0;
   while (line < a.values.size() && a.values[line] == first + static_cast<double>(line))
     ++line;
   if (line == a.values.size()) return;
-  b.out.remarks.push_back(
+  b.out.warnings.push_back(
       fmt::format("{} is not read: its lines are elements of plate '{}' one after another, and line "
                   "{} is {:.10g} where that would be {:.10g}",
                   a.source, plate.name, line + 1, a.values[line], first + static_cast<double>(line)));
@@ -130,7 +131,7 @@ void claim_lengths(Binder& b) {
     if (it == b.data->end() || p.stick) continue;
     const DataArray& a = it->second;
     if (!b.model[p.set].parent && !a.by_name) {  // such an array is one of those in a file that the model does not need
-      remark_on_numbers(b, p, a);
+      warn_of_ignored_column(b, p, a);
       continue;
     }
     if (!b.model[p.set].parent) {
@@ -227,7 +228,7 @@ void claim_rows(Binder& b, PlateId plate, std::vector<std::int64_t> offsets, con
 }
 
 /// Pads ragged rows of concentrations with zeros: an element that a row does not have never occurs in it.
-void end_with_zeros(Binder& b, DataArray& a, PlateId values) {
+void pad_with_zeros(Binder& b, DataArray& a, PlateId values) {
   const std::int64_t rows = std::ssize(a.row_offsets) - 1;
   std::int64_t width = 0;
   for (const Claim& c : b.claims[values])
@@ -236,7 +237,7 @@ void end_with_zeros(Binder& b, DataArray& a, PlateId values) {
     width = std::max(width, static_cast<std::int64_t>(*size));
   for (std::int64_t row = 0; row < rows; ++row)
     width = std::max(width, row_length(a, row));
-  if (!has_room(b, a, static_cast<double>(rows) * static_cast<double>(width), "as rows of one length")) return;
+  if (!fits_in_memory(b, a, static_cast<double>(rows) * static_cast<double>(width), "as rows of one length")) return;
   std::vector<double> padded;
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto begin = a.values.begin() + a.row_offsets[static_cast<std::size_t>(row)];
@@ -261,7 +262,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
   const std::string source = source_of(slot, a);
   const std::vector<Group> groups = groups_of(b, slot);
   const bool unequal = a.ragged() && slot.axes.size() == 2 && groups.size() == 2;
-  if (unequal && is_concentration(b, slot)) end_with_zeros(b, a, slot.axes[1]);
+  if (unequal && is_concentration(b, slot)) pad_with_zeros(b, a, slot.axes[1]);
   if (slot.axes.empty()) {
     if (a.values.size() != 1) wrong_axes(b, slot, a);
     return;
@@ -329,7 +330,7 @@ void claim_shape(Binder& b, const Slot& slot, DataArray& a) {
 
 /// Handles the counts of a sparse array: as a dense table, as single copies, or as the array of the plate's
 /// multiplicity.
-void take_copies(Binder& b, const Slot& slot, DataArray& a) {
+void convert_multiplicity(Binder& b, const Slot& slot, DataArray& a) {
   const bool no_elements = a.ragged() && a.values.empty();
   if (a.multiplicity.empty() && !no_elements) return;
   if (slot.axes.size() == 2 && !b.model[slot.axes[1]].parent && !slot.value_plate) {
@@ -370,7 +371,7 @@ void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
   const std::optional<PlateId> values = numbered(slot, a);
   const Plate* plate = values ? &b.model[b.model[*values].set] : nullptr;
   if (!plate || plate->from == 0 || a.of_columns) return;
-  read_numbers(a);
+  levels_to_numbers(a);
   if (!a.levels.empty()) return;
   const auto from = static_cast<double>(plate->from);
   for (std::size_t k = 0; k < a.values.size(); ++k) {
@@ -403,9 +404,9 @@ void match_arrays(Binder& b) {
     const auto it = b.data->find(slot.name);
     if (it == b.data->end()) continue;
     DataArray array = std::move(it->second);
-    if (!array.again.empty()) b.problems.push_back(given_twice(option("data"), array, array.again.front()));
+    if (!array.again.empty()) b.problems.push_back(duplicate_name_error(option("data"), array, array.again.front()));
     count_from_zero(b, slot, array);
-    take_copies(b, slot, array);
+    convert_multiplicity(b, slot, array);
     b.arrays.insert_or_assign(slot.name, std::move(array));
   }
   std::vector<std::string> bound;
@@ -442,8 +443,8 @@ void match_arrays(Binder& b) {
 }
 
 void claim_shapes(Binder& b) {
-  claim_rows_of_tables(b);
-  claim_lines_of_tables(b);
+  match_table_rows(b);
+  match_table_lines(b);
   claim_lengths(b);
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);

@@ -34,12 +34,12 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
 
 /// Adds a remark if few of the numbers up to the largest occur: they may be names (postcodes), for which text would
 /// give fewer elements.
-void remark_on_gaps(Binder& b, PlateId plate, std::int64_t size) {
+void warn_of_unused_numbers(Binder& b, PlateId plate, std::int64_t size) {
   constexpr std::int64_t kMany = 100, kPart = 10;
   const std::vector<bool>& seen = b.occurring[plate];
   const std::ptrdiff_t occur = std::ranges::count(seen, true);
   if (b.settings.part_of || size <= kMany || occur >= size / kPart) return;
-  b.out.remarks.push_back(
+  b.out.warnings.push_back(
       fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from {}, and nothing is known of the "
                   "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "
                   "element for each of its words",
@@ -65,23 +65,23 @@ std::optional<std::int64_t> fixed_row_length(Binder& b, PlateId plate) {
 
 /// Returns the offsets of a nested plate: from claims, from the elements that data refer to, or from a fixed length of
 /// rows. Reports claims that disagree.
-std::optional<std::vector<std::int64_t>> settle_offsets(Binder& b, PlateId plate) {
+std::optional<std::vector<std::int64_t>> compute_row_offsets(Binder& b, PlateId plate) {
   const auto rows = size_of(b, *b.model[plate].parent);
   const auto& claims = b.offset_claims[plate];
   const auto length = fixed_row_length(b, plate);
   if (claims.empty()) {
     if (!rows) return std::nullopt;
-    if (const auto named = b.named_rows.find(plate); named != b.named_rows.end() && !length) {
+    if (const auto named = b.referenced_rows.find(plate); named != b.referenced_rows.end() && !length) {
       named->second.resize(static_cast<std::size_t>(*rows), 0);
       return offsets_of(named->second);
     }
     if (!length) return std::nullopt;
     const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
-    const double needed = 8 * static_cast<double>(*rows), room = static_cast<double>(memory_of_machine());
+    const double needed = 8 * static_cast<double>(*rows), room = static_cast<double>(available_memory());
     if (elements > kMostElements || needed > room) {
       problem(b, ExitCode::data, option("sizes"),
               fmt::format("{} rows of {} elements of plate '{}' are more than {}", *rows, *length, b.model[plate].name,
-                          needed > room ? "fit into " + as_bytes(room) : fmt::format("{}", kMostElements)));
+                          needed > room ? "fit into " + format_bytes(room) : fmt::format("{}", kMostElements)));
       return std::vector<std::int64_t>{0, 1};
     }
     std::vector<std::int64_t> out = {0};
@@ -141,7 +141,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   const Plate& p = b.model[plate];
   std::optional<std::int64_t> size;
   if (p.parent) {
-    const auto offsets = settle_offsets(b, plate);
+    const auto offsets = compute_row_offsets(b, plate);
     if (offsets) size = offsets->back();
     if (offsets) b.out.offsets[plate.index()] = *offsets;
   } else {
@@ -166,11 +166,11 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
     } else if (b.largest.contains(plate)) {
       size = b.largest[plate];
       if (b.from_one.contains(plate) && !b.have_zero.contains(plate))
-        b.out.remarks.push_back(fmt::format(
+        b.out.warnings.push_back(fmt::format(
             "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
             "1, declare it: `{2}`",
             b.model[plate].name, b.largest_source[plate], plate_text_from(b.model, b.model[plate], 1)));
-      remark_on_gaps(b, plate, *size);
+      warn_of_unused_numbers(b, plate, *size);
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],
                 fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))
@@ -183,7 +183,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   return size;
 }
 
-void settle_sizes(Binder& b) {
+void compute_sizes(Binder& b) {
   const Model& m = b.model;
   b.out.sizes.assign(m.plates.size(), -1);
   b.out.sized_by_data.assign(m.plates.size(), true);

@@ -50,7 +50,7 @@ bool symmetrise(const Square& x) {
 
 /// Adds the remark that a symmetric part is used.
 void say_so(Binder& b, const std::string& name, const std::string& source) {
-  b.out.remarks.push_back(
+  b.out.warnings.push_back(
       fmt::format("{}: '{}' is symmetric but for rounding; its symmetric part is used", source, name));
 }
 

@@ -14,7 +14,7 @@ namespace lehr::model {
 namespace {
 
 /// Returns the totals that a distribution can have at an element; empty if it has none, or none is known.
-std::vector<double> totals_of(Binder& b, const Distribution& d, const Bounds& at) {
+std::vector<double> totals_of(Binder& b, const Distribution& d, const IndexValues& at) {
   for (const Parameter& p : d.parameters)  // a parameter that is a count is the total
     if (p.spelling->domain == math::Support::count) return values_at(b, p.value, at);
   return {};
@@ -33,7 +33,7 @@ void check(Binder& b, const Slot& slot, const Statement& s) {
     for (std::size_t i = 0; i < width; ++i)
       sum += x[first + i];
     if (std::isnan(sum)) continue;
-    const Bounds at = bounds_at(b, slot, s, first);
+    const IndexValues at = index_values_at(b, slot, s, first);
     const auto fits = [&](double n) { return slot.event_rank > 0 ? sum == n : sum <= n; };
     std::set<double> all;
     const bool possible = std::ranges::any_of(parts, [&](const Distribution* d) {

@@ -39,7 +39,7 @@ Rule rule_for(math::Support support) {
       return {[](double v) { return v > 0 && v < 1; }, "between 0 and 1"};
     case math::Support::count:
     case math::Support::counts:
-      return {[](double v) { return v >= 0 && whole(v) && v < kToldApart; }, "a count (0, 1, 2, ...)"};
+      return {[](double v) { return v >= 0 && whole(v) && v < kMaxExactInteger; }, "a count (0, 1, 2, ...)"};
     case math::Support::bit:
       return {[](double v) { return v == 0 || v == 1; }, "0 or 1"};
     case math::Support::spin:
@@ -113,15 +113,15 @@ void check_missing(Binder& b, const Slot& slot, const DataArray& a, std::size_t 
   }
   const bool parent = has_children(b.model, *slot.variable), parts = slot.event_rank > 0 && has_parts(b, slot, a);
   if (!slot.latent && !parent && !parts) return;
-  const std::string why = not_clamped(b.model, *slot.variable);
+  const std::string why = why_not_clamped(b.model, *slot.variable);
   if (why.empty()) {
     b.out.clamped[slot.variable->index()] = true;
     if (slot.latent) return;
-    b.out.remarks.push_back(fmt::format(
+    b.out.warnings.push_back(fmt::format(
         "{} is missing and {}: '{}' is latent where it is missing", name,
         parent ? fmt::format("other variables depend on {}", slot.name) : "other entries of the same vector are not",
         slot.name));
-    if (parent) remark_on_ends(b, slot, a);
+    if (parent) warn_of_missing_tail(b, slot, a);
     return;
   }
   std::string text = slot.latent ? fmt::format("the data have values for some elements of the latent '{}'", slot.name)
@@ -203,7 +203,7 @@ bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
     if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
   }
   if (known == b.settings.words.end())
-    b.out.remarks.push_back(
+    b.out.warnings.push_back(
         fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(words[0]), printable(words[1]), slot.name));
   b.out.words[slot.name] = std::move(words);
   a.levels.clear();
@@ -226,8 +226,8 @@ void check_order(Binder& b, const Slot& slot, const DataArray& a) {
                     option("labels"), b.model[plate].name)};
     return;
   }
-  b.out.remarks.push_back(fmt::format("the values of {} are taken in the order of the names of plate '{}': '{}', ...",
-                                      slot.name, b.model[plate].name, printable(names.front())));
+  b.out.warnings.push_back(fmt::format("the values of {} are taken in the order of the names of plate '{}': '{}', ...",
+                                       slot.name, b.model[plate].name, printable(names.front())));
 }
 
 /// Checks the array of one slot and moves it to the result. Stops at the first problem.
@@ -274,7 +274,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     if (is_multiplicity(b, slot) && a.values[*bad] > 0)
       e.notes.push_back(
           fmt::format("weights that are no whole numbers are declared: `data {} : real;`", signature(b, slot)));
-    if (a.values[*bad] >= kToldApart && std::isfinite(a.values[*bad]))
+    if (a.values[*bad] >= kMaxExactInteger && std::isfinite(a.values[*bad]))
       e.notes.push_back("numbers from 2^53 = 9007199254740992 on are not told apart from their neighbours");
     if (slot.variable) {
       const StatementId s = b.model[*slot.variable].statement;
@@ -293,7 +293,7 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
 }
 
 /// Marks in `occurring` which of the values occur.
-void note_occurring(const std::vector<double>& values, std::vector<bool>& occurring) {
+void mark_occurring(const std::vector<double>& values, std::vector<bool>& occurring) {
   for (const double x : values) {
     if (!(x >= 0) || x >= static_cast<double>(kLargestImplied)) continue;
     const auto k = static_cast<std::size_t>(x);
@@ -305,7 +305,7 @@ void note_occurring(const std::vector<double>& values, std::vector<bool>& occurr
 /// Makes the words of all text columns that refer to a plate its labels, in alphabetical order, unless it has labels
 /// already. Replaces the words by the numbers of the elements.
 void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& columns) {
-  std::vector<std::string> names = given_names(b, plate);
+  std::vector<std::string> names = user_labels(b, plate);
   if (names.empty() && b.named_by_rows.contains(plate)) names = b.out.labels[plate.index()];
   const bool given = !names.empty();
   if (!given) {
@@ -333,10 +333,10 @@ void number_levels(Binder& b, PlateId plate, const std::vector<DataArray*>& colu
     for (double& v : a->values) {
       if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
     }
-    note_occurring(a->values, b.occurring[plate]);
+    mark_occurring(a->values, b.occurring[plate]);
   }
   if (const auto word = std::ranges::find_if(names, looks_missing); !given && word != names.end())
-    b.out.remarks.push_back(
+    b.out.warnings.push_back(
         fmt::format("'{}' is an element of plate '{}' as other words are: a missing value is an empty field, NA or NaN",
                     printable(*word), b.model[plate].name));
   auto& largest = b.largest[plate];
@@ -406,7 +406,7 @@ void claim_values(Binder& b) {
     }
     if (std::ranges::find(a.values, 0.0) != a.values.end()) b.have_zero.insert(*slot.value_plate);
     else if (numbered_from_one(a)) b.from_one.insert(*slot.value_plate);
-    note_occurring(a.values, b.occurring[*slot.value_plate]);
+    mark_occurring(a.values, b.occurring[*slot.value_plate]);
     auto& seen = b.largest[*slot.value_plate];
     if (static_cast<std::int64_t>(largest) + 1 > seen) {
       seen = static_cast<std::int64_t>(largest) + 1;
@@ -415,7 +415,7 @@ void claim_values(Binder& b) {
   }
   for (auto& [plate, columns] : text)
     number_levels(b, plate, columns);
-  claim_named_rows(b);
+  claim_referenced_rows(b);
 }
 
 void check_constant_indices(Binder& b) {

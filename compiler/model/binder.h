@@ -20,7 +20,7 @@ namespace lehr::model {
 inline constexpr std::int64_t kMostElements = 1'000'000'000'000;
 
 /// 2^53: from here on a double does not distinguish neighbouring whole numbers.
-inline constexpr double kToldApart = 0x1p53;
+inline constexpr double kMaxExactInteger = 0x1p53;
 
 /// What one source (a data file, an option, the model) says about the number of elements of a plate, which is an index
 /// set.
@@ -72,7 +72,7 @@ struct Binder {
   /// and no 0.
   std::set<PlateId> have_zero, from_one;
   /// By nested plate whose elements the data refer to: the length that each row needs to have at least.
-  std::map<PlateId, std::vector<std::int64_t>> named_rows;
+  std::map<PlateId, std::vector<std::int64_t>> referenced_rows;
   std::map<PlateId, std::optional<std::int64_t>> known_sizes;  // results of size_of(), by plate
   std::vector<std::optional<double>> constants;                // values of constants, by ConstantId
   std::vector<bool> constants_done;                            // by ConstantId: it has been evaluated
@@ -83,7 +83,7 @@ struct Binder {
 
 /// Returns the number that the user's data give to the first element of a plate (an index set): `from` in its
 /// declaration, 0 without.
-inline std::int64_t from_of(const Binder& b, PlateId plate) { return b.model[b.model[plate].set].from; }
+inline std::int64_t first_number_of(const Binder& b, PlateId plate) { return b.model[b.model[plate].set].from; }
 
 /// Adds an error to the list of problems and returns it, so that notes can be added. `where` is the file or option at
 /// fault, `text` the message.
@@ -107,11 +107,11 @@ bool is_multiplicity(const Binder& b, const Slot& slot);
 /// Finds out how the lines of tables form the rows of nested plates. A column that is named like the outer plate says
 /// which row each line belongs to. Reorders the arrays of such tables, and records the lengths of rows as claims.
 /// (bind_rows.cpp)
-void claim_rows_of_tables(Binder& b);
+void match_table_rows(Binder& b);
 
 /// Sorts the lines of tables by element of a plate (an index set), if a column named like the plate says which element
 /// each line is. Records the number of elements as a claim. (bind_lines.cpp)
-void claim_lines_of_tables(Binder& b);
+void match_table_lines(Binder& b);
 
 /// Finds the user's array for every name of the model that needs data, and reports names without an array. Makes
 /// categories count from 0 and expands sparse counts. (bind_shapes.cpp)
@@ -128,7 +128,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate);
 std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths);
 /// Computes the sizes of all plates, the starts of the rows of nested plates, and the values of all constants. Reports
 /// sources that disagree, and plates without a size. (bind_sizes.cpp)
-void settle_sizes(Binder& b);
+void compute_sizes(Binder& b);
 
 /// Registers the latent variables of which the data have some, but not all, values, so that these values are bound.
 /// (bind_clamps.cpp)
@@ -136,7 +136,7 @@ void add_clamped_slots(Binder& b);
 
 /// Returns the names of a plate's elements that the option --labels, or an earlier fit, gives; empty if there are none.
 /// (bind_names.cpp)
-std::vector<std::string> given_names(const Binder& b, PlateId plate);
+std::vector<std::string> user_labels(const Binder& b, PlateId plate);
 /// Names the elements of plates by the row and column names of the file that an array came from. If the elements have
 /// names already, sorts the columns into their order. Reports a problem if only some column names are names of
 /// elements. (bind_names.cpp)
@@ -167,50 +167,50 @@ std::size_t expected_count(const Binder& b, const Slot& slot);
 
 /// An assignment of element numbers to index variables, such as n = 3, d = 1. It selects one element of a statement
 /// `x[n, d] ~ ...`. (The functions that use it are in bind_elements.cpp.)
-using Bounds = std::vector<std::pair<BoundId, std::int64_t>>;
+using IndexValues = std::vector<std::pair<IndexVarId, std::int64_t>>;
 /// Returns the values of a statement's index variables (n = 3, d = 1) for the value at a position of its variable's
 /// packed values.
-Bounds bounds_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position);
+IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position);
 /// Returns the numeric value of a scalar expression for given values of its index variables. Returns nothing if
 /// constants and data do not determine it.
-std::optional<double> value_at(Binder& b, ExprId id, const Bounds& at);
+std::optional<double> value_at(Binder& b, ExprId id, const IndexValues& at);
 /// Returns the entry of a data array that a list of indices selects, for given values of the index variables. Returns
 /// nothing if it is missing, or an index has no known value.
 std::optional<double> element(Binder& b, const std::vector<double>& values, const std::vector<Index>& indices,
-                              const Bounds& at);
+                              const IndexValues& at);
 /// Returns the position in a packed array that a list of indices selects, for given values of the index variables.
 /// Returns nothing if an index has no known value.
-std::optional<std::size_t> place_of(Binder& b, const std::vector<Index>& indices, const Bounds& at);
+std::optional<std::size_t> packed_position(Binder& b, const std::vector<Index>& indices, const IndexValues& at);
 /// Returns the possible values of a data entry whose indices contain latent categories: one for each combination of the
 /// categories. For `rate[z[n]]` with latent z these are all entries of `rate`. `at` has the values of the index
 /// variables.
-std::vector<double> values_at(Binder& b, const GivenRef& given, const Bounds& at);
+std::vector<double> values_at(Binder& b, const GivenRef& given, const IndexValues& at);
 /// Returns the possible values of an expression, for given values of its index variables. A data entry that latent
 /// categories select has several; another expression has one, or none if it is not determined.
-std::vector<double> values_at(Binder& b, ExprId id, const Bounds& at);
+std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at);
 /// Returns the element number that one index denotes, counted from 0, for given values of the index variables. Returns
 /// nothing if it has no known value.
-std::optional<std::int64_t> position(Binder& b, const Index& index, const Bounds& at);
+std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at);
 
 /// Returns true if the array is the concentration parameter of a random probability vector (Dirichlet).
 /// (bind_masses.cpp)
 bool is_concentration(const Binder& b, const Slot& slot);
 /// Reports observed categories and counts that have probability 0 because the concentration of their Dirichlet prior is
 /// 0. (bind_masses.cpp)
-void check_masses(Binder& b);
+void check_zero_concentrations(Binder& b);
 
 /// Adds a remark for the user if an observed time series ends with missing values. (bind_ends.cpp)
-void remark_on_ends(Binder& b, const Slot& slot, const DataArray& a);
+void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a);
 
 /// Computes how long the rows of nested plates must be so that every element exists to which the data refer. Only where
 /// nothing else gives the lengths. (bind_named.cpp)
-void claim_named_rows(Binder& b);
+void claim_referenced_rows(Binder& b);
 /// Reports data that refer to an element behind the end of its row of a nested plate. (bind_named.cpp)
-void check_named_elements(Binder& b);
+void check_references(Binder& b);
 
 /// Reports observed values of probability 0, such as a 1 drawn with p = 0, where constants and data give the
 /// parameters. (bind_impossible.cpp)
-void check_impossible(Binder& b);
+void check_zero_probability(Binder& b);
 
 /// Checks parameters of distributions that are products of data and latent variables. The part that the data give must
 /// be valid: positive for a precision. (bind_products.cpp)

@@ -84,9 +84,9 @@ bool is_lagged(const Model& m, const std::vector<ExprId>& roots) {
 }
 
 /// Makes a reference to the element of a variable that belongs to the current element of the statement.
-ExprId element(Writer& writer, const Model& m, VariableId variable, const std::vector<BoundId>& bounds, Span span) {
+ExprId element(Writer& writer, const Model& m, VariableId variable, const std::vector<IndexVarId>& bounds, Span span) {
   VariableRef ref{variable, {}};
-  for (const BoundId b : bounds)
+  for (const IndexVarId b : bounds)
     ref.indices.push_back({Index::Shifted{b, 0}, m[b].plate, span});
   return writer.add(std::move(ref), m[variable].event);
 }

@@ -38,7 +38,7 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
                               m[m[shape[0]].set].name, parts));
     return;
   }
-  const math::FamilyRow& family = math::family_of_parts(!shape.empty());
+  const math::FamilyRow& family = math::mixture_selector_family(!shape.empty());
   Variable v;
   v.name = m[s.variable].name + ".part";
   v.span = m[s.variable].span;
@@ -50,7 +50,7 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   m.variables.push_back(std::move(v));
   m.statements.push_back({variable, s.bounds, {&family, {{&family.spellings[0], weights}}, span}, {}, {}, s.span});
   VariableRef ref{variable, {}};
-  for (const BoundId b : s.bounds)
+  for (const IndexVarId b : s.bounds)
     ref.indices.push_back({Index::Shifted{b, 0}, m[b].plate, span});
   m.exprs.push_back({std::move(ref), {}, shape.empty() ? std::nullopt : std::optional(shape[0]), span});
   m.statements[id.index()].part = ExprId(m.exprs.size() - 1);
@@ -67,7 +67,7 @@ bool is_random_probability(const Model& m, ExprId id) {
 /// has conjugate terms.
 void expand_products(Resolver& r) {
   Model& m = r.model;
-  const math::FamilyRow* bernoulli = &math::family_of_parts(false);
+  const math::FamilyRow* bernoulli = &math::mixture_selector_family(false);
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
     Statement& s = m.statements[k];
     if (s.main.family != bernoulli || !m[s.variable].observed || s.start || s.limits.any() || !s.others.empty())

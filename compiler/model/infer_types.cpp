@@ -69,7 +69,7 @@ std::optional<Shape> shape_of_call(Resolver& r, ast::ExprId id, const ast::Call&
   if (name != "diag" && !longer) return argument;
   if (!argument || argument->size() != 1) return std::nullopt;
   if (name == "diag") return Shape{(*argument)[0], (*argument)[0]};
-  return Shape{longer_plate(r, id, (*argument)[0])};
+  return Shape{extended_plate(r, id, (*argument)[0])};
 }
 
 /// Returns the shape that an expression will have. Returns nothing if it has an error, or depends on a header that is
@@ -125,7 +125,7 @@ bool add_element_axis(Resolver& r, const ast::Tilde& tilde, VariableId id) {
   const bool repeated =
       std::any_of(tilde.axes.begin(), tilde.axes.end(), [&](const ast::Name& axis) { return axis.text == name.text; });
   if (tilde.over.size() != 1 || repeated || it == r.names.end() || it->second.kind != SymbolKind::plate) return false;
-  const PlateId set = set_of(r.model, PlateId(it->second.index));
+  const PlateId set = resolve_alias(r.model, PlateId(it->second.index));
   if (r.model[set].parent) return false;
   r.model.variables[id.index()].axes.push_back(set);
   return true;
@@ -144,7 +144,7 @@ bool infer(Resolver& r, VariableId id) {
   if (!tilde.over.empty()) {
     const auto it = r.names.find(tilde.over[0].text);
     if (it == r.names.end() || it->second.kind != SymbolKind::plate) return false;
-    axis = set_of(r.model, PlateId(it->second.index));
+    axis = resolve_alias(r.model, PlateId(it->second.index));
   } else {
     bool unknown = false;
     std::vector<ast::ExprId> calls = {tilde.distribution};

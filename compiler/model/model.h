@@ -26,7 +26,7 @@ using ConstantId = Id<struct ConstantTag>;    // identifies a constant: index in
 using GivenId = Id<struct GivenTag>;          // identifies a given: index in Model::givens
 using VariableId = Id<struct VariableTag>;    // identifies a variable: index in Model::variables
 using StatementId = Id<struct StatementTag>;  // identifies a statement: index in Model::statements
-using BoundId = Id<struct BoundTag>;          // identifies an index variable: index in Model::bounds
+using IndexVarId = Id<struct IndexVarTag>;    // identifies an index variable: index in Model::bounds
 using ExprId = Id<struct ModelExprTag>;       // identifies an expression: index in Model::exprs
 
 /// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
@@ -54,7 +54,7 @@ struct Constant {
 };
 
 /// Says in which row of a nested plate an element lies to which data refer: `row[n]` for the values `c[n]`.
-struct NamedRow {
+struct ReferencedRow {
   std::optional<GivenId> by = {};  // the data that have the row; none: it is the index along the first axis
 };
 
@@ -71,8 +71,8 @@ struct Given {
   GivenType type = GivenType::real;  // type of one element
   /// Of a category: the plate whose elements the values are. If it is nested, they count within a row.
   std::optional<PlateId> value_plate;
-  bool constant = false;             // declared by `const a0[topic];` instead of `data`
-  std::optional<NamedRow> row = {};  // of a category over a nested plate, once an index uses it
+  bool constant = false;                  // declared by `const a0[topic];` instead of `data`
+  std::optional<ReferencedRow> row = {};  // of a category over a nested plate, once an index uses it
 };
 
 /// One variable of several that form a joint variable (`guide joint`).
@@ -117,10 +117,10 @@ struct Variable {
 };
 
 /// An index variable: it ranges over the elements of a plate, for an axis of a statement or for a sum.
-struct Bound {
-  std::string name;               // as the plate is written, possibly an alias
-  PlateId plate;                  // what it ranges over
-  std::optional<BoundId> parent;  // of a nested plate: the index variable that selects the row
+struct IndexVar {
+  std::string name;                  // as the plate is written, possibly an alias
+  PlateId plate;                     // what it ranges over
+  std::optional<IndexVarId> parent;  // of a nested plate: the index variable that selects the row
 };
 
 /// Returns true if the data contain values of the variable, so that they determine the sizes of its plates.
@@ -139,7 +139,7 @@ struct Index {
   };
   /// The value of an index variable plus an offset.
   struct Shifted {
-    BoundId bound;            // the index variable
+    IndexVarId bound;         // the index variable
     std::int64_t offset = 0;  // negative for an earlier element; 0 without a shift
   };
   /// The value of a category.
@@ -173,8 +173,8 @@ struct VariableRef {
 };
 /// The number of elements of a plate, or of one row of a nested plate.
 struct SizeOf {
-  PlateId plate;             // which plate
-  std::vector<BoundId> row;  // of a nested plate: the index variables that select the row
+  PlateId plate;                // which plate
+  std::vector<IndexVarId> row;  // of a nested plate: the index variables that select the row
 };
 /// The negative of an expression.
 struct Negate {
@@ -198,8 +198,8 @@ struct Dot {
 };
 /// A sum over plates: `sum(f) ...`.
 struct SumOver {
-  std::vector<BoundId> bounds;  // index variables of the sum
-  ExprId body;                  // the summand
+  std::vector<IndexVarId> bounds;  // index variables of the sum
+  ExprId body;                     // the summand
 };
 /// The diagonal matrix of a vector: `diag(v)`.
 struct Diag {
@@ -209,7 +209,7 @@ struct Diag {
 /// plate (`over`).
 struct Component {
   ExprId vector;  // the vector
-  BoundId at;     // the index variable
+  IndexVarId at;  // the index variable
 };
 /// Stick breaking: probabilities v_1, v_2 (1 - v_1), ... of the fractions v, and the rest as the last one.
 struct StickBreaking {
@@ -277,10 +277,10 @@ struct Limits {
 /// A statement `x[n] ~ D(...)`: the distribution of a variable for each of its elements.
 struct Statement {
   VariableId variable;                    // the variable
-  std::vector<BoundId> bounds;            // index variables, one for each index plate of the variable
+  std::vector<IndexVarId> bounds;         // index variables, one for each index plate of the variable
   Distribution main;                      // the distribution; of a mixture, that of the first part
   std::optional<Distribution> start;      // of a chain: the distribution of the first elements along the ordered axis
-  std::optional<BoundId> lagged;          // of a chain: the index variable of that axis
+  std::optional<IndexVarId> lagged;       // of a chain: the index variable of that axis
   Span span;                              // in the model file
   Limits limits = {};                     // of the values
   std::vector<Distribution> others = {};  // of a mixture: the parts after `main`
@@ -289,9 +289,9 @@ struct Statement {
 
 /// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
 struct Potential {
-  std::vector<BoundId> bounds;  // the index variables
-  ExprId value;                 // the term
-  Span span;                    // in the model file
+  std::vector<IndexVarId> bounds;  // the index variables
+  ExprId value;                    // the term
+  Span span;                       // in the model file
 };
 
 /// A common prior of all members of a joint variable, which replaces the priors in their statements. It is the
@@ -321,7 +321,7 @@ struct Model {
   std::vector<Statement> statements;     // in order of declaration; added ones last
   std::vector<Potential> potentials;     // further terms of the log joint
   std::vector<JointPrior> joint_priors;  // priors that are posteriors of earlier fits
-  std::vector<Bound> bounds;             // all index variables
+  std::vector<IndexVar> bounds;          // all index variables
   std::vector<Expr> exprs;               // all expressions
   Guide guide;                           // restrictions of the posterior
 
@@ -331,8 +331,8 @@ struct Model {
   const Given& operator[](GivenId id) const { return givens[id.index()]; }              // the given with this id
   const Variable& operator[](VariableId id) const { return variables[id.index()]; }     // the variable with this id
   const Statement& operator[](StatementId id) const { return statements[id.index()]; }  // the statement with this id
-  const Bound& operator[](BoundId id) const { return bounds[id.index()]; }  // the index variable with this id
-  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }     // the expression with this id
+  const IndexVar& operator[](IndexVarId id) const { return bounds[id.index()]; }  // the index variable with this id
+  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }           // the expression with this id
 };
 
 }  // namespace lehr::model

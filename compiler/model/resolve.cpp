@@ -82,10 +82,10 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
       r.diagnostics.add(DiagnosticKind::type_axes, type.span, type.name.text, "no `over`");
       return false;
     }
-    const PlateId set = set_of(r.model, PlateId(symbol->second.index));
+    const PlateId set = resolve_alias(r.model, PlateId(symbol->second.index));
     const std::optional<PlateId> outer = r.model[set].parent;
-    if (outer && r.model[set_of(r.model, *outer)].parent) {
-      const std::string &nested = r.model[set].name, &parent = r.model[set_of(r.model, *outer)].name;
+    if (outer && r.model[resolve_alias(r.model, *outer)].parent) {
+      const std::string &nested = r.model[set].name, &parent = r.model[resolve_alias(r.model, *outer)].name;
       r.diagnostics.add(DiagnosticKind::nested_value, type.span, nested, parent)
           .note(fmt::format("'{1}' is nested, too: number them all in a plate of its own: `plate {0}` and, where it "
                             "matters, `data of[{0}] : ...`",
@@ -112,11 +112,11 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
       ok = false;
       continue;
     }
-    const PlateId set = set_of(r.model, *plate);
+    const PlateId set = resolve_alias(r.model, *plate);
     if (r.model[set].parent) {
       r.diagnostics
           .add(DiagnosticKind::nested_value, name.span, r.model[set].name,
-               r.model[set_of(r.model, *r.model[set].parent)].name)
+               r.model[resolve_alias(r.model, *r.model[set].parent)].name)
           .note("an event axis has one size for all elements");
       ok = false;
     }
@@ -167,7 +167,7 @@ void resolve_declared_axes(Resolver& r) {
 
 /// Replaces every plate by the one that it stands for: the target of an alias, or what an added plate was unified with.
 void use_sets(Model& m) {
-  const auto fix = [&](PlateId& p) { p = set_of(m, p); };
+  const auto fix = [&](PlateId& p) { p = resolve_alias(m, p); };
   const auto fix_all = [&](std::vector<PlateId>& v) { std::for_each(v.begin(), v.end(), fix); };
   const auto fix_maybe = [&](std::optional<PlateId>& p) {
     if (p) fix(*p);
@@ -180,7 +180,7 @@ void use_sets(Model& m) {
     fix_all(g.axes), fix_all(g.event), fix_maybe(g.value_plate);
   for (Variable& v : m.variables)
     fix_all(v.axes), fix_all(v.event), fix_maybe(v.value_plate);
-  for (Bound& b : m.bounds)
+  for (IndexVar& b : m.bounds)
     fix(b.plate);
   for (Expr& e : m.exprs) {
     fix_all(e.shape);

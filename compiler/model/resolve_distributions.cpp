@@ -77,13 +77,13 @@ class Reporter {
 
 /// The axes of the variable whose distribution is being resolved.
 struct Axes {
-  std::optional<PlateId> event;    // event axis, or the plate of a category's values
-  std::optional<BoundId> element;  // index variable of `over P` for a number per element of P
-  std::string variable;            // name of the variable, for messages
+  std::optional<PlateId> event;       // event axis, or the plate of a category's values
+  std::optional<IndexVarId> element;  // index variable of `over P` for a number per element of P
+  std::string variable;               // name of the variable, for messages
 };
 
 /// Returns the component of a vector at an index variable. A name simply gets one more index.
-ExprId component(Resolver& r, ExprId id, BoundId at) {
+ExprId component(Resolver& r, ExprId id, IndexVarId at) {
   Expr e = r.model[id];
   const Index index{Index::Shifted{at, 0}, r.model[at].plate, e.span};
   e.shape.clear();
@@ -112,8 +112,8 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   if (rank == 0 && axes.element && shape.size() == 1) {
     const PlateId plate = r.model[*axes.element].plate;
     if (unify(r, shape[0], plate)) return Parameter{&s, component(r, *value, *axes.element)};
-    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[set_of(r.model, plate)].name, s.name,
-                      r.model[set_of(r.model, shape[0])].name);
+    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[resolve_alias(r.model, plate)].name,
+                      s.name, r.model[resolve_alias(r.model, shape[0])].name);
     return std::nullopt;
   }
   if (rank == 0 && !shape.empty()) {
@@ -122,7 +122,7 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
     if (shape.size() == 1 && !axes.element && math::event_rank(row.support) == 0 &&
         row.support != math::Support::category)
       d.note(fmt::format("to draw one number for each of its elements add `over {}`",
-                         r.model[set_of(r.model, shape[0])].name));
+                         r.model[resolve_alias(r.model, shape[0])].name));
     return std::nullopt;
   }
   if (!shape.empty() && shape.size() != rank) {
@@ -134,8 +134,9 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
   }
   for (const PlateId axis : shape) {
     if (!axes.event || unify(r, axis, *axes.event)) continue;
-    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable, r.model[set_of(r.model, *axes.event)].name,
-                      s.name, r.model[set_of(r.model, axis)].name);
+    r.diagnostics.add(DiagnosticKind::over_mismatch, span, axes.variable,
+                      r.model[resolve_alias(r.model, *axes.event)].name, s.name,
+                      r.model[resolve_alias(r.model, axis)].name);
     return std::nullopt;
   }
   return Parameter{&s, *value};
@@ -171,7 +172,7 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
   for (const ast::Name& name : tilde.over) {
     const auto plate = plate_named(r, name);
     ok = ok && plate;
-    if (plate) plates.push_back(set_of(r.model, *plate));
+    if (plate) plates.push_back(resolve_alias(r.model, *plate));
   }
   if (!ok) return;
   const bool category = row.support == math::Support::category;
@@ -202,7 +203,7 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
     return;
   }
   if (r.model[plates[0]].parent) {
-    const PlateId parent = set_of(r.model, *r.model[plates[0]].parent);
+    const PlateId parent = resolve_alias(r.model, *r.model[plates[0]].parent);
     r.diagnostics.add(DiagnosticKind::nested_value, span, r.model[plates[0]].name, r.model[parent].name)
         .note(
             row.support == math::Support::simplex
@@ -214,7 +215,7 @@ void check_over(Resolver& r, const ast::Tilde& tilde, const math::FamilyRow& row
 }
 
 /// Reports a `start` without a reference to an earlier element, and references along two axes.
-void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<BoundId>& lagged) {
+void check_chain(Resolver& r, const ast::Tilde& tilde, const std::set<IndexVarId>& lagged) {
   if (tilde.start && lagged.empty()) {
     r.diagnostics.add(DiagnosticKind::start_without_lag, r.ast[*tilde.start].span, tilde.name.text)
         .note("name the previous element with `t-1`, t being the ordered plate");
@@ -348,7 +349,7 @@ std::optional<Limits> resolve_limits(Resolver& r, Context& c, const ast::Tilde& 
 void resolve_statement(Resolver& r, VariableId id) {
   const ast::Tilde& tilde = *r.tildes[id.index()];
   Context c;
-  if (r.variable_ok[id.index()]) c.statement_bounds = open_bounds(r, c, tilde.axes, r.model[id].axes);
+  if (r.variable_ok[id.index()]) c.statement_index_vars = make_index_vars(r, c, tilde.axes, r.model[id].axes);
   const auto [call, row] = family_of(r.ast, tilde.distribution, nullptr);
   if (row) check_over(r, tilde, *row);
   if (!r.variable_ok[id.index()]) return;  // its indices are unknown: each use of them would be another error
@@ -360,12 +361,12 @@ void resolve_statement(Resolver& r, VariableId id) {
     if (v.value_plate) axes.event = v.value_plate;
     if (!v.event.empty()) axes.event = v.event.front();
     if (v.axes.size() > tilde.axes.size()) {
-      axes.element = BoundId(r.model.bounds.size());
+      axes.element = IndexVarId(r.model.bounds.size());
       r.model.bounds.push_back({tilde.over[0].text, v.axes.back(), std::nullopt});
-      c.statement_bounds.push_back(*axes.element);
+      c.statement_index_vars.push_back(*axes.element);
     }
   }
-  std::set<BoundId> lagged;
+  std::set<IndexVarId> lagged;
   c.lagged = &lagged;
   c.lag = tilde.start ? LagRule::main_with_start : tilde.weights ? LagRule::mixture : LagRule::main_without_start;
   const std::size_t errors_before = r.diagnostics.all().size();
@@ -398,7 +399,7 @@ void resolve_statement(Resolver& r, VariableId id) {
   }
   const StatementId statement(r.model.statements.size());
   const auto first_lagged = lagged.empty() ? std::nullopt : std::optional(*lagged.begin());
-  r.model.statements.push_back({id, c.statement_bounds, std::move(*main), std::move(start), first_lagged,
+  r.model.statements.push_back({id, c.statement_index_vars, std::move(*main), std::move(start), first_lagged,
                                 cover(tilde.name.span, r.ast[tilde.start ? *tilde.start : tilde.distribution].span),
                                 *limits, std::move(*others)});
   if (weights) r.mixtures.emplace(statement, *weights);
@@ -410,9 +411,9 @@ void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) 
   const auto axes = resolve_axes(r, potential.axes, "potential");
   if (!axes) return;
   Context c;
-  c.statement_bounds = open_bounds(r, c, potential.axes, *axes);
+  c.statement_index_vars = make_index_vars(r, c, potential.axes, *axes);
   const auto value = resolve_scalar(r, c, potential.value, "a potential");
-  if (value) r.model.potentials.push_back({c.statement_bounds, *value, span});
+  if (value) r.model.potentials.push_back({c.statement_index_vars, *value, span});
 }
 
 /// Resolves the body of a `let` once by itself, so that its errors are reported where it is written, also if it is not
@@ -424,7 +425,7 @@ void resolve_let(Resolver& r, std::size_t index) {
   Context c;
   c.lag = LagRule::let_body;
   const std::vector<PlateId> axes = r.lets[index].axes;
-  open_bounds(r, c, decl.axes, axes);
+  make_index_vars(r, c, decl.axes, axes);
   r.lets[index].open = true;
   const auto body = resolve_expr(r, c, decl.value);
   r.lets[index].open = false;
@@ -557,13 +558,13 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
   return out;
 }
 
-std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast::Name>& names,
-                                 const std::vector<PlateId>& axes) {
-  std::vector<BoundId> out;
+std::vector<IndexVarId> make_index_vars(Resolver& r, Context& c, const std::vector<ast::Name>& names,
+                                        const std::vector<PlateId>& axes) {
+  std::vector<IndexVarId> out;
   for (std::size_t i = 0; i < names.size() && i < axes.size(); ++i) {
-    Bound bound{names[i].text, axes[i], std::nullopt};
+    IndexVar bound{names[i].text, axes[i], std::nullopt};
     if (r.model[axes[i]].parent && i > 0) bound.parent = out[i - 1];
-    const BoundId id(r.model.bounds.size());
+    const IndexVarId id(r.model.bounds.size());
     r.model.bounds.push_back(bound);
     out.push_back(id);
     c.scope.push_back({names[i].text, Index{Index::Shifted{id, 0}, axes[i], names[i].span}});

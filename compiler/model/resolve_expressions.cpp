@@ -15,7 +15,7 @@ constexpr std::size_t kMaxNodes = 200000;  // that a model may have after substi
 
 /// Returns the plates of a shape in quotes, for messages.
 std::string quoted_shape(const Model& model, const std::vector<PlateId>& shape) {
-  return listed(shape, [&](PlateId p) { return fmt::format("'{}'", model[set_of(model, p)].name); });
+  return listed(shape, [&](PlateId p) { return fmt::format("'{}'", model[resolve_alias(model, p)].name); });
 }
 
 /// Returns true if two shapes are equal, with added plates unified.
@@ -72,7 +72,7 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
   }
   // The index variables of the sum are visible in its body only.
   Context inner = c;
-  std::vector<BoundId> bounds;
+  std::vector<IndexVarId> bounds;
   for (const ast::Name& name : sum.plates) {
     const auto plate = plate_named(r, name);
     if (!plate) return std::nullopt;
@@ -87,13 +87,13 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
                             name.text));
       return std::nullopt;
     }
-    const PlateId set = set_of(r.model, *plate);
-    Bound bound{name.text, set, std::nullopt};
+    const PlateId set = resolve_alias(r.model, *plate);
+    IndexVar bound{name.text, set, std::nullopt};
     if (const auto parent = r.model[set].parent) {
-      const PlateId parent_set = set_of(r.model, *parent);
+      const PlateId parent_set = resolve_alias(r.model, *parent);
       for (const ScopeEntry& e : inner.scope) {
         const auto* shifted = std::get_if<Index::Shifted>(&e.index.form);
-        if (shifted && shifted->offset == 0 && set_of(r.model, e.index.set) == parent_set)
+        if (shifted && shifted->offset == 0 && resolve_alias(r.model, e.index.set) == parent_set)
           bound.parent = shifted->bound;
       }
       if (!bound.parent) {
@@ -103,7 +103,7 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
         return std::nullopt;
       }
     }
-    const BoundId id(r.model.bounds.size());
+    const IndexVarId id(r.model.bounds.size());
     r.model.bounds.push_back(bound);
     bounds.push_back(id);
     inner.scope.push_back({name.text, Index{Index::Shifted{id, 0}, set, name.span}});
@@ -123,14 +123,14 @@ std::optional<ExprId> resolve_size(Resolver& r, Context& c, const ast::Expr& exp
   }
   const auto plate = plate_named(r, reference->name);
   if (!plate) return std::nullopt;
-  SizeOf node{set_of(r.model, *plate), {}};
+  SizeOf node{resolve_alias(r.model, *plate), {}};
   PlateId at = node.plate;
   while (const auto parent = r.model[at].parent) {
-    at = set_of(r.model, *parent);
-    std::optional<BoundId> row;
+    at = resolve_alias(r.model, *parent);
+    std::optional<IndexVarId> row;
     for (const ScopeEntry& e : c.scope) {
       const auto* shifted = std::get_if<Index::Shifted>(&e.index.form);
-      if (shifted && shifted->offset == 0 && set_of(r.model, e.index.set) == at) row = shifted->bound;
+      if (shifted && shifted->offset == 0 && resolve_alias(r.model, e.index.set) == at) row = shifted->bound;
     }
     if (!row) {
       r.diagnostics.add(DiagnosticKind::detached_index, expr.span, reference->name.text, r.model[at].name);
@@ -168,7 +168,7 @@ std::optional<ExprId> resolve_function_of_vector(Resolver& r, Context& c, ast::E
   const PlateId p = r.model[*vector].shape[0];
   if (name == "diag") return make(r, {Diag{*vector}, {p, p}, std::nullopt, expr.span});
   if (name == "softmax") return make(r, {Softmax{*vector}, {p}, std::nullopt, expr.span});
-  const PlateId longer = longer_plate(r, id, p);
+  const PlateId longer = extended_plate(r, id, p);
   if (name == "cumulative") return make(r, {Cumulative{*vector}, {longer}, std::nullopt, expr.span});
   return make(r, {StickBreaking{*vector}, {longer}, std::nullopt, expr.span});
 }
@@ -215,7 +215,7 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
     const auto location = resolve_scalar(r, c, first, "the first argument of ordered_logistic");
     const auto cuts = resolve_vector(r, c, call.arguments[1].value, "the second argument of ordered_logistic");
     if (!location || !cuts) return std::nullopt;
-    const PlateId categories = longer_plate(r, id, r.model[*cuts].shape[0]);
+    const PlateId categories = extended_plate(r, id, r.model[*cuts].shape[0]);
     return make(r, {OrderedLogistic{*location, *cuts}, {categories}, std::nullopt, expr.span});
   }
   if (name == "cumulative" || name == "diag" || name == "softmax" || name == "stick_breaking")
@@ -245,7 +245,7 @@ const ast::Expr& bare(const ast::Ast& ast, ast::ExprId id) {
 std::string describe(const Model& model, const Expr& expr) {
   const std::size_t rank = expr.shape.size();
   if (expr.value_plate && rank == 0) {
-    return fmt::format("an element of '{}'", model[set_of(model, *expr.value_plate)].name);
+    return fmt::format("an element of '{}'", model[resolve_alias(model, *expr.value_plate)].name);
   }
   if (rank == 0) return "a number";
   return fmt::format("a {} over {}", rank == 1 ? "vector" : "matrix", quoted_shape(model, expr.shape));
@@ -262,7 +262,7 @@ bool check_number(Resolver& r, ExprId id) {
   std::string what = "this";
   if (const auto* v = std::get_if<VariableRef>(&expr.node)) what = r.model[v->variable].name;
   if (const auto* g = std::get_if<GivenRef>(&expr.node)) what = r.model[g->given].name;
-  const std::string& plate = r.model[set_of(r.model, *expr.value_plate)].name;
+  const std::string& plate = r.model[resolve_alias(r.model, *expr.value_plate)].name;
   r.diagnostics.add(DiagnosticKind::category_as_number, expr.span, what, plate)
       .note(fmt::format("it can be an index: with v[{0}] a number for each '{0}', v[{1}[...]] is the number of "
                         "its element",

@@ -61,11 +61,11 @@ bool same(const Resolver& r, const std::vector<Index>& a, const std::vector<Inde
 /// Returns true if `row`, the index before `index`, gives the row of the nested element that `index` looks up in data.
 /// It must be the first index of these data, or data alongside with the same indices. Records it in Given::row: it must
 /// be the same everywhere, so that binding can check it.
-bool names_row(Resolver& r, const Index& row, const Index& index) {
+bool selects_row(Resolver& r, const Index& row, const Index& index) {
   const GivenRef* element = data_of(r, index);
   if (!element || element->indices.empty()) return false;
   Given& given = r.model.givens[element->given.index()];
-  NamedRow named;
+  ReferencedRow named;
   if (!same(r, row, element->indices[0])) {
     const GivenRef* by = data_of(r, row);
     if (!by || !same(r, by->indices, element->indices) || r.model[by->given].axes != given.axes) return false;
@@ -80,20 +80,20 @@ bool names_row(Resolver& r, const Index& row, const Index& index) {
 /// Reports an error and returns false elsewhere.
 bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
   const auto& shifted = std::get<Index::Shifted>(index.form);
-  const Bound& bound = r.model[shifted.bound];
+  const IndexVar& bound = r.model[shifted.bound];
   if (shifted.offset == 0) return true;
   if (shifted.offset > 0) {
     r.diagnostics.add(DiagnosticKind::lag_too_long, span, fmt::format("{} + {}", bound.name, shifted.offset))
         .note("write the chain forwards: each element given the previous one");
     return false;
   }
-  if (!r.model[set_of(r.model, bound.plate)].ordered) {
+  if (!r.model[resolve_alias(r.model, bound.plate)].ordered) {
     r.diagnostics.add(DiagnosticKind::lag_unordered, span, bound.name)
-        .note(fmt::format("declare plate '{}' with `ordered`", r.model[set_of(r.model, bound.plate)].name));
+        .note(fmt::format("declare plate '{}' with `ordered`", r.model[resolve_alias(r.model, bound.plate)].name));
     return false;
   }
   if (c.lag == LagRule::let_body) return true;
-  const auto& own = c.statement_bounds;
+  const auto& own = c.statement_index_vars;
   const bool of_statement = std::find(own.begin(), own.end(), shifted.bound) != own.end();
   if (c.lag != LagRule::main_with_start || !of_statement) {
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::lag_without_start, span, bound.name, bound.name);
@@ -113,7 +113,7 @@ bool check_lag(Resolver& r, Context& c, const Index& index, Span span) {
 }
 
 /// Returns the index that the name of a plate denotes in scope, shifted by `offset`.
-std::optional<Index> bound_index(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset, Span span) {
+std::optional<Index> resolve_index_var(Resolver& r, Context& c, const ast::Name& name, std::int64_t offset, Span span) {
   const ScopeEntry* entry = entry_of(c, name.text);
   if (!entry) {
     Diagnostic& d = r.diagnostics.add(DiagnosticKind::free_index, name.span, name.text);
@@ -167,7 +167,7 @@ std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
     r.diagnostics.add(DiagnosticKind::shape_needed, span, "an index", "one element", describe(r.model, e));
     return std::nullopt;
   }
-  return Index{Index::Lookup{*value}, set_of(r.model, *e.value_plate), span};
+  return Index{Index::Lookup{*value}, resolve_alias(r.model, *e.value_plate), span};
 }
 
 /// Resolves all indices of a name and checks them against its axes. An index of a nested plate must follow the index of
@@ -193,24 +193,25 @@ std::optional<std::vector<Index>> resolve_indices(Resolver& r, Context& c, const
     if (!unify(r, index->set, axes[i])) {
       if (const auto* shifted = std::get_if<Index::Shifted>(&index->form)) {
         r.diagnostics.add(DiagnosticKind::wrong_index, index->span, name.text, i,
-                          r.model[set_of(r.model, axes[i])].name, r.model[shifted->bound].name);
+                          r.model[resolve_alias(r.model, axes[i])].name, r.model[shifted->bound].name);
         ok = false;
         out.push_back(*index);
         continue;
       }
-      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i, r.model[set_of(r.model, axes[i])].name,
-                        lookup_name(r, *index), r.model[set_of(r.model, index->set)].name);
+      r.diagnostics.add(DiagnosticKind::wrong_plate, index->span, name.text, i,
+                        r.model[resolve_alias(r.model, axes[i])].name, lookup_name(r, *index),
+                        r.model[resolve_alias(r.model, index->set)].name);
       ok = false;
-    } else if (r.model[set_of(r.model, axes[i])].parent && i > 0 && ok) {
+    } else if (r.model[resolve_alias(r.model, axes[i])].parent && i > 0 && ok) {
       const auto* own = std::get_if<Index::Shifted>(&index->form);
       const auto* row = std::get_if<Index::Shifted>(&out[i - 1].form);
       const bool constant = std::holds_alternative<Index::Constant>(index->form);
-      const bool attached =
-          own ? row && row->offset == 0 && r.model[own->bound].parent == row->bound : names_row(r, out[i - 1], *index);
+      const bool attached = own ? row && row->offset == 0 && r.model[own->bound].parent == row->bound
+                                : selects_row(r, out[i - 1], *index);
       if (!constant && !attached) {
-        const PlateId parent = set_of(r.model, *r.model[set_of(r.model, axes[i])].parent);
+        const PlateId parent = resolve_alias(r.model, *r.model[resolve_alias(r.model, axes[i])].parent);
         Diagnostic& d = r.diagnostics.add(DiagnosticKind::detached_index, index->span,
-                                          r.model[set_of(r.model, axes[i])].name, r.model[parent].name);
+                                          r.model[resolve_alias(r.model, axes[i])].name, r.model[parent].name);
         if (data_of(r, *index))
           d.note(
               fmt::format("where data give the element, the index before it is their own first one, or given by data "
@@ -231,9 +232,9 @@ std::optional<std::vector<PlateId>> trailing_shape(Resolver& r, const ast::Name&
                                                    std::size_t indexed, Span span) {
   std::vector<PlateId> shape(axes.begin() + static_cast<std::ptrdiff_t>(indexed), axes.end());
   for (const PlateId p : shape) {
-    if (!r.model[set_of(r.model, p)].parent) continue;
-    r.diagnostics.add(DiagnosticKind::ragged_axis, span, name.text, r.model[set_of(r.model, p)].name)
-        .note(fmt::format("write the sum over it: sum({}) ...", r.model[set_of(r.model, p)].name));
+    if (!r.model[resolve_alias(r.model, p)].parent) continue;
+    r.diagnostics.add(DiagnosticKind::ragged_axis, span, name.text, r.model[resolve_alias(r.model, p)].name)
+        .note(fmt::format("write the sum over it: sum({}) ...", r.model[resolve_alias(r.model, p)].name));
     return std::nullopt;
   }
   if (shape.size() > 2) {
@@ -302,9 +303,9 @@ std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId id, Plat
     const auto it = r.names.find(reference->name.text);
     return it != r.names.end() && it->second.kind == SymbolKind::plate ? &reference->name : nullptr;
   };
-  if (const ast::Name* name = is_plate(expr)) return bound_index(r, c, *name, 0, expr.span);
+  if (const ast::Name* name = is_plate(expr)) return resolve_index_var(r, c, *name, 0, expr.span);
   if (const auto* number = std::get_if<ast::Number>(&expr.node)) {
-    const PlateId set = set_of(r.model, axis);
+    const PlateId set = resolve_alias(r.model, axis);
     const std::int64_t from = r.model[set].from;
     if (number->value < static_cast<double>(from) || number->value > 1e15 ||
         number->value != std::floor(number->value)) {
@@ -320,7 +321,7 @@ std::optional<Index> resolve_index(Resolver& r, Context& c, ast::ExprId id, Plat
     const auto* number = std::get_if<ast::Number>(&bare(r.ast, binary->right).node);
     if (shift && name && number && number->value == std::floor(number->value) && number->value < 1e9) {
       const auto offset = static_cast<std::int64_t>(number->value);
-      return bound_index(r, c, *name, binary->op == ast::BinaryOp::add ? offset : -offset, expr.span);
+      return resolve_index_var(r, c, *name, binary->op == ast::BinaryOp::add ? offset : -offset, expr.span);
     }
   }
   if (std::holds_alternative<ast::Reference>(expr.node)) return lookup_index(r, c, id);

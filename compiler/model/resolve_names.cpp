@@ -36,7 +36,7 @@ std::string lower(std::string s) {
 }
 
 /// Returns the name in this language of a function or distribution that another language calls `name`.
-std::optional<std::string> named_elsewhere(const std::string& name) {
+std::optional<std::string> name_in_this_language(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {{"sigmoid", "logistic"},
                                                             {"expit", "logistic"},
                                                             {"inv_logit", "logistic"},
@@ -61,7 +61,7 @@ std::optional<std::string> named_elsewhere(const std::string& name) {
 }
 
 /// Returns how to write a function or distribution of other languages that has no name here.
-std::optional<std::string> written_here(const std::string& name) {
+std::optional<std::string> notation_hint(const std::string& name) {
   constexpr const char* kOrdered = "`observe y[n] ~ Categorical(ordered_logistic(e[n], c))`";
   static const std::map<std::string, const char*> kLines = {
       {"cauchy", "it is `StudentT(df = 1, mean = 0, sd = 1)` here"},
@@ -91,11 +91,12 @@ std::optional<std::string> nearest(const std::string& name, const std::vector<st
 }
 
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates) {
-  if (const auto known = named_elsewhere(name); known && std::ranges::find(candidates, *known) != candidates.end()) {
+  if (const auto known = name_in_this_language(name);
+      known && std::ranges::find(candidates, *known) != candidates.end()) {
     diagnostic.note(fmt::format("its name is '{}' here", *known));
     return;
   }
-  if (const auto line = written_here(name)) {
+  if (const auto line = notation_hint(name)) {
     diagnostic.note(*line);
     return;
   }
@@ -166,11 +167,11 @@ std::optional<std::vector<PlateId>> resolve_axes(Resolver& r, const std::vector<
       ok = false;
       break;
     }
-    const PlateId set = set_of(r.model, *plate);
+    const PlateId set = resolve_alias(r.model, *plate);
     if (const auto parent = r.model[set].parent) {
-      const bool preceded = i > 0 && out[i - 1].valid() && out[i - 1] == set_of(r.model, *parent);
+      const bool preceded = i > 0 && out[i - 1].valid() && out[i - 1] == resolve_alias(r.model, *parent);
       if (!preceded && (i == 0 || out[i - 1].valid())) {
-        const std::string& parent_name = r.model[set_of(r.model, *parent)].name;
+        const std::string& parent_name = r.model[resolve_alias(r.model, *parent)].name;
         r.diagnostics.add(DiagnosticKind::orphan_axis, axes[i].span, axes[i].text, parent_name)
             .note(fmt::format("write {}[{}, {}]", owner, parent_name, axes[i].text));
         ok = false;

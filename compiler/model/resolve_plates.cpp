@@ -72,18 +72,19 @@ void check_definition_cycles(Resolver& r) {
 
 }  // namespace
 
-PlateId set_of(const Model& model, PlateId plate) {
+PlateId resolve_alias(const Model& model, PlateId plate) {
   while (plate.valid() && model[plate].set != plate)
     plate = model[plate].set;
   return plate;
 }
 
 bool unify(Resolver& r, PlateId a, PlateId b) {
-  a = set_of(r.model, a);
-  b = set_of(r.model, b);
+  a = resolve_alias(r.model, a);
+  b = resolve_alias(r.model, b);
   if (a == b) return true;
   const auto anonymous = [&](PlateId p) { return r.model[p].stick.has_value(); };
-  if (anonymous(a) && anonymous(b) && set_of(r.model, *r.model[a].stick) != set_of(r.model, *r.model[b].stick)) {
+  if (anonymous(a) && anonymous(b) &&
+      resolve_alias(r.model, *r.model[a].stick) != resolve_alias(r.model, *r.model[b].stick)) {
     return false;
   }
   if (anonymous(a)) {
@@ -97,7 +98,7 @@ bool unify(Resolver& r, PlateId a, PlateId b) {
   return false;
 }
 
-PlateId longer_plate(Resolver& r, ast::ExprId call, PlateId plate) {
+PlateId extended_plate(Resolver& r, ast::ExprId call, PlateId plate) {
   const auto it = r.longer.find(call);
   if (it != r.longer.end()) return it->second;
   const PlateId id(r.model.plates.size());
@@ -152,7 +153,7 @@ void declare_plates(Resolver& r) {
   for (std::size_t i = 0; i < count; ++i) {
     const ast::PlateDecl* decl = decl_of(r, PlateId(i));
     if (!decl || alias[i] || !decl->parent) continue;
-    if (const auto parent = plate_named(r, *decl->parent)) m.plates[i].parent = set_of(m, *parent);
+    if (const auto parent = plate_named(r, *decl->parent)) m.plates[i].parent = resolve_alias(m, *parent);
   }
   // Do the same with the plates that a plate is nested in.
   for (std::size_t i = 0; i < count; ++i) {
@@ -190,7 +191,7 @@ void resolve_times(Resolver& r) {
     if (!decl || !decl->times || m.plates[i].set != PlateId(i)) continue;
     std::vector<PlateId> axes = {PlateId(i)};
     for (auto p = m.plates[i].parent; p; p = m[*p].parent)
-      axes.insert(axes.begin(), set_of(m, *p));
+      axes.insert(axes.begin(), resolve_alias(m, *p));
     const Symbol* symbol = find(r, decl->times->text);
     if (!symbol) {
       Given given;

@@ -53,12 +53,12 @@ constexpr const char* kSwitched =
 
 /// The context in which an expression is resolved. Inner expressions get a copy with a larger scope.
 struct Context {
-  std::vector<ScopeEntry> scope;          // names of indices; inner ones last
-  LagRule lag = LagRule::none;            // where the expression stands
-  std::vector<BoundId> statement_bounds;  // index variables of the statement
-  std::set<BoundId>* lagged = nullptr;    // collects the index variables that were shifted; may be null
-  int depth = 0;                          // how many expressions contain this one
-  bool constants_only = false;            // only constants and sizes are allowed: values of constants, sizes of plates
+  std::vector<ScopeEntry> scope;                 // names of indices; inner ones last
+  LagRule lag = LagRule::none;                   // where the expression stands
+  std::vector<IndexVarId> statement_index_vars;  // index variables of the statement
+  std::set<IndexVarId>* lagged = nullptr;        // collects the index variables that were shifted; may be null
+  int depth = 0;                                 // how many expressions contain this one
+  bool constants_only = false;  // only constants and sizes are allowed: values of constants, sizes of plates
 };
 
 /// The progress of inferring a variable's header, its type: support, event axes, and the plate of its values. `open`
@@ -120,13 +120,13 @@ void resolve_sizes(Resolver& r);
 void resolve_times(Resolver& r);
 /// Returns the plate that a plate is an alias of, at the end of a chain of aliases; the plate itself if it is none. A
 /// plate that the compiler added may be an alias of a declared one. (resolve_plates.cpp)
-PlateId set_of(const Model& model, PlateId plate);
+PlateId resolve_alias(const Model& model, PlateId plate);
 /// Returns true if two plates are the same index set. A plate that the compiler added is made an alias of the other one
 /// to achieve that, if possible. (resolve_plates.cpp)
 bool unify(Resolver& r, PlateId a, PlateId b);
 /// Returns the plate for the value of a function call that has one element more than its argument over `plate`, such as
 /// stick_breaking(v). The plate is added to the model at the first use. (resolve_plates.cpp)
-PlateId longer_plate(Resolver& r, ast::ExprId call, PlateId plate);
+PlateId extended_plate(Resolver& r, ast::ExprId call, PlateId plate);
 
 /// Infers the types of all variables before their statements are resolved: support, event axes, and the plate of
 /// categories. (infer_types.cpp)
@@ -175,8 +175,8 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
                                                               Diagnostics* diagnostics);
 /// Creates an index variable for each axis of a statement, a potential or a `let`, and makes its name visible in the
 /// context. Returns the index variables. (resolve_distributions.cpp)
-std::vector<BoundId> open_bounds(Resolver& r, Context& c, const std::vector<ast::Name>& names,
-                                 const std::vector<PlateId>& axes);
+std::vector<IndexVarId> make_index_vars(Resolver& r, Context& c, const std::vector<ast::Name>& names,
+                                        const std::vector<PlateId>& axes);
 /// Resolves the bodies of all `let` declarations, all statements `x ~ D(...)`, and all potentials.
 /// (resolve_distributions.cpp)
 void resolve_statements(Resolver& r);

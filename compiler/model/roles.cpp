@@ -11,7 +11,7 @@
 
 namespace lehr::model {
 
-bool is_bound(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::bound; }
+bool is_tangent_point(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::bound; }
 bool is_source(const Variable& v) { return v.auxiliary && v.auxiliary->kind == Auxiliary::Kind::source; }
 
 bool has_children(const Model& m, VariableId variable) {
@@ -29,7 +29,7 @@ bool has_children(const Model& m, VariableId variable) {
   });
 }
 
-std::string not_clamped(const Model& m, VariableId variable) {
+std::string why_not_clamped(const Model& m, VariableId variable) {
   const Variable& v = m[variable];
   for (const std::vector<VariableId>& joint : m.guide.joint) {
     const bool normal = std::ranges::all_of(joint, [&](VariableId x) {

@@ -12,14 +12,14 @@ namespace lehr::model {
 bool has_children(const Model& model, VariableId variable);
 
 /// Returns why a variable cannot be partly observed (Variable::clamped); an empty string if it can.
-std::string not_clamped(const Model& model, VariableId variable);
+std::string why_not_clamped(const Model& model, VariableId variable);
 
 /// Returns how many elements back the statement of a chain refers to: 2 if it mentions `t-2`. That many first elements
 /// are drawn by its `start`.
 std::int64_t lag_of(const Model& model, const Statement& statement);
 
 /// Returns true if the variable is auxiliary: the point at which a local bound touches its function.
-bool is_bound(const Variable& variable);
+bool is_tangent_point(const Variable& variable);
 
 /// Returns true if the variable is auxiliary: it says from which summand of a rate each count came.
 bool is_source(const Variable& variable);

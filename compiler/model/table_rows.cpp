@@ -30,7 +30,7 @@ std::vector<const DataArray*> all_of(const DataArray& first) {
   return out;
 }
 
-void name_by_lines(Binder& b, PlateId plate, std::vector<std::string> names) {
+void set_labels_from_lines(Binder& b, PlateId plate, std::vector<std::string> names) {
   if (names.empty()) return;
   b.out.labels.resize(b.model.plates.size());
   b.out.labels[plate.index()] = std::move(names);
@@ -64,7 +64,7 @@ DataArray take(Dataset& data, Dataset::iterator found, std::size_t k) {
   return out;
 }
 
-std::vector<Column> columns_beside(Binder& b, PlateId plate, const DataArray& ids) {
+std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArray& ids) {
   std::vector<Column> out;
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);
@@ -77,16 +77,17 @@ std::vector<Column> columns_beside(Binder& b, PlateId plate, const DataArray& id
   return out;
 }
 
-std::vector<const DataArray*> tables_of(Binder& b, PlateId plate) {
+std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate) {
   std::vector<const DataArray*> out;
   const auto found = b.data->find(b.model[plate].name);
   if (found == b.data->end()) return out;
   for (const DataArray* ids : all_of(found->second))
-    if (ids->shape.size() == 1 && !ids->values.empty() && !columns_beside(b, plate, *ids).empty()) out.push_back(ids);
+    if (ids->shape.size() == 1 && !ids->values.empty() && !columns_in_table_of(b, plate, *ids).empty())
+      out.push_back(ids);
   return out;
 }
 
-std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_text) {
+std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate, bool by_text) {
   std::vector<const DataArray*> out;
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);
@@ -96,8 +97,8 @@ std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_
   return out;
 }
 
-std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
-  Places out;
+std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
+  ElementRows out;
   for (std::size_t row = 0; row < rows.names.size(); ++row) {
     const double id = ids.values[static_cast<std::size_t>(rows.offsets[row])],
                  at = id - static_cast<double>(outer.from);
@@ -113,12 +114,12 @@ std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& 
   }
   // Elements may also be numbered by other data, by other tables, or by a known size.
   double size = static_cast<double>(out.row.size());
-  for (const DataArray* a : that_name(b, outer.set, false))
+  for (const DataArray* a : arrays_referring_to(b, outer.set, false))
     for (const double v : a->values)
       if (v >= size && v < static_cast<double>(kLargestImplied)) size = v + 1;
-  for (const DataArray* table : tables_of(b, outer.set)) {
+  for (const DataArray* table : id_columns_of(b, outer.set)) {
     DataArray others = *table;
-    read_numbers(others);
+    levels_to_numbers(others);
     for (const double v : others.values) {
       const double at = v - static_cast<double>(outer.from);
       if (others.levels.empty() && at >= size && at < static_cast<double>(kLargestImplied)) size = at + 1;
@@ -133,9 +134,9 @@ std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& 
   return out;
 }
 
-std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
-                              std::vector<std::string> names) {
-  Places out{std::vector<std::optional<std::size_t>>(names.size()), std::move(names)};
+std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
+                                   std::vector<std::string> names) {
+  ElementRows out{std::vector<std::optional<std::size_t>>(names.size()), std::move(names)};
   for (std::size_t row = 0; row < rows.names.size(); ++row) {
     const auto found = std::ranges::find(out.names, rows.names[row]);
     if (found == out.names.end()) {
@@ -148,16 +149,16 @@ std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& id
   return out;
 }
 
-Places by_appearance(Binder& b, const Plate& outer, const Rows& rows) {
-  Places out{{}, rows.names};
+ElementRows elements_from_rows(Binder& b, const Plate& outer, const Rows& rows) {
+  ElementRows out{{}, rows.names};
   for (std::size_t row = 0; row < rows.names.size(); ++row)
     out.row.emplace_back(row);
   std::set<std::string> others;
-  for (const DataArray* a : that_name(b, outer.set, true))
+  for (const DataArray* a : arrays_referring_to(b, outer.set, true))
     others.insert(a->levels.begin(), a->levels.end());
-  for (const DataArray* ids : tables_of(b, outer.set))
+  for (const DataArray* ids : id_columns_of(b, outer.set))
     for (std::size_t line = 0; line < ids->values.size(); ++line)
-      if (!std::isnan(ids->values[line])) others.insert(name_on_line(*ids, line));
+      if (!std::isnan(ids->values[line])) others.insert(entry_text(*ids, line));
   for (const std::string& name : rows.names)
     others.erase(name);
   out.names.insert(out.names.end(), others.begin(), others.end());

@@ -22,7 +22,7 @@ struct Rows {
 };
 
 /// Which group of lines of a table belongs to each element of a plate.
-struct Places {
+struct ElementRows {
   std::vector<std::optional<std::size_t>> row;  // by element: its row; nothing if the table has none
   std::vector<std::string> names;               // by element: its name; empty if elements are numbered
 };
@@ -53,7 +53,7 @@ std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, co
 }
 
 /// Sets the names of a plate's elements to `names`, which the lines of a table have. Does nothing if `names` is empty.
-void name_by_lines(Binder& b, PlateId plate, std::vector<std::string> names);
+void set_labels_from_lines(Binder& b, PlateId plate, std::vector<std::string> names);
 
 /// Several files may have an array of one name, stored as a list in one entry of the data set. Moves number k of that
 /// list (from 0) to the front, and returns the entry.
@@ -72,27 +72,27 @@ struct Column {
 };
 /// Returns the arrays over the plate that are columns of the same table as the id column `ids`, with one line for each
 /// id.
-std::vector<Column> columns_beside(Binder& b, PlateId plate, const DataArray& ids);
+std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArray& ids);
 
 /// Returns the id columns of a plate in the user's data: columns named like the plate, with arrays over the plate in
 /// the same table.
-std::vector<const DataArray*> tables_of(Binder& b, PlateId plate);
+std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate);
 
 /// Returns the data arrays whose values are elements of the plate: those given as text if `by_text`, else those given
 /// as numbers.
-std::vector<const DataArray*> that_name(const Binder& b, PlateId plate, bool by_text);
+std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate, bool by_text);
 
 /// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
 /// no element number. Elements without lines have no group.
-std::optional<Places> by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows);
+std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows);
 
 /// Assigns groups of lines to elements by the name in the id column. `names` are the names that the elements already
 /// have. Reports an id that is none of them.
-std::optional<Places> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
-                              std::vector<std::string> names);
+std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
+                                   std::vector<std::string> names);
 
 /// Makes an element of each group of lines, in the order of the table. Elements without a group follow: those that only
 /// other data name.
-Places by_appearance(Binder& b, const Plate& outer, const Rows& rows);
+ElementRows elements_from_rows(Binder& b, const Plate& outer, const Rows& rows);
 
 }  // namespace lehr::model

@@ -31,16 +31,17 @@ namespace lehr::native {
 
 /// Returns the local arrays of the function of which some access names an element by a constant. Registers hold such
 /// elements best one by one, so no vectors are made of them.
-std::set<loops::BufferId> picked_arrays(const loops::Program& program, const loops::Function& function);
+std::set<loops::BufferId> element_arrays(const loops::Program& program, const loops::Function& function);
 
 /// Lowers one function of a program, or a part of one, to LLVM's IR.
 class FunctionLowering {
  public:
   /// Prepares the lowering of `source` into `function`, whose entry block `builder` stands in. `lanes`: doubles in a
-  /// vector of the target. `spare`: finds loops that may have extra iterations. `picked`: see picked_arrays(). All
+  /// vector of the target. `spare`: finds loops that may have extra iterations. `picked`: see element_arrays(). All
   /// references must outlive this object.
   FunctionLowering(const loops::Program& program, const loops::Function& source, llvm::Function& function,
-                   llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare, const std::set<loops::BufferId>& picked);
+                   llvm::IRBuilderBase& builder, int lanes, TripPadding& spare,
+                   const std::set<loops::BufferId>& picked);
 
   /// Emits the whole function.
   void run();
@@ -75,7 +76,7 @@ class FunctionLowering {
   /// Returns the address of the element at these indices of a buffer that begins at `base`.
   llvm::Value* address(loops::BufferId buffer, const std::vector<loops::ExprId>& indices, llvm::Value* base);
   /// Marks a local array as followed by zeros, and emits the stores of these zeros at the entry.
-  void put_zeros_behind(loops::BufferId local_array);
+  void pad_with_zeros(loops::BufferId local_array);
   /// Emits a load from a buffer; `type` may be a vector.
   llvm::Value* load(loops::BufferId buffer, llvm::Value* address, llvm::Type* type);
   /// Emits a store to a buffer; the value may be a vector.
@@ -86,16 +87,16 @@ class FunctionLowering {
   // ---- parts (lower_parts.cpp) ----
 
   /// Emits a large block as calls of several functions (parts), each with some of its statements.
-  void lower_in_parts(const loops::Block& block);
+  void outline_block(const loops::Block& block);
   /// Emits a rarely executed block as a call of a cold function, which works on copies of small local arrays and slots.
-  void call_rare_part(std::span<const loops::Stmt> statements);
+  void call_cold_outlined(std::span<const loops::Stmt> statements);
   /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
   /// statements can neither fail nor leave a loop. `effort`: a value of kEffort (lower.h).
-  llvm::Value* call_part(std::span<const loops::Stmt> statements, const char* effort);
+  llvm::Value* call_outlined(std::span<const loops::Stmt> statements, const char* effort);
   /// Emits code that leaves the loop or the function if the status of a part is not 0. Null emits nothing.
-  void leave_on(llvm::Value* status);
+  void exit_on(llvm::Value* status);
   /// Emits the body of a part: binds its arguments, in the order of passed(), and lowers its statements.
-  void run_part(std::span<const loops::Stmt> statements, const Uses& uses, const FunctionLowering& caller);
+  void lower_outlined(std::span<const loops::Stmt> statements, const Uses& uses, const FunctionLowering& caller);
   /// Returns the arguments that a part gets after the four tables: local arrays, then scalars declared outside of it.
   std::vector<llvm::Value*> passed(const Uses& uses) const;
 
@@ -130,7 +131,7 @@ class FunctionLowering {
   /// Emits `and` or `or`. Other operations throw std::logic_error.
   llvm::Value* on_bools(loops::BinaryOp op, llvm::Value* a, llvm::Value* b);
   /// Returns an address equal to `base` that LLVM cannot recognise as equal, so that loads from it are not merged.
-  llvm::Value* another_address(llvm::Value* base);
+  llvm::Value* laundered_address(llvm::Value* base);
   /// Emits exp(digamma(x) + c) as one call if the exponent has that form, with or without c; null otherwise.
   llvm::Value* exp_of_digamma(loops::ExprId exponent);
   /// Emits a call of a special function; it is inlined later unless the function at hand is optimised little.
@@ -141,7 +142,7 @@ class FunctionLowering {
   // ---- statements (lower_statements.cpp) ----
 
   /// Returns true if the statement is outside of loops, does little work, and uses no local arrays.
-  bool is_little(const loops::Stmt& statement) const;
+  bool is_cheap(const loops::Stmt& statement) const;
   /// Emits the statements of a block; in parts if there are many.
   void lower(const loops::Block& block);
   /// Emits a loop in the form that shape_of() chooses: unrolled, as vectors, or as a loop with hints for LLVM.
@@ -204,12 +205,12 @@ class FunctionLowering {
   /// Emits a loop as straight code on vectors of `width` iterations.
   void lower_as_vectors(const loops::For& node, std::int64_t trips, int width);
   /// Returns true if the last index depends on the index of the loop that is emitted as vectors.
-  bool is_of_turn(const std::vector<loops::ExprId>& indices) const;
+  bool varies_by_lane(const std::vector<loops::ExprId>& indices) const;
   /// Switches between evaluating values (vectors over the lanes) and addresses (of the first lane), with a cache of
   /// evaluated expressions for each.
-  void switch_place();
+  void switch_address_mode();
   /// Returns the vector of the loop's index in all lanes: first, first + 1, ...
-  llvm::Value* numbers_of_turns();
+  llvm::Value* lane_indices();
   /// Begins vector accumulators for the scalars that the body adds to.
   void begin_sums(const loops::Block& body);
   /// Adds a value to the vector accumulator of a scalar.
@@ -219,39 +220,40 @@ class FunctionLowering {
   /// Emits the multiplication of two reals and returns the product.
   llvm::Value* product(llvm::Value* a, llvm::Value* b);
   /// Returns the vector type with one element for each lane of the loop.
-  llvm::Type* lanes_of_turns(llvm::Type* element) const;
+  llvm::Type* lane_vector_type(llvm::Type* element) const;
   /// If one of two values is a vector and the other is not, repeats the other in all lanes.
-  void make_alike(llvm::Value*& a, llvm::Value*& b);
+  void broadcast_scalar(llvm::Value*& a, llvm::Value*& b);
 
-  const loops::Program& program_;            // the program that the function belongs to
-  const loops::Function& source_;            // the function that is lowered
-  llvm::Function& function_;                 // what it is lowered to, or the part of it
-  llvm::IRBuilderBase& b_;                   // emits instructions
-  llvm::Module& module_;                     // the module of the function
-  int lanes_;                                // doubles in a vector of the target
-  SpareTurns& spare_;                        // finds loops that may have extra iterations
-  const std::set<loops::BufferId>& picked_;  // arrays of which no vectors are made (picked_arrays())
-  bool little_;                              // true where code is optimised little: nothing is copied or inlined
+  const loops::Program& program_;                    // the program that the function belongs to
+  const loops::Function& source_;                    // the function that is lowered
+  llvm::Function& function_;                         // what it is lowered to, or the part of it
+  llvm::IRBuilderBase& b_;                           // emits instructions
+  llvm::Module& module_;                             // the module of the function
+  int lanes_;                                        // doubles in a vector of the target
+  TripPadding& spare_;                               // finds loops that may have extra iterations
+  const std::set<loops::BufferId>& element_arrays_;  // arrays of which no vectors are made (element_arrays())
+  bool low_tier_;  // true where code is optimised little: nothing is copied or inlined
 
   std::unordered_map<loops::ScalarId, llvm::Value*> values_;  // value of a scalar, or the stack slot of a mutable one
   std::unordered_set<loops::ScalarId> is_slot_;               // scalars whose entry in values_ is a slot
   std::vector<llvm::Value*> buffers_;  // by buffer: address of the first element; null if it is not used here
-  std::unordered_map<llvm::Value*, llvm::Value*> other_addresses_;  // results of another_address(), by address
-  std::vector<llvm::Value*> sizes_;                                 // by size: its value if it is read at run time
-  std::vector<bool> is_local_array_;                                // by buffer: whether it is a local array
-  std::vector<llvm::MDNode*> own_scope_;                            // by buffer: the alias scope of its accesses
+  std::unordered_map<llvm::Value*, llvm::Value*> laundered_addresses_;  // results of laundered_address(), by address
+  std::vector<llvm::Value*> sizes_;                                     // by size: its value if it is read at run time
+  std::vector<bool> is_local_array_;                                    // by buffer: whether it is a local array
+  std::vector<llvm::MDNode*> own_scope_;                                // by buffer: the alias scope of its accesses
   std::vector<llvm::MDNode*> other_scopes_;     // by buffer: the alias scopes of other buffers that are stored to
   std::unordered_set<loops::ScalarId> shared_;  // scalars that one part declares and another uses, in slots
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // values of expressions within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // where a `break` from the innermost loop goes
-  loops::ScalarId turn_;   // index of the loop that is emitted as vectors; invalid outside of one
-  unsigned width_ = 0;     // iterations of that loop in a vector
-  bool is_place_ = false;  // true while an address is evaluated: expressions are those of the first lane
-  std::unordered_map<loops::ExprId, llvm::Value*> evaluated_elsewhere_;  // the cache that switch_place() swaps in
-  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;     // four vector accumulators for each scalar
-  const loops::For* together_ = nullptr;  // the loop around whose iterations run together (For::side_by_side)
-  std::set<std::pair<loops::BufferId, std::int64_t>> ahead_;  // rows that are prefetched for its next group already
-  llvm::MDNode* access_group_ = nullptr;                      // accesses of the innermost parallel loop
+  loops::ScalarId turn_;     // index of the loop that is emitted as vectors; invalid outside of one
+  unsigned width_ = 0;       // iterations of that loop in a vector
+  bool in_address_ = false;  // true while an address is evaluated: expressions are those of the first lane
+  std::unordered_map<loops::ExprId, llvm::Value*> other_evaluated_;   // the cache that switch_address_mode() swaps in
+  std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;  // four vector accumulators for each scalar
+  const loops::For* grouped_loop_ = nullptr;  // the loop around whose iterations run together (For::side_by_side)
+  std::set<std::pair<loops::BufferId, std::int64_t>>
+      prefetched_;                        // rows that are prefetched for its next group already
+  llvm::MDNode* access_group_ = nullptr;  // accesses of the innermost parallel loop
 };
 
 }  // namespace lehr::native

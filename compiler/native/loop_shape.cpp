@@ -262,7 +262,7 @@ class Work {
 
 }  // namespace
 
-LoopShape shape_of(const Program& program, const For& loop, int lanes, SpareTurns* spare) {
+LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPadding* spare) {
   LoopShape shape;
   shape.trips = trip_count(program, loop);
   const Measure body = measure(program, loop.body, lanes);
@@ -316,8 +316,8 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
     auto [it, inserted] = out.buffers.try_emplace(buffer, stored);
     it->second = it->second || stored;
   };
-  const auto on_scalar = [&](ScalarId scalar, loops::Mention how) {
-    (how == loops::Mention::declared ? declared : out.scalars).insert(scalar);
+  const auto on_scalar = [&](ScalarId scalar, loops::ScalarUse how) {
+    (how == loops::ScalarUse::declared ? declared : out.scalars).insert(scalar);
   };
   Walk walk{program, [](ExprId) {}, on_buffer, on_scalar};
   if (!large_blocks) walk.largest_block = kWholeBlock;
@@ -329,18 +329,18 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
   return out;
 }
 
-bool does_little(const Program& program, std::size_t function) {
+bool is_cheap_code(const Program& program, std::size_t function) {
   if (program.functions[function].cold) return true;
   std::optional<std::int64_t> turns;
   for (const Function& f : program.functions) {
-    for (const Phase& phase : f.phases)
+    for (const ParallelRegion& phase : f.phases)
       if (phase.function == function) turns = literal(program, phase.turns);
   }
   const auto nodes = Work(program, program.functions[function], turns).of(program.functions[function].body);
   return nodes && *nodes <= kLittleWork;
 }
 
-bool does_little(const Program& program, const Stmt& statement) {
+bool is_cheap_code(const Program& program, const Stmt& statement) {
   const auto nodes = Work(program).of({&statement, 1});
   return nodes && *nodes <= kLittleOfStatement;
 }

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "compiler/loops/loops.h"
-#include "compiler/native/spare_turns.h"
+#include "compiler/native/padded_trips.h"
 #include "runtime/threshold.h"
 
 namespace lehr::native {
@@ -32,7 +32,7 @@ constexpr int lanes_of(loops::Type element, int lanes) { return element == loops
 
 /// Returns how the loop is to be emitted. `lanes`: doubles in a vector of the target. If `spare` is given, an innermost
 /// loop may get extra iterations that change nothing (spare_turns.h).
-LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, SpareTurns* spare = nullptr);
+LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, TripPadding* spare = nullptr);
 
 /// Returns the shape without what makes code larger, for code that is optimised little: no copies of the body except
 /// for a loop of one vector or one iteration, and no tail. `lanes`: doubles in a vector of the target.
@@ -59,10 +59,10 @@ Uses uses_of(const loops::Program& program, std::span<const loops::Stmt> stateme
 
 /// Returns true if function number `function` of the program is optimised little: it is cold, or a call evaluates at
 /// most 64,000 nodes whatever the data are, which takes some microseconds.
-bool does_little(const loops::Program& program, std::size_t function);
+bool is_cheap_code(const loops::Program& program, std::size_t function);
 
 /// Returns true if one execution of the statement evaluates at most 6,400 nodes whatever the data are.
-bool does_little(const loops::Program& program, const loops::Stmt& statement);
+bool is_cheap_code(const loops::Program& program, const loops::Stmt& statement);
 
 /// Returns the number of statements in the block and in all blocks inside it.
 std::size_t statement_count(const loops::Block& block);

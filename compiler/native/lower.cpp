@@ -109,7 +109,7 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
       function->setName(outer->getName() + ".flushed");
       call_flushing(*outer, *function, target.getTargetTriple());
     }
-    if (does_little(program, k)) function->addFnAttr(kEffort, kLittle);
+    if (is_cheap_code(program, k)) function->addFnAttr(kTier, kLittle);
     // LLVM prefers 256 bits on most AVX-512 machines, with which loops full of arithmetic take 1.4 to 1.8 times as
     // long.
     if (wide) function->addFnAttr("prefer-vector-width", "512");
@@ -122,15 +122,15 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
     flags.setAllowContract(true);
     builder.setFastMathFlags(flags);
     const int lanes = wide ? 8 : 4;
-    SpareTurns spare(program, source, lanes);
-    const std::set<BufferId> picked = picked_arrays(program, source);
+    TripPadding spare(program, source, lanes);
+    const std::set<BufferId> picked = element_arrays(program, source);
     FunctionLowering(program, source, *function, builder, lanes, spare, picked).run();
   }
 }
 
 FunctionLowering::FunctionLowering(const loops::Program& program, const loops::Function& source,
-                                   llvm::Function& function, llvm::IRBuilderBase& builder, int lanes, SpareTurns& spare,
-                                   const std::set<BufferId>& picked)
+                                   llvm::Function& function, llvm::IRBuilderBase& builder, int lanes,
+                                   TripPadding& spare, const std::set<BufferId>& picked)
     : program_(program),
       source_(source),
       function_(function),
@@ -138,8 +138,8 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
       module_(*function.getParent()),
       lanes_(lanes),
       spare_(spare),
-      picked_(picked),
-      little_(function.getFnAttribute(kEffort).getValueAsString() == kLittle),
+      element_arrays_(picked),
+      low_tier_(function.getFnAttribute(kTier).getValueAsString() == kLittle),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
       is_local_array_(program.buffers.size()),
@@ -158,8 +158,8 @@ void FunctionLowering::run() {
   if (source_.body.size() <= kWholeBlock) bind_buffers(uses_of(program_, source_.body, false));
   lower(source_.body);
   b_.CreateRet(b_.getInt32(0));
-  for (BufferId local : spare_.zero_behind())
-    put_zeros_behind(local);
+  for (BufferId local : spare_.zero_padded())
+    pad_with_zeros(local);
 }
 
 llvm::Type* FunctionLowering::type(loops::Type type) const {
@@ -229,7 +229,7 @@ llvm::Value* FunctionLowering::bind_local_array(const loops::Buffer& array) {
   return slot;
 }
 
-void FunctionLowering::put_zeros_behind(BufferId local_array) {
+void FunctionLowering::pad_with_zeros(BufferId local_array) {
   auto* slot = llvm::cast<llvm::AllocaInst>(buffers_[local_array.index()]);
   const loops::Buffer& array = program_[local_array];
   const std::int64_t extent = program_[array.axes[0]].constant;
@@ -325,15 +325,15 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices, llvm::Value* base) {
   // In a vectorised loop the address is that of the first lane, so indices are evaluated as scalars.
-  const bool of_lanes = turn_.valid() && !is_place_;
-  if (of_lanes) switch_place();
+  const bool of_lanes = turn_.valid() && !in_address_;
+  if (of_lanes) switch_address_mode();
   llvm::Value* at = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
     llvm::Value* index = eval(indices[axis]);
     if (at) at = b_.CreateMul(at, stored_extent(id, axis), "", true, true);
     at = at ? b_.CreateAdd(at, index, "", true, true) : index;
   }
-  if (of_lanes) switch_place();
+  if (of_lanes) switch_address_mode();
   return at ? element(id, at, base) : base;
 }
 

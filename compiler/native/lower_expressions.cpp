@@ -30,7 +30,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Const
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& node) {
-  if (node.scalar == turn_ && !is_place_) return numbers_of_turns();
+  if (node.scalar == turn_ && !in_address_) return lane_indices();
   llvm::Value* value = values_.at(node.scalar);
   return is_slot_.contains(node.scalar) ? b_.CreateLoad(type(expr.type), value) : value;
 }
@@ -39,15 +39,15 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& no
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
   llvm::Value* base = buffers_[node.buffer.index()];
-  if (node.again && !little_) base = another_address(base);
+  if (node.again && !low_tier_) base = laundered_address(base);
   llvm::Type* element = type(program_[node.buffer].element);
   return load(node.buffer, address(node.buffer, node.indices, base),
-              is_of_turn(node.indices) ? lanes_of_turns(element) : element);
+              varies_by_lane(node.indices) ? lane_vector_type(element) : element);
 }
 
 /// launder.invariant.group returns its argument, but LLVM may not assume that the two are equal.
-llvm::Value* FunctionLowering::another_address(llvm::Value* base) {
-  llvm::Value*& other = other_addresses_[base];
+llvm::Value* FunctionLowering::laundered_address(llvm::Value* base) {
+  llvm::Value*& other = laundered_addresses_[base];
   if (!other) {
     auto* definition = llvm::dyn_cast<llvm::Instruction>(base);
     llvm::BasicBlock& entry = function_.getEntryBlock();
@@ -82,7 +82,7 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
     return nullptr;
   }
   llvm::Value* at = eval(x);
-  make_alike(at, shift);
+  broadcast_scalar(at, shift);
   return call_special(exp_digamma_function(module_, shift->getType()), {at, shift});
 }
 
@@ -90,7 +90,7 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
 /// caller, because arguments in vector registers depend on that.
 llvm::Value* FunctionLowering::call_special(llvm::Function* function, llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::CallInst* call = b_.CreateCall(function, arguments);
-  if (!little_) return call;
+  if (!low_tier_) return call;
   call->setIsNoInline();
   for (const char* attribute : {"target-cpu", "target-features", "prefer-vector-width"}) {
     if (const llvm::Attribute own = function_.getFnAttribute(attribute); own.isValid()) function->addFnAttr(own);
@@ -136,7 +136,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Unary
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Binary& node) {
   llvm::Value* a = eval(node.left);
   llvm::Value* b = eval(node.right);
-  make_alike(a, b);
+  broadcast_scalar(a, b);
   switch (program_[node.left].type) {
     case loops::Type::f64:
     case loops::Type::f32:
@@ -216,8 +216,8 @@ llvm::Value* FunctionLowering::on_bools(BinaryOp op, llvm::Value* a, llvm::Value
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Select& node) {
   llvm::Value* condition = eval(node.condition);
   llvm::Value *if_true = eval(node.if_true), *if_false = eval(node.if_false);
-  if (condition->getType()->isVectorTy()) make_alike(condition, if_true);
-  make_alike(if_true, if_false);
+  if (condition->getType()->isVectorTy()) broadcast_scalar(condition, if_true);
+  broadcast_scalar(if_true, if_false);
   return b_.CreateSelect(condition, if_true, if_false);
 }
 

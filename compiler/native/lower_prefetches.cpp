@@ -37,12 +37,12 @@ std::int64_t bytes_of_row(const loops::Program& p, loops::BufferId table) {
 }
 
 /// Finds the rows of tables that each iteration of a loop reads or adds to.
-class Rows {
+class NamedRows {
  public:
-  Rows(const loops::Program& p, const loops::For& turns) : p_(p), turns_(turns) {
+  NamedRows(const loops::Program& p, const loops::For& turns) : p_(p), turns_(turns) {
     loops::Walk walk{p, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
-                     [&](loops::ScalarId s, loops::Mention how) {
-                       if (how != loops::Mention::read) inside_.insert(s);
+                     [&](loops::ScalarId s, loops::ScalarUse how) {
+                       if (how != loops::ScalarUse::read) inside_.insert(s);
                      }};
     walk.block(turns.body);
     if (!walk.stops) of(turns.body);
@@ -81,15 +81,15 @@ class Rows {
       at = value->second;
     }
     const auto* row = std::get_if<loops::Load>(&p_[at].node);
-    if (!row || p_[row->buffer].role != loops::Role::data || !is_of_turn(*row)) return;
+    if (!row || p_[row->buffer].role != loops::Role::data || !is_of_iteration(*row)) return;
     found_[{table, at}] |= stored;
   }
   /// Returns true if the index is that of the iteration: it depends on the loop's index and on nothing that the body
   /// changes.
-  bool is_of_turn(const loops::Load& row) const {
+  bool is_of_iteration(const loops::Load& row) const {
     bool turn = false, changes = false;
     loops::Walk walk{p_, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
-                     [&](loops::ScalarId s, loops::Mention) {
+                     [&](loops::ScalarId s, loops::ScalarUse) {
                        turn = turn || s == turns_.index;
                        changes = changes || inside_.contains(s);
                      }};
@@ -146,7 +146,7 @@ void FunctionLowering::prefetch(llvm::Value* first, std::int64_t bytes, bool to_
 
 void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end) {
   if (turns.step != 1 || std::holds_alternative<loops::ConstI>(program_[turns.end].node)) return;
-  const Rows rows(program_, turns);
+  const NamedRows rows(program_, turns);
   // Tables that are only read stay in the cache, so they are fetched only if others are added to.
   if (std::ranges::none_of(rows.found(), [](const auto& row) { return row.second; })) return;
   // A large body is emitted as functions of their own, and only these have the addresses of its arrays.
@@ -171,14 +171,14 @@ void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index
 }
 
 void FunctionLowering::prefetch_next(const loops::For& along, llvm::Value* index) {
-  if (!together_) return;
+  if (!grouped_loop_) return;
   const auto number = [&](std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); };
-  for (const auto& [data, turns] : rows_along(program_, *together_, along)) {
+  for (const auto& [data, turns] : rows_along(program_, *grouped_loop_, along)) {
     // The rows of a group are contiguous. An iteration that reads one column of them fetches as many bytes of the next
     // group.
     const std::int64_t bytes = static_cast<std::int64_t>(turns.size()) * loops::bytes_of(program_[data].element);
-    if (bytes < kLine || !ahead_.insert({data, *turns.begin()}).second) continue;
-    llvm::Value* next = b_.CreateAdd(values_.at(together_->index), number(together_->step + *turns.begin()));
+    if (bytes < kLine || !prefetched_.insert({data, *turns.begin()}).second) continue;
+    llvm::Value* next = b_.CreateAdd(values_.at(grouped_loop_->index), number(grouped_loop_->step + *turns.begin()));
     llvm::Value* base = buffers_[data.index()];
     if (!base) continue;
     llvm::Value* offset =

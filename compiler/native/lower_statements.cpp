@@ -16,20 +16,20 @@ llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
 }
 
 // Local arrays are excluded because other statements may have them in registers.
-bool FunctionLowering::is_little(const loops::Stmt& statement) const {
-  if (loop_exit_ || turn_.valid() || !does_little(program_, statement)) return false;
+bool FunctionLowering::is_cheap(const loops::Stmt& statement) const {
+  if (loop_exit_ || turn_.valid() || !is_cheap_code(program_, statement)) return false;
   return std::ranges::none_of(uses_of(program_, {&statement, 1}, true).buffers,
                               [&](const auto& use) { return is_local_array_[use.first.index()]; });
 }
 
 void FunctionLowering::lower(const loops::Block& block) {
-  if (block.size() > kWholeBlock) return lower_in_parts(block);
+  if (block.size() > kWholeBlock) return outline_block(block);
   for (const loops::Stmt& statement : block) {
     evaluated_.clear();
-    evaluated_elsewhere_.clear();
-    const bool all = std::exchange(little_, little_ || is_little(statement));
+    other_evaluated_.clear();
+    const bool all = std::exchange(low_tier_, low_tier_ || is_cheap(statement));
     std::visit([&](const auto& node) { lower(node); }, statement.node);
-    little_ = all;
+    low_tier_ = all;
   }
   evaluated_.clear();
 }
@@ -102,13 +102,13 @@ void FunctionLowering::emit_unrolled(const loops::For& node, std::int64_t begin,
 
 void FunctionLowering::lower(const loops::For& node) {
   if (const auto transpose = transpose_of(node)) return lower(*transpose);
-  if (node.side_by_side) {
-    together_ = &node;
-    ahead_.clear();
+  if (node.vectorised) {
+    grouped_loop_ = &node;
+    prefetched_.clear();
   }
-  LoopShape shape = shape_of(program_, node, lanes_, little_ ? nullptr : &spare_);
+  LoopShape shape = shape_of(program_, node, lanes_, low_tier_ ? nullptr : &spare_);
   if (const int width = width_of(node, shape)) return lower_as_vectors(node, *shape.trips, width);
-  if (little_) shape = small(shape, lanes_);
+  if (low_tier_) shape = small(shape, lanes_);
   shape.masked = shape.masked && loop_exit_;  // only in inner loops: a loop over all items is long
   if (shape.unroll_now) {
     const auto begin = std::get<loops::ConstI>(program_[node.begin].node).value;
@@ -160,7 +160,7 @@ void FunctionLowering::lower(const loops::Accumulate& node) {
 void FunctionLowering::lower(const loops::Store& node) {
   llvm::Value* value = eval(node.value);
   llvm::Value* at = address(node.buffer, node.indices);
-  if (is_of_turn(node.indices) && !value->getType()->isVectorTy()) value = b_.CreateVectorSplat(width_, value);
+  if (varies_by_lane(node.indices) && !value->getType()->isVectorTy()) value = b_.CreateVectorSplat(width_, value);
   store(node.buffer, at, node.accumulate ? sum(load(node.buffer, at, value->getType()), value) : value);
 }
 
@@ -179,10 +179,10 @@ void FunctionLowering::lower(const loops::Fill& node) {
   LoopShape shape;
   if (known_count) shape.trips = known_count->getSExtValue();
   if (shape.trips == 0) return;
-  if (shape.trips == 1 && function_.hasFnAttribute(kEffort)) return store(node.buffer, base, value);
+  if (shape.trips == 1 && function_.hasFnAttribute(kTier)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;
   const int lanes = lanes_of(program_[node.buffer].element, lanes_);
-  if (shape.unroll_later && !little_ && *shape.trips % lanes == 0) {
+  if (shape.unroll_later && !low_tier_ && *shape.trips % lanes == 0) {
     value = b_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
     for (std::int64_t k = 0; k < *shape.trips; k += lanes)
       store(node.buffer, element(node.buffer, b_.getInt64(static_cast<std::uint64_t>(k)), base), value);
@@ -198,7 +198,7 @@ void FunctionLowering::lower(const loops::If& node) {
   llvm::BasicBlock* after = new_block("after");
   b_.CreateCondBr(eval(node.condition), then_block, else_block ? else_block : after);
   b_.SetInsertPoint(then_block);
-  if (node.rare && !little_) call_rare_part(node.then_block);
+  if (node.rare && !low_tier_) call_cold_outlined(node.then_block);
   else lower(node.then_block);
   b_.CreateBr(after);
   if (else_block) {

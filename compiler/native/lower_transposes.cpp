@@ -20,10 +20,10 @@ constexpr int kLanes = 8;
 /// The least trip count of the outer loop of a nest that is emitted as squares.
 constexpr Threshold<std::int64_t> kFewest("native.lower_transposes.fewest", 2);
 /// The rows of a square, as vectors.
-using Rows = std::array<llvm::Value*, kLanes>;
+using SquareRows = std::array<llvm::Value*, kLanes>;
 
 /// Transposes a square: element i of row l becomes element l of row i.
-void transpose(llvm::IRBuilderBase& b, Rows& rows) {
+void transpose(llvm::IRBuilderBase& b, SquareRows& rows) {
   // Stage s exchanges off-diagonal blocks of 2^s x 2^s between rows that are 2^s apart.
   constexpr std::array<std::array<int, kLanes>, 6> kHalves = {{{0, 8, 2, 10, 4, 12, 6, 14},
                                                                {1, 9, 3, 11, 5, 13, 7, 15},
@@ -115,7 +115,7 @@ void FunctionLowering::lower(const Transpose& t) {
       return across ? std::pair(first, turn + r) : std::pair(first + r, turn);
     };
     const auto width = static_cast<unsigned>(count);
-    Rows rows;
+    SquareRows rows;
     rows.fill(llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
     for (std::int64_t r = 0; r < (t.to_rows ? count : kLanes); ++r) {
       const auto [k, l] = place(!t.to_rows, r);

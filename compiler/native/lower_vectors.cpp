@@ -1,7 +1,7 @@
 // Loops that are emitted as vectors by the lowering, without LLVM's vectoriser.
 // The iterations of such a loop are one whole vector, or a few. LLVM's vectoriser would make the same code, but analyse
-// and copy the loop first. The lane loops of the vectoriser of Loops (compiler/passes/side_by_side.h) are of this kind.
-// An expression that is the same in all lanes stays a scalar until it meets a vector (make_alike()).
+// and copy the loop first. The lane loops of the vectoriser of Loops (compiler/passes/vectorised.h) are of this kind.
+// An expression that is the same in all lanes stays a scalar until it meets a vector (broadcast_scalar()).
 #include <llvm/IR/IRBuilder.h>
 
 #include <algorithm>
@@ -16,17 +16,17 @@ namespace {
 using namespace loops;
 
 /// Tests whether each statement of a loop can be emitted as vectors.
-class Turns {
+class VectorCheck {
  public:
-  /// `picked`: arrays of which no vectors are to be made (picked_arrays()).
-  Turns(const Program& program, const For& loop, const std::set<BufferId>& picked)
-      : program_(program), picked_(picked), index_(loop.index), own_{loop.index} {}
+  /// `picked`: arrays of which no vectors are to be made (element_arrays()).
+  VectorCheck(const Program& program, const For& loop, const std::set<BufferId>& picked)
+      : program_(program), element_arrays_(picked), index_(loop.index), own_{loop.index} {}
 
   /// Returns true if all statements can, and no sum is read inside the loop.
   bool are_lanes(const Block& body) {
     bool good = std::ranges::all_of(body, [&](const Stmt& s) { return is_lane(s); });
-    const auto on_scalar = [&](ScalarId s, Mention how) {
-      good = good && (how != Mention::read || !sums_.contains(s));
+    const auto on_scalar = [&](ScalarId s, ScalarUse how) {
+      good = good && (how != ScalarUse::read || !sums_.contains(s));
     };
     Walk{program_, [](ExprId) {}, [](BufferId, bool) {}, on_scalar}.block(body);
     return good;
@@ -61,7 +61,7 @@ class Turns {
   bool is_place(BufferId buffer, const std::vector<ExprId>& at) const {
     if (at.empty()) return true;
     if (std::any_of(at.begin(), at.end() - 1, [&](ExprId e) { return varies(e); })) return false;
-    return !varies(at.back()) || (runs_along(at.back()) && !picked_.contains(buffer));
+    return !varies(at.back()) || (runs_along(at.back()) && !element_arrays_.contains(buffer));
   }
 
   /// Returns true if the expression can be evaluated for a vector of iterations.
@@ -76,14 +76,14 @@ class Turns {
   }
 
   const Program& program_;
-  const std::set<BufferId>& picked_;
+  const std::set<BufferId>& element_arrays_;
   const ScalarId index_;
   std::set<ScalarId> own_, sums_;  // scalars that depend on the index; scalars that the loop adds to
 };
 
 }  // namespace
 
-std::set<BufferId> picked_arrays(const Program& program, const Function& function) {
+std::set<BufferId> element_arrays(const Program& program, const Function& function) {
   const std::set<BufferId> own(function.local_arrays.begin(), function.local_arrays.end());
   std::set<BufferId> out;
   const auto on_place = [&](BufferId b, const std::vector<ExprId>& at) {
@@ -109,7 +109,7 @@ int FunctionLowering::width_of(const For& node, const LoopShape& shape) const {
   const bool only_adds =
       std::ranges::none_of(node.body, [](const Stmt& s) { return std::holds_alternative<Store>(s.node); });
   if (!few || node.body.size() > kWholeBlock || !(shape.parallel || only_adds)) return 0;
-  return Turns(program_, node, picked_).are_lanes(node.body) ? width : 0;
+  return VectorCheck(program_, node, element_arrays_).are_lanes(node.body) ? width : 0;
 }
 
 void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int width) {
@@ -127,17 +127,17 @@ void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int
   end_sums();
 }
 
-bool FunctionLowering::is_of_turn(const std::vector<ExprId>& indices) const {
+bool FunctionLowering::varies_by_lane(const std::vector<ExprId>& indices) const {
   return turn_.valid() && !indices.empty() && mentions(program_, indices.back(), {turn_});
 }
 
 // The address of a vector is that of its first lane.
-void FunctionLowering::switch_place() {
-  is_place_ = !is_place_;
-  evaluated_.swap(evaluated_elsewhere_);
+void FunctionLowering::switch_address_mode() {
+  in_address_ = !in_address_;
+  evaluated_.swap(other_evaluated_);
 }
 
-llvm::Value* FunctionLowering::numbers_of_turns() {
+llvm::Value* FunctionLowering::lane_indices() {
   llvm::Value* first = b_.CreateVectorSplat(width_, values_.at(turn_));
   return b_.CreateNSWAdd(first, b_.CreateStepVector(first->getType()));
 }
@@ -148,7 +148,7 @@ void FunctionLowering::begin_sums(const Block& body) {
     const auto* x = std::get_if<Accumulate>(&s.node);
     if (!x || lane_sums_.contains(x->scalar)) continue;
     llvm::Type* element = type(program_[x->scalar].type);
-    llvm::Value* zero = llvm::Constant::getNullValue(lanes_of_turns(element));
+    llvm::Value* zero = llvm::Constant::getNullValue(lane_vector_type(element));
     llvm::Value* before = b_.CreateLoad(element, values_.at(x->scalar));
     lane_sums_[x->scalar] = {b_.CreateInsertElement(zero, before, std::uint64_t{0}), zero, zero, zero};
   }
@@ -156,7 +156,7 @@ void FunctionLowering::begin_sums(const Block& body) {
 
 void FunctionLowering::add_to_lanes(ScalarId scalar, llvm::Value* value) {
   llvm::Value*& lanes = lane_sums_.at(scalar).front();
-  make_alike(lanes, value);
+  broadcast_scalar(lanes, value);
   lanes = sum(lanes, value);
 }
 
@@ -181,11 +181,11 @@ llvm::Value* FunctionLowering::product(llvm::Value* a, llvm::Value* b) {
   return value;
 }
 
-llvm::Type* FunctionLowering::lanes_of_turns(llvm::Type* element) const {
+llvm::Type* FunctionLowering::lane_vector_type(llvm::Type* element) const {
   return llvm::FixedVectorType::get(element, width_);
 }
 
-void FunctionLowering::make_alike(llvm::Value*& a, llvm::Value*& b) {
+void FunctionLowering::broadcast_scalar(llvm::Value*& a, llvm::Value*& b) {
   const bool wide = a->getType()->isVectorTy();
   if (wide == b->getType()->isVectorTy()) return;
   llvm::Value*& narrow = wide ? b : a;

@@ -100,7 +100,7 @@ constexpr const char* kInside = "lehr-code";
 
 /// Returns true if the name is that of an entry (key and `.code`), or of one that is being written (key, `.` and six
 /// characters).
-bool is_own(std::string_view name) {
+bool is_entry_name(std::string_view name) {
   constexpr std::string_view kKey = "00000000-0000-0000-0000-000000000000", kHex = "0123456789abcdef";
   if (name.size() <= kKey.size()) return false;
   for (std::size_t k = 0; k < kKey.size(); ++k)
@@ -133,7 +133,7 @@ std::vector<std::string> names_in(int folder) {
 /// Returns true if the folder is private to this user and has nothing but entries in it.
 bool is_own_folder(int folder) {
   struct stat about = {};
-  return ::fstat(folder, &about) == 0 && is_private(about) && std::ranges::all_of(names_in(folder), is_own);
+  return ::fstat(folder, &about) == 0 && is_private(about) && std::ranges::all_of(names_in(folder), is_entry_name);
 }
 
 /// Opens a folder inside another one; links are not followed.
@@ -188,7 +188,7 @@ bool write_all(int file, std::string_view bytes) {
 }
 
 /// Returns a random name for an entry that is being written.
-std::string unfinished(const std::string& key) {
+std::string temporary_name(const std::string& key) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
   std::string out = key + ".";
@@ -198,7 +198,7 @@ std::string unfinished(const std::string& key) {
 }
 
 /// If the entries have more than `most` bytes, removes the oldest ones until half of that is left.
-void make_room(int folder, std::uintmax_t most) {
+void evict_oldest(int folder, std::uintmax_t most) {
   struct File {
     std::pair<std::int64_t, std::int64_t> used;  // time of the last use, in seconds and nanoseconds
     std::uintmax_t size;
@@ -209,7 +209,7 @@ void make_room(int folder, std::uintmax_t most) {
   for (const std::string& name : names_in(folder)) {
     struct stat about = {};
     const bool is_there = ::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!is_there || !is_own(name) || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) continue;
+    if (!is_there || !is_entry_name(name) || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) continue;
     files.push_back({{about.st_mtim.tv_sec, about.st_mtim.tv_nsec}, static_cast<std::uintmax_t>(about.st_size), name});
     all += files.back().size;
   }
@@ -251,14 +251,14 @@ void ObjectCache::keep(const std::string& key, std::string_view object) const {
   if (key.empty() || object.size() > most_) return;
   const Descriptor folder = open_cache(folder_, true);
   if (!folder.ok()) return;
-  const std::string beside = unfinished(key);
+  const std::string beside = temporary_name(key);
   const Descriptor file(
       ::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file.ok()) return;
   const bool kept = write_all(file, digest({key, object})) && write_all(file, object) &&
                     ::renameat(folder, beside.c_str(), folder, (key + std::string(kEnding)).c_str()) == 0;
   if (!kept) ::unlinkat(folder, beside.c_str(), 0);
-  make_room(folder, most_);
+  evict_oldest(folder, most_);
 }
 
 }  // namespace lehr::native

@@ -1,7 +1,7 @@
 // The optimiser pipeline: a third of the passes of LLVM's default one.
 // Other passes are not needed, because the lowering emits rotated loops, pointers loaded at entry, and no calls.
 // Special functions stay calls, which are easy to hoist and to share, until they are inlined just before vectorisation.
-// How much a function gets depends on kEffort (lower.h).
+// How much a function gets depends on kTier (lower.h).
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -28,13 +28,13 @@
 #include <stdexcept>
 
 #include "compiler/native/buffer_aliases.h"
-#include "compiler/native/carried_sums.h"
-#include "compiler/native/half_vectors.h"
-#include "compiler/native/joint_sums.h"
+#include "compiler/native/carried_accumulators.h"
 #include "compiler/native/lower.h"
+#include "compiler/native/narrow_tails.h"
 #include "compiler/native/padded_arrays.h"
+#include "compiler/native/reduction_trees.h"
 #include "compiler/native/target.h"
-#include "compiler/native/zero_lanes.h"
+#include "compiler/native/unmasked_fma.h"
 
 namespace lehr::native {
 namespace {
@@ -58,7 +58,7 @@ llvm::FunctionPassManager simplification() {
 
 /// Wraps a function of this folder as an LLVM pass. It may change instructions, but no control flow.
 template <bool (*change)(llvm::Function&)>
-struct Within : llvm::PassInfoMixin<Within<change>> {
+struct KeepsControlFlow : llvm::PassInfoMixin<KeepsControlFlow<change>> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&) {
     if (!change(function)) return llvm::PreservedAnalyses::all();
     llvm::PreservedAnalyses preserved;
@@ -79,15 +79,15 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true).setPartial(false).setRuntime(false)));
   passes.addPass(llvm::EarlyCSEPass());  // makes masks of unrolled loops constant
-  passes.addPass(Within<unmask_accesses>());
+  passes.addPass(KeepsControlFlow<unmask_accesses>());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(Within<carry_lanes>());
-  passes.addPass(Within<add_zero_lanes>());
-  passes.addPass(Within<join_sums>());
-  passes.addPass(Within<shorten_accesses>());
+  passes.addPass(KeepsControlFlow<carry_accumulators>());
+  passes.addPass(KeepsControlFlow<unmask_multiply_adds>());
+  passes.addPass(KeepsControlFlow<combine_reductions>());
+  passes.addPass(KeepsControlFlow<narrow_masked_accesses>());
   if (!parts) {
     passes.addPass(llvm::SLPVectorizerPass());
     passes.addPass(llvm::VectorCombinePass());
@@ -101,14 +101,14 @@ llvm::FunctionPassManager vectorisation(bool parts) {
   return passes;
 }
 
-/// Runs the passes that the kEffort of a function calls for. Parts of large functions, of which there are many, go
+/// Runs the passes that the kTier of a function calls for. Parts of large functions, of which there are many, go
 /// without what costs most and gains least. Where little is done, values are kept in registers. Parts that run once get
 /// shared subexpressions only.
-struct ByEffort : llvm::PassInfoMixin<ByEffort> {
+struct ByTier : llvm::PassInfoMixin<ByTier> {
   llvm::FunctionPassManager whole, part, little, once;
 
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    const llvm::Attribute effort = function.getFnAttribute(kEffort);
+    const llvm::Attribute effort = function.getFnAttribute(kTier);
     if (!effort.isValid()) return whole.run(function, analyses);
     const llvm::StringRef name = effort.getValueAsString();
     return (name == kOnce ? once : name == kLittle ? little : part).run(function, analyses);
@@ -136,14 +136,14 @@ llvm::ModulePassManager on_functions(llvm::FunctionPassManager whole, llvm::Func
                                      llvm::FunctionPassManager little) {
   llvm::ModulePassManager out;
   out.addPass(llvm::createModuleToFunctionPassAdaptor(
-      ByEffort{{}, std::move(whole), std::move(part), std::move(little), sharing()}));
+      ByTier{{}, std::move(whole), std::move(part), std::move(little), sharing()}));
   return out;
 }
 
 /// Marks parts that run once as not optimised, so that code generation translates them instruction by instruction.
 void translate_plainly(llvm::Module& module) {
   for (llvm::Function& function : module) {
-    if (function.getFnAttribute(kEffort).getValueAsString() != kOnce) continue;
+    if (function.getFnAttribute(kTier).getValueAsString() != kOnce) continue;
     function.removeFnAttr(llvm::Attribute::MinSize);
     function.removeFnAttr(llvm::Attribute::OptimizeForSize);
     function.addFnAttr(llvm::Attribute::OptimizeNone);

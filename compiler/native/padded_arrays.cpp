@@ -19,26 +19,26 @@ namespace {
 constexpr const char* kKind = "lehr.rows";
 
 /// What the metadata says of an array.
-struct Rows {
+struct RowLayout {
   std::int64_t extent, stride, elements;  // elements of a row with a meaning, distance of rows, elements in all
   bool zeros;                             // true if the elements behind a row are 0 and must stay so
 };
 
 /// Returns what the metadata says of an array; nullopt if it is not marked.
-std::optional<Rows> rows_of(const llvm::AllocaInst& array) {
+std::optional<RowLayout> rows_of(const llvm::AllocaInst& array) {
   const llvm::MDNode* node = array.getMetadata(kKind);
   if (!node) return std::nullopt;
   const auto number = [&](unsigned k) {
     return llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(k))->getSExtValue();
   };
   const auto elements = static_cast<std::int64_t>(array.getAllocatedType()->getArrayNumElements());
-  return Rows{number(0), number(1), elements, number(2) != 0};
+  return RowLayout{number(0), number(1), elements, number(2) != 0};
 }
 
 /// Returns the rows of the array at `address` if a vector access under `mask` may touch all lanes: each excluded lane
 /// is in the padding. nullopt otherwise.
-std::optional<Rows> rows_around(llvm::Value* address, llvm::Value* mask, llvm::FixedVectorType* type,
-                                const llvm::DataLayout& layout) {
+std::optional<RowLayout> rows_around(llvm::Value* address, llvm::Value* mask, llvm::FixedVectorType* type,
+                                     const llvm::DataLayout& layout) {
   const std::int64_t lanes = type->getNumElements(), element_bytes = type->getScalarSizeInBits() / 8;
   const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
   if (!constant) return std::nullopt;

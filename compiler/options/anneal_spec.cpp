@@ -62,13 +62,13 @@ std::optional<Fields> fields(const std::string& text) {
 }
 
 /// A parsed field: its number, or the text of an error.
-struct Taken {
+struct ParsedField {
   std::optional<double> number;  // nothing if the field is absent or wrong
   std::string wrong;             // empty if all is well
 };
 
 /// Removes a field from the list and parses it as a number in the range.
-Taken take(Fields& f, const std::string& name, const OptionRange& range) {
+ParsedField parse_field(Fields& f, const std::string& name, const OptionRange& range) {
   const auto field = f.extract(name);
   if (field.empty()) return {};
   const std::optional<double> x = number_in(range, field.mapped());
@@ -82,7 +82,7 @@ Result<AnnealSpec> automatic(const std::string& text, const std::string& rest) {
   out.cycles = true;
   if (rest == "full") return AnnealSpec(out);
   auto f = fields(rest);
-  const Taken sweeps = f ? take(*f, "sweeps", kScheduleRange) : Taken{};
+  const ParsedField sweeps = f ? parse_field(*f, "sweeps", kScheduleRange) : ParsedField{};
   if (!sweeps.wrong.empty()) return wrong(text, sweeps.wrong);
   if (!sweeps.number || !f->empty()) return wrong(text, "auto takes quick, full or sweeps=N");
   out.sweeps = static_cast<std::int64_t>(*sweeps.number);
@@ -108,7 +108,7 @@ Result<std::vector<double>> temperatures(const std::string& text, const std::str
 /// Parses the fields of stochastic annealing: the weight of the random start, and its kind.
 std::optional<Error> read_stochastic(const std::string& text, Fields& f, Annealing& a) {
   a.kind = Annealing::Kind::stochastic;
-  const Taken rho = take(f, "rho", kPartRange), decay = take(f, "decay", kPartRange);
+  const ParsedField rho = parse_field(f, "rho", kProportionRange), decay = parse_field(f, "decay", kProportionRange);
   if (!rho.wrong.empty() || !decay.wrong.empty()) return wrong(text, rho.wrong.empty() ? decay.wrong : rho.wrong);
   if (rho.number.has_value() == decay.number.has_value()) return wrong(text, "one of rho=X and decay=X is needed");
   (rho.number ? a.from : a.decay) = rho.number ? *rho.number : *decay.number;
@@ -123,7 +123,7 @@ std::optional<Error> read_stochastic(const std::string& text, Fields& f, Anneali
 std::optional<Error> read_kind(const std::string& text, const std::string& name, Fields& f, Annealing& a) {
   if (name != "linear" && name != "exp" && name != "entropy" && name != "stochastic")
     return wrong(text, fmt::format("'{}' is not a kind of annealing", name));
-  const Taken over = take(f, "over", kScheduleRange);
+  const ParsedField over = parse_field(f, "over", kScheduleRange);
   if (!over.number) return wrong(text, over.wrong.empty() ? "over=N says how many sweeps it lasts" : over.wrong);
   a.over = static_cast<std::int64_t>(*over.number);
   if (name == "stochastic") return read_stochastic(text, f, a);
@@ -135,7 +135,7 @@ std::optional<Error> read_kind(const std::string& text, const std::string& name,
       return wrong(text, "shape is linear or exp");
     if (!shape.empty() && shape.mapped() == "exp") a.shape = Annealing::Shape::exponential;
   }
-  const Taken from = take(f, "from", kTemperatureRange);
+  const ParsedField from = parse_field(f, "from", kTemperatureRange);
   if (!from.number) return wrong(text, from.wrong.empty() ? "from=T is the first temperature, at least 1" : from.wrong);
   a.from = *from.number;
   return std::nullopt;
@@ -187,17 +187,17 @@ Result<TemperSettings> parse_temper(const std::string& text) {
   TemperSettings out;
   if (scope == "local") {
     out.local = true;
-    out.hottest = 1.5;
+    out.max_temperature = 1.5;
     out.levels = 25;
   }
   const auto set = [&](const char* name, const OptionRange& range, auto& to) {
-    const Taken x = take(*f, name, range);
+    const ParsedField x = parse_field(*f, name, range);
     if (x.number) to = static_cast<std::int64_t>(*x.number);
     return x.wrong;
   };
-  const Taken hottest = take(*f, "max", kHottestRange);
-  out.hottest = hottest.number.value_or(out.hottest);
-  for (const std::string& why : {hottest.wrong, set("levels", kLevelsRange, out.levels),
+  const ParsedField max_temperature = parse_field(*f, "max", kHottestRange);
+  out.max_temperature = max_temperature.number.value_or(out.max_temperature);
+  for (const std::string& why : {max_temperature.wrong, set("levels", kLevelsRange, out.levels),
                                  set("every", kScheduleRange, out.every), set("draws", kDrawsRange, out.draws)}) {
     if (!why.empty()) return wrong_temper(text, why);
   }
@@ -213,13 +213,13 @@ Result<TemperSettings> parse_temper(const std::string& text) {
   return out;
 }
 
-Result<std::int64_t> parse_ladder(const std::string& text) {
+Result<std::int64_t> parse_gibbs_temperatures(const std::string& text) {
   constexpr std::int64_t kLevels = 24;
   const std::size_t colon = text.find(':');
   auto f = fields(colon == std::string::npos ? "" : text.substr(colon + 1));
   if (text.substr(0, colon) != "global" || !f)
     return wrong_temper(text, "with method gibbs: global, or global:levels=24");
-  const Taken levels = take(*f, "levels", kLadderRange);
+  const ParsedField levels = parse_field(*f, "levels", kGibbsTemperaturesRange);
   if (!levels.wrong.empty()) return wrong_temper(text, levels.wrong);
   if (!f->empty())
     return wrong_temper(text, fmt::format("'{}' is unknown with method gibbs: its temperatures go up to that of the "

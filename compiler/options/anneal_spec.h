@@ -32,6 +32,6 @@ Result<AnnealSpec> parse_anneal(const std::string& text);
 Result<TemperSettings> parse_temper(const std::string& text);
 
 /// Parses the value of `temper` for method gibbs, global[:levels=24], and returns the number of temperatures.
-Result<std::int64_t> parse_ladder(const std::string& text);
+Result<std::int64_t> parse_gibbs_temperatures(const std::string& text);
 
 }  // namespace lehr

@@ -29,8 +29,8 @@ constexpr FitNumber kNumbers[] = {
     {"batch-size", "batch_size", &FitOptions::batch_size, kBatchRange,
      "Items per step of svi, and items read at a time from streamed files"},
     {"epochs", "epochs", &FitOptions::epochs, kEpochsRange, "Passes over the data (svi)"},
-    {"tau0", "tau0", &FitOptions::tau0, kDelayRange, "Delay of the step sizes (tau0 + t)^-kappa (svi)"},
-    {"kappa", "kappa", &FitOptions::kappa, kForgettingRange,
+    {"tau0", "tau0", &FitOptions::tau0, kTau0Range, "Delay of the step sizes (tau0 + t)^-kappa (svi)"},
+    {"kappa", "kappa", &FitOptions::kappa, kKappaRange,
      "Decay of the step sizes (tau0 + t)^-kappa; svi converges for more than 0.5 and at most 1"},
     {"rho", "rho", &FitOptions::rho, kStepRange, "Constant step size in place of (tau0 + t)^-kappa; 0: none (svi)"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
@@ -109,14 +109,14 @@ Result<Method> sampled(const FitOptions& o) {
   out.draws = o.draws;
   out.thin = o.thin;
   if (!o.temper.empty()) {
-    const Result<std::int64_t> levels = parse_ladder(o.temper);
+    const Result<std::int64_t> levels = parse_gibbs_temperatures(o.temper);
     if (!levels) return levels.error();
     if (!o.anneal.empty())
       return wrong(option("temper"),
                    fmt::format("a ladder of temperatures is not annealed: leave out {}", option("anneal")));
-    LadderOptions ladder{out};
+    ParallelTemperingOptions ladder{out};
     ladder.levels = *levels;
-    return Method(TemperedGibbs{ladder});
+    return Method(ParallelTempering{ladder});
   }
   if (o.anneal.empty()) return Method(Gibbs{out});
   const Result<AnnealSpec> spec = parse_anneal(o.anneal);
@@ -214,12 +214,12 @@ std::span<const std::string_view> precision_names() { return kPrecisions; }
 
 std::span<const FitNumber> fit_numbers() { return kNumbers; }
 
-void count_what_is_said(FitOptions& o, const std::function<bool(std::string_view)>& said) {
+void apply_explicit_options(FitOptions& o, const std::function<bool(std::string_view)>& said) {
   const bool one_start = said("max-iter") || said("tol") || said("restarts") || said("init");
   if (one_start && !said("search")) o.search = "none";
 }
 
-Result<FitSettings> settings_of(const FitOptions& o) {
+Result<FitSettings> to_fit_settings(const FitOptions& o) {
   if (std::optional<Error> e = out_of_range(o)) return *e;
   Result<Method> method = method_of(o);
   if (!method) return method.error();

@@ -39,10 +39,10 @@ std::span<const FitNumber> fit_numbers();
 /// Adjusts defaults that depend on which options the user set explicitly, even to their default values. `said` returns
 /// true for such an option, by its name in `lehr fit`. An explicit max-iter, tol, restarts or init turns the search
 /// off.
-void count_what_is_said(FitOptions& options, const std::function<bool(std::string_view)>& said);
+void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& said);
 
 /// Validates the options and returns the settings of the fit. `init` is left empty for the caller to fill in. An error
 /// of ExitCode::usage names the field that is out of range, malformed, or in conflict with another.
-Result<FitSettings> settings_of(const FitOptions& options);
+Result<FitSettings> to_fit_settings(const FitOptions& options);
 
 }  // namespace lehr

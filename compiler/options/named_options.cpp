@@ -35,7 +35,7 @@ constexpr FitFlag kFlags[] = {{"adaptive", &FitOptions::adaptive},
 constexpr std::string_view kMethod = "method";
 
 /// Returns an option's name as these callers write it, with '_' for '-'.
-std::string as_said(std::string_view option_name) {
+std::string option_spelling(std::string_view option_name) {
   std::string out(option_name);
   std::ranges::replace(out, '-', '_');
   return out;
@@ -48,7 +48,7 @@ std::string_view first_name(const FitNumber& n) { return n.option.substr(0, n.op
 bool is_called(const FitNumber& n, std::string_view name) {
   for (std::string_view rest = n.option; !rest.empty();) {
     const std::size_t comma = rest.find(',');
-    if (as_said(rest.substr(0, comma)) == name) return true;
+    if (option_spelling(rest.substr(0, comma)) == name) return true;
     rest = comma == rest.npos ? "" : rest.substr(comma + 1);
   }
   return false;
@@ -63,11 +63,11 @@ Error wrong(std::string_view name, std::string text) {
 std::vector<std::string> all_names() {
   std::vector<std::string> out{std::string(kMethod)};
   for (const FitNumber& n : fit_numbers())
-    out.push_back(as_said(first_name(n)));
+    out.push_back(option_spelling(first_name(n)));
   for (const FitText& t : kTexts)
-    out.push_back(as_said(t.option));
+    out.push_back(option_spelling(t.option));
   for (const FitFlag& f : kFlags)
-    out.push_back(as_said(f.option));
+    out.push_back(option_spelling(f.option));
   return out;
 }
 
@@ -93,12 +93,12 @@ std::optional<Error> set(FitOptions& o, const std::string& name, const std::stri
       return std::visit([&](auto member) { return set_number(o.*member, n.range, name, value); }, n.to);
   }
   for (const FitText& t : kTexts) {
-    if (as_said(t.option) != name) continue;
+    if (option_spelling(t.option) != name) continue;
     o.*t.to = value;
     return std::nullopt;
   }
   for (const FitFlag& f : kFlags) {
-    if (as_said(f.option) != name) continue;
+    if (option_spelling(f.option) != name) continue;
     if (value != "true" && value != "false") return wrong(name, fmt::format("'{}' is neither true nor false", value));
     o.*f.to = value == "true";
     return std::nullopt;
@@ -138,11 +138,11 @@ Result<FitOptions> fit_options(const NamedOptions& named) {
   FitOptions out;
   for (const auto& [name, value] : named)
     if (std::optional<Error> e = set(out, name, value)) return *e;
-  count_what_is_said(out, [&](std::string_view option_name) {
+  apply_explicit_options(out, [&](std::string_view option_name) {
     const auto same = [&](const auto& entry) {
       const auto numbers = fit_numbers();
       const auto it = std::ranges::find(numbers, option_name, first_name);
-      return it == numbers.end() ? as_said(option_name) == entry.first : is_called(*it, entry.first);
+      return it == numbers.end() ? option_spelling(option_name) == entry.first : is_called(*it, entry.first);
     };
     return std::ranges::any_of(named, same);
   });

@@ -31,15 +31,15 @@ inline constexpr OptionRange kBatchRange{1, 1e12, true};
 /// Allowed numbers of passes over the data.
 inline constexpr OptionRange kEpochsRange{1e-6, 1e6};
 /// Allowed delays tau0 of the step sizes (tau0 + t)^-kappa.
-inline constexpr OptionRange kDelayRange{0, 1e12};
+inline constexpr OptionRange kTau0Range{0, 1e12};
 /// Allowed exponents kappa of the step sizes (tau0 + t)^-kappa.
-inline constexpr OptionRange kForgettingRange{0, 10};
+inline constexpr OptionRange kKappaRange{0, 10};
 /// Allowed constant step sizes rho; 0: none.
 inline constexpr OptionRange kStepRange{0, 1};
 /// Allowed proportions that must be neither 0 nor 1.
-inline constexpr OptionRange kPartRange{1e-6, 1 - 1e-6};
+inline constexpr OptionRange kProportionRange{1e-6, 1 - 1e-6};
 /// Allowed proportions above 0, at most 1.
-inline constexpr OptionRange kPartOrAllRange{1e-6, 1};
+inline constexpr OptionRange kProportionOrOneRange{1e-6, 1};
 /// Allowed temperatures of an annealing schedule.
 inline constexpr OptionRange kTemperatureRange{1, 1e9};
 /// Allowed highest levels of a latent temperature.
@@ -49,15 +49,15 @@ inline constexpr OptionRange kScheduleRange{1, 1e9, true};
 /// Allowed numbers of levels of a latent temperature.
 inline constexpr OptionRange kLevelsRange{2, 1e4, true};
 /// Allowed numbers of temperatures in tempered Gibbs sampling.
-inline constexpr OptionRange kLadderRange{5, 1000, true};
+inline constexpr OptionRange kGibbsTemperaturesRange{5, 1000, true};
 /// Allowed numbers of starts for the local variables of a new item.
 inline constexpr OptionRange kStartsRange{1, 1000, true};
 /// Allowed numbers of Monte Carlo draws.
 inline constexpr OptionRange kDrawsRange{2, 1e5, true};
 /// Allowed numbers of draws for the k-hat diagnostic (`lehr diagnose`).
-inline constexpr OptionRange kRatiosRange{100, 1e6, true};
+inline constexpr OptionRange kKhatDrawsRange{100, 1e6, true};
 /// Allowed numbers of rows or elements to print.
-inline constexpr OptionRange kShownRange{1, 1e9, true};
+inline constexpr OptionRange kPrintedRange{1, 1e9, true};
 
 /// Returns true if x is in the range of an option.
 bool contains(const OptionRange& range, double x);

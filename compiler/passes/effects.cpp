@@ -16,8 +16,8 @@ void Effects::add(const Effects& more) {
 Effects effects_of(const Program& p, const Stmt& s) {
   Effects out;
   Walk walk{p, [](ExprId) {}, [&](BufferId b, bool stored) { (stored ? out.stores : out.loads).insert(b); },
-            [&](ScalarId x, Mention how) {
-              (how == Mention::read ? out.reads : how == Mention::declared ? out.declares : out.assigns).insert(x);
+            [&](ScalarId x, ScalarUse how) {
+              (how == ScalarUse::read ? out.reads : how == ScalarUse::declared ? out.declares : out.assigns).insert(x);
             }};
   std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   return out;

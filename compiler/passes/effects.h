@@ -4,18 +4,18 @@
 #pragma once
 #include <algorithm>
 
-#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
+#include "compiler/loops/small_id_set.h"
 
 namespace lehr::loops {
 
 /// The arrays and scalars that a statement, with all statements inside it, reads and writes.
 struct Effects {
-  FewIds<BufferId> loads,  // arrays that are loaded from; an accumulating store (+=) is not listed here
-      stores;              // arrays that are stored to, added to or filled
-  FewIds<ScalarId> reads,  // scalars whose values are used
-      declares,            // scalars that are declared: lets, locals and indices of loops
-      assigns;             // scalars that are assigned or added to
+  SmallIdSet<BufferId> loads,  // arrays that are loaded from; an accumulating store (+=) is not listed here
+      stores;                  // arrays that are stored to, added to or filled
+  SmallIdSet<ScalarId> reads,  // scalars whose values are used
+      declares,                // scalars that are declared: lets, locals and indices of loops
+      assigns;                 // scalars that are assigned or added to
 
   /// Adds the members of `more` to these sets.
   void add(const Effects& more);

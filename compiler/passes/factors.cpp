@@ -88,7 +88,7 @@ class WithoutFactor {
 
 }  // namespace
 
-ExprId with_factor_in_front(Program& p, ExprId sum) {
+ExprId factored(Program& p, ExprId sum) {
   const std::vector<ExprId> parts = operands(p, sum, BinaryOp::add);
   if (parts.size() < 2) return sum;
   for (const ExprId factor : operands(p, parts[0], BinaryOp::multiply)) {

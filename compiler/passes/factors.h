@@ -9,6 +9,6 @@ namespace lehr::loops {
 /// Returns the sum with a shared factor taken out: c1 f x1 + c2 f x2 + ... becomes f (c1 x1 + c2 x2 + ...). The order
 /// of the additions stays. The factor is a load of an array that every term has; without one, `sum` is returned as it
 /// is.
-ExprId with_factor_in_front(Program& program, ExprId sum);
+ExprId factored(Program& program, ExprId sum);
 
 }  // namespace lehr::loops

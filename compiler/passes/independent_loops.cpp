@@ -10,7 +10,7 @@
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/rewrite.h"
-#include "compiler/passes/turn_places.h"
+#include "compiler/passes/vector_accesses.h"
 
 namespace lehr::loops {
 namespace {
@@ -20,17 +20,17 @@ namespace {
 /// * they store nothing but scratch, their own rows, and statistics that they do not load,
 /// * no loop inside is left early or begins at a number that differs between iterations.
 /// `outside`: arrays that the function mentions outside of the loop; no private array may be among them.
-bool can_be_side_by_side(const Program& p, const For& loop, const Varying& varying, const FewIds<BufferId>& outside) {
-  FewIds<ScalarId> declared, assigned, read;
-  FewIds<BufferId> loaded, added;
+bool can_be_vectorised(const Program& p, const For& loop, const Varying& varying, const SmallIdSet<BufferId>& outside) {
+  SmallIdSet<ScalarId> declared, assigned, read;
+  SmallIdSet<BufferId> loaded, added;
   Walk walk{p, [](ExprId) {},
             [&](BufferId b, bool stored) {
               if (!stored) loaded.insert(b);
             },
-            [&](ScalarId s, Mention how) {
-              if (how == Mention::declared) declared.insert(s);
-              if (how == Mention::assigned) assigned.insert(s);
-              if (how == Mention::read) read.insert(s);
+            [&](ScalarId s, ScalarUse how) {
+              if (how == ScalarUse::declared) declared.insert(s);
+              if (how == ScalarUse::assigned) assigned.insert(s);
+              if (how == ScalarUse::read) read.insert(s);
             }};
   walk.block(loop.body);
   bool good = true;
@@ -71,9 +71,9 @@ class Functions {
       }
       auto* loop = std::get_if<For>(&b[k].node);
       // A loop over windows (pass `sorted`) has the loop over items inside.
-      if (loop && loop->step > 1 && !loop->side_by_side) block(loop->body, all);
+      if (loop && loop->step > 1 && !loop->vectorised) block(loop->body, all);
       if (!is_candidate(b[k])) continue;
-      std::size_t count = turns_of_range(p_, *loop) ? count_of_range(b, k) : 1;
+      std::size_t count = trip_count_of_region(p_, *loop) ? count_of_range(b, k) : 1;
       std::optional<Block> made = count > 1 ? taken(b, k, count, all) : std::nullopt;
       if (!made) made = taken(b, k, count = 1, all);
       if (!made) continue;
@@ -104,9 +104,9 @@ class Functions {
     For out = std::get<For>(loops[0].node);
     for (std::size_t k = 1; k < loops.size(); ++k) {
       const auto& loop = std::get<For>(loops[k].node);
-      const Names names{{{loop.index, out.index}}, {}};
+      const Substitutions names{{{loop.index, out.index}}, {}};
       for (const Stmt& s : loop.body)
-        out.body.push_back(with_names(p_, names, s));
+        out.body.push_back(substituted(p_, names, s));
     }
     return out;
   }
@@ -124,12 +124,12 @@ class Functions {
   /// Returns what replaces the loop; nullopt if it does not qualify.
   std::optional<Block> taken(const For& loop, const Block& all) {
     if (!choice_.is_candidate(p_, loop)) return {};
-    FewIds<BufferId> outside;
+    SmallIdSet<BufferId> outside;
     Walk{p_, [](ExprId) {}, [&](BufferId x, bool) { outside.insert(x); }}.block(all);
     const Varying varying = varying_in(p_, loop);
-    const std::optional<Arrangement> how = choice_.arrange(p_, loop, varying);
-    if (!how || !can_be_side_by_side(p_, loop, varying, outside)) return {};
-    return side_by_side(p_, loop, varying, *how, arrays_);
+    const std::optional<VectorForm> how = choice_.arrange(p_, loop, varying);
+    if (!how || !can_be_vectorised(p_, loop, varying, outside)) return {};
+    return vectorised(p_, loop, varying, *how, arrays_);
   }
 
   Program& p_;
@@ -139,7 +139,7 @@ class Functions {
 
 }  // namespace
 
-Program put_side_by_side(Program program, const Choice& choice) {
+Program vectorise_loops(Program program, const Choice& choice) {
   Functions(program, choice).run();
   return program;
 }

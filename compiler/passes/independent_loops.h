@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "compiler/loops/loops.h"
-#include "compiler/passes/side_by_side.h"
+#include "compiler/passes/vectorised.h"
 
 namespace lehr::loops {
 
@@ -14,7 +14,7 @@ struct Choice {
   /// Returns true if the pass may want this loop. It is a cheap test, asked before `arrange`.
   bool (*is_candidate)(const Program& program, const For& loop);
   /// Returns the form in which the iterations of the loop run together; nullopt leaves the loop as it is.
-  std::optional<Arrangement> (*arrange)(const Program& program, const For& loop, const Varying& varying);
+  std::optional<VectorForm> (*arrange)(const Program& program, const For& loop, const Varying& varying);
 };
 
 /// Returns the program in which every loop that qualifies runs several iterations at a time.
@@ -22,6 +22,6 @@ struct Choice {
 /// and chosen by `choice`. Its iterations must write nothing but private scalars, scratch, rows of their own and sums.
 /// Loops over the range of one parallel region that follow each other are fused first, if that makes them qualify.
 /// Cold functions stay as they are.
-Program put_side_by_side(Program program, const Choice& choice);
+Program vectorise_loops(Program program, const Choice& choice);
 
 }  // namespace lehr::loops

@@ -17,15 +17,15 @@ auto reader(const Program& p, std::unordered_set<ScalarId>& scalars, std::unorde
   const auto load = [&arrays](BufferId b, bool stored) {
     if (!stored) arrays.insert(b);
   };
-  const auto read = [&scalars](ScalarId x, Mention how) {
-    if (how == Mention::read) scalars.insert(x);
+  const auto read = [&scalars](ScalarId x, ScalarUse how) {
+    if (how == ScalarUse::read) scalars.insert(x);
   };
   return Walk{p, [](ExprId) {}, load, read};
 }
 
 /// Returns the arrays that a function loads from.
-FewIds<BufferId> loaded_in(const Program& p, const Function& f) {
-  FewIds<BufferId> out;
+SmallIdSet<BufferId> loaded_in(const Program& p, const Function& f) {
+  SmallIdSet<BufferId> out;
   const auto load = [&](BufferId b, bool stored) {
     if (!stored) out.insert(b);
   };
@@ -40,9 +40,9 @@ std::vector<int> readers_of(const Program& p) {
   for (const Function& f : p.functions) {
     for (const BufferId b : loaded_in(p, f))
       ++out[b.index()];
-    for (const Phase& phase : f.phases)
+    for (const ParallelRegion& phase : f.phases)
       if (phase.sums.valid()) ++out[phase.sums.index()];
-    for (const Kept& kept : f.kept)
+    for (const CachedSums& kept : f.kept)
       ++out[kept.fresh.index()];
   }
   return out;
@@ -50,7 +50,8 @@ std::vector<int> readers_of(const Program& p) {
 
 }  // namespace
 
-Liveness::Liveness(const Program& program, const Function& f, FewIds<BufferId> own, const FewIds<BufferId>& unread)
+Liveness::Liveness(const Program& program, const Function& f, SmallIdSet<BufferId> own,
+                   const SmallIdSet<BufferId>& unread)
     : p_(program), own_(std::move(own)), unread_(unread) {
   std::size_t before = 0;
   do {
@@ -121,8 +122,8 @@ Block Liveness::rest(const Block& b) const {
 namespace {
 
 /// Returns the variables that are declared as 0 and never changed.
-FewIds<ScalarId> zeros_in(const Program& p, const Block& b) {
-  FewIds<ScalarId> zeros, changed;
+SmallIdSet<ScalarId> zeros_in(const Program& p, const Block& b) {
+  SmallIdSet<ScalarId> zeros, changed;
   each_statement(b, [&](const Stmt& s) {
     if (const auto* x = std::get_if<Local>(&s.node)) {
       const auto* value = std::get_if<ConstF>(&p[x->initial].node);
@@ -136,7 +137,7 @@ FewIds<ScalarId> zeros_in(const Program& p, const Block& b) {
 }
 
 /// Removes the stores that add one of the variables `zeros`.
-void leave_out_additions(const Program& p, const FewIds<ScalarId>& zeros, Block& b) {
+void leave_out_additions(const Program& p, const SmallIdSet<ScalarId>& zeros, Block& b) {
   std::erase_if(b, [&](Stmt& s) {
     if (auto* loop = std::get_if<For>(&s.node)) leave_out_additions(p, zeros, loop->body);
     if (auto* branch = std::get_if<If>(&s.node)) {
@@ -151,11 +152,11 @@ void leave_out_additions(const Program& p, const FewIds<ScalarId>& zeros, Block&
 
 }  // namespace
 
-Program leave_out_unread(Program program) {
+Program eliminate_dead_code(Program program) {
   const std::vector<int> readers = readers_of(program);
   for (Function& f : program.functions) {
-    const FewIds<BufferId> here = loaded_in(program, f);
-    FewIds<BufferId> own(f.local_arrays.begin(), f.local_arrays.end());
+    const SmallIdSet<BufferId> here = loaded_in(program, f);
+    SmallIdSet<BufferId> own(f.local_arrays.begin(), f.local_arrays.end());
     for (std::size_t k = 0; k < readers.size(); ++k) {
       const BufferId b(k);
       if (program[b].role == Role::scratch && readers[k] == (here.contains(b) ? 1 : 0)) own.insert(b);

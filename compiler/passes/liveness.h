@@ -4,8 +4,8 @@
 #pragma once
 #include <unordered_set>
 
-#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
+#include "compiler/loops/small_id_set.h"
 
 namespace lehr::loops {
 
@@ -16,7 +16,7 @@ class Liveness {
   /// Analyses the body of `f`. `own`: arrays that nothing outside of `f` reads; they are live where live statements
   /// load them. `unread`: arrays whose contents nobody needs. All other arrays are live. `program` and `unread` must
   /// outlive this object.
-  Liveness(const Program& program, const Function& f, FewIds<BufferId> own, const FewIds<BufferId>& unread);
+  Liveness(const Program& program, const Function& f, SmallIdSet<BufferId> own, const SmallIdSet<BufferId>& unread);
 
   /// Returns true if a statement of the block is live.
   bool operator()(const Block& b) const;
@@ -63,8 +63,8 @@ class Liveness {
   bool mark(const Stmt& s);
 
   const Program& p_;                      // the program that the function belongs to
-  FewIds<BufferId> own_;                  // arrays that nothing outside of the function reads
-  const FewIds<BufferId>& unread_;        // arrays whose contents nobody needs
+  SmallIdSet<BufferId> own_;              // arrays that nothing outside of the function reads
+  const SmallIdSet<BufferId>& unread_;    // arrays whose contents nobody needs
   std::unordered_set<ScalarId> scalars_;  // scalars that live statements read
   std::unordered_set<BufferId> arrays_;   // arrays that live statements load
 };
@@ -72,6 +72,6 @@ class Liveness {
 /// Returns the program without dead statements: the pass `dead`. Scratch that no other function loads is private to its
 /// function. Additions of a variable that stays 0 are dropped too. For example, of the Cholesky factor, the inverse and
 /// the log determinant of a matrix, only what is read is computed.
-Program leave_out_unread(Program program);
+Program eliminate_dead_code(Program program);
 
 }  // namespace lehr::loops

@@ -11,7 +11,7 @@
 #include "compiler/loops/operators.h"
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
-#include "compiler/passes/side_by_side.h"
+#include "compiler/passes/vectorised.h"
 #include "compiler/support/overloaded.h"
 
 namespace lehr::loops {
@@ -19,8 +19,8 @@ namespace {
 
 /// The scalars and arrays that a value is formed from.
 struct Sources {
-  FewIds<ScalarId> scalars;
-  FewIds<BufferId> arrays;
+  SmallIdSet<ScalarId> scalars;
+  SmallIdSet<BufferId> arrays;
 
   void add(const Sources& more) {
     scalars.insert(more.scalars.begin(), more.scalars.end());
@@ -144,7 +144,7 @@ class Flow {
 
   /// Returns true if the array flows into itself by way of scalars alone.
   bool is_made_of_itself(BufferId array) const {
-    FewIds<ScalarId> seen;
+    SmallIdSet<ScalarId> seen;
     std::vector<ScalarId> open;
     const auto finds = [&](const Sources& x) {
       for (const ScalarId s : x.scalars) {
@@ -191,8 +191,8 @@ class Flow {
   std::map<BufferId, Sources> arrays_;                    // sources of each array, of all stores together
   std::vector<std::pair<const Store*, Sources>> stores_;  // sources of each store
   // Arrays that narrowed functions read, arrays that other functions use, and arrays that stay at 64 bits.
-  FewIds<BufferId> read_, shared_, wide_arrays_;
-  FewIds<ScalarId> wide_scalars_;  // scalars that stay at 64 bits
+  SmallIdSet<BufferId> read_, shared_, wide_arrays_;
+  SmallIdSet<ScalarId> wide_scalars_;  // scalars that stay at 64 bits
 };
 
 }  // namespace

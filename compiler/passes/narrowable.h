@@ -3,16 +3,17 @@
 // recursion and stays at 64 bits, with all of its sources; the rest of the work arrays and tables may be narrowed.
 #pragma once
 
-#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
+#include "compiler/loops/small_id_set.h"
 
 namespace lehr::loops {
 
 /// The result of the analysis: what may have 32 bits.
 struct Narrowable {
-  FewIds<BufferId> arrays;   // arrays whose elements become f32
-  FewIds<ScalarId> scalars;  // scalars that become f32
-  FewIds<BufferId> kept;  // f64 arrays formed from arrays that stay exact: not even their function calls are narrowed
+  SmallIdSet<BufferId> arrays;   // arrays whose elements become f32
+  SmallIdSet<ScalarId> scalars;  // scalars that become f32
+  SmallIdSet<BufferId>
+      kept;  // f64 arrays formed from arrays that stay exact: not even their function calls are narrowed
 
   /// Returns true if the expression is real and its value is formed from a narrowed array or scalar.
   bool meets(const Program& program, ExprId e) const;

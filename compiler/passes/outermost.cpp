@@ -10,14 +10,14 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/side_by_side.h"
-#include "compiler/passes/turn_places.h"
+#include "compiler/passes/vector_accesses.h"
+#include "compiler/passes/vectorised.h"
 
 namespace lehr::loops {
 namespace {
 
 /// Counts the positions of an index among the indices of accesses.
-struct Places {
+struct IndexPositions {
   int rows = 0, columns = 0;  // arrays with the index first, and with it last or with rows that are too long
   bool elsewhere = false;     // true if it is in another position, in several, or part of an expression
 
@@ -34,13 +34,13 @@ struct Places {
  private:
   /// Returns true if the rows of the array are short enough for private copies in all iterations.
   static bool is_row(const Program& p, BufferId b) {
-    return has_constant_extents(p, p[b]) && row_of_turn(p, b) <= kWidestRow;
+    return has_constant_extents(p, p[b]) && row_elements(p, b) <= kWidestRow;
   }
 };
 
 /// Returns the positions of the index in the accesses of a statement.
-Places places_of(const Program& p, const Stmt& sum, ScalarId index) {
-  Places out;
+IndexPositions places_of(const Program& p, const Stmt& sum, ScalarId index) {
+  IndexPositions out;
   const auto on_expr = [&](ExprId e) {
     if (const auto* x = std::get_if<Load>(&p[e].node)) out.note(p, x->buffer, x->indices, index);
   };
@@ -58,7 +58,7 @@ bool is_sum(const Stmt& s) {
 
 }  // namespace
 
-std::optional<Stmt> with_rows_outermost(const Program& p, const Stmt& nest) {
+std::optional<Stmt> interchanged(const Program& p, const Stmt& nest) {
   std::vector<const For*> loops;
   const Stmt* inner = &nest;
   while (const auto* loop = std::get_if<For>(&inner->node)) {
@@ -66,8 +66,8 @@ std::optional<Stmt> with_rows_outermost(const Program& p, const Stmt& nest) {
     loops.push_back(loop);
     inner = &loop->body[0];
   }
-  if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < kManyTurns) return {};
-  const Places places = places_of(p, *inner, loops.back()->index);
+  if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < kVectorIterations) return {};
+  const IndexPositions places = places_of(p, *inner, loops.back()->index);
   if (places.elsewhere || places.rows == 0 || places.rows < places.columns) return {};
   std::ranges::rotate(loops, loops.end() - 1);
   Stmt out = *inner;

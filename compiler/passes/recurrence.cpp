@@ -9,7 +9,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/loops/walk.h"
-#include "compiler/passes/side_by_side.h"
+#include "compiler/passes/vectorised.h"
 
 namespace lehr::loops {
 namespace {

@@ -1,5 +1,5 @@
 // Copies of statements and expressions with substitutions.
-// One visitor does both kinds of copy: with slices replaced (with_slices) and with new names (with_names). Copies of
+// One visitor does both kinds of copy: with slices replaced (with_slices) and with new names (substituted). Copies of
 // expressions are cached, so that a shared expression is copied once and stays shared.
 #include "compiler/passes/rewrite.h"
 
@@ -28,7 +28,7 @@ namespace {
 /// Copies code with the substitutions of `slices` and `names`. One object serves one copy.
 class Rewrite {
  public:
-  Rewrite(Program& p, const Slices& slices, const Names& names) : p_(p), slices_(slices), names_(names) {}
+  Rewrite(Program& p, const Slices& slices, const Substitutions& names) : p_(p), slices_(slices), names_(names) {}
 
   /// Returns the copy of a statement.
   Stmt statement(const Stmt& s) {
@@ -69,8 +69,8 @@ class Rewrite {
 
   /// Returns the formula of an array for the element at `position`.
   ExprId computed(const Formula& formula, ExprId position) {
-    const Names here{{}, {}, {{formula.position, position}}};
-    return with_names(p_, here, formula.value);
+    const Substitutions here{{}, {}, {{formula.position, position}}};
+    return substituted(p_, here, formula.value);
   }
   /// Makes the copy of an expression that is not in the cache.
   ExprId copy(ExprId e) {
@@ -127,7 +127,7 @@ class Rewrite {
   }
   /// The functions `of` return the copy of a statement of each kind.
   For of(const For& x) {
-    return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent, x.step, x.side_by_side};
+    return {scalar(x.index), expr(x.begin), expr(x.end), block(x.body), x.independent, x.step, x.vectorised};
   }
   Let of(const Let& x) { return {scalar(x.scalar), expr(x.value)}; }
   Local of(const Local& x) { return {scalar(x.scalar), expr(x.initial)}; }
@@ -146,7 +146,7 @@ class Rewrite {
 
   Program& p_;
   const Slices& slices_;
-  const Names& names_;
+  const Substitutions& names_;
   std::map<ExprId, ExprId> copies_;  // copies made so far, by original
 };
 
@@ -156,11 +156,11 @@ Stmt with_slices(Program& program, const Slices& slices, const Stmt& statement) 
   return Rewrite(program, slices, {}).statement(statement);
 }
 
-Stmt with_names(Program& program, const Names& names, const Stmt& statement) {
+Stmt substituted(Program& program, const Substitutions& names, const Stmt& statement) {
   return Rewrite(program, {}, names).statement(statement);
 }
 
-ExprId with_names(Program& program, const Names& names, ExprId expression) {
+ExprId substituted(Program& program, const Substitutions& names, ExprId expression) {
   return Rewrite(program, {}, names).expr(expression);
 }
 

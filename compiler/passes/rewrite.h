@@ -48,8 +48,8 @@ struct Formula {
   ExprId value;       // the element at that index
 };
 
-/// The substitutions that with_names() makes in a copy of code. What is not listed stays as it is.
-struct Names {
+/// The substitutions that substituted() makes in a copy of code. What is not listed stays as it is.
+struct Substitutions {
   std::map<ScalarId, ScalarId> scalars;       // the new scalar for a scalar, where it is declared, set and read
   std::map<BufferId, BufferId> arrays;        // the new array for an array, where it is loaded and stored
   std::map<ScalarId, ExprId> values = {};     // the expression that replaces reads of a scalar
@@ -58,10 +58,10 @@ struct Names {
 };
 
 /// Returns a copy of a statement, and of all statements in it, with the substitutions of `names`.
-Stmt with_names(Program& program, const Names& names, const Stmt& statement);
+Stmt substituted(Program& program, const Substitutions& names, const Stmt& statement);
 
 /// Returns the expression with the substitutions of `names`; the same id if none of them applies.
-ExprId with_names(Program& program, const Names& names, ExprId expression);
+ExprId substituted(Program& program, const Substitutions& names, ExprId expression);
 
 /// Returns a statement that copies the array `slice.once` into `array`, at `index` of the sliced axis: loops over all
 /// other axes around array[..., index, ...] = slice.once[...]. The extents of these axes must be constants.

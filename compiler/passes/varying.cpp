@@ -59,8 +59,8 @@ class Spread {
   Varying& found_;
 
  public:
-  FewIds<ScalarId> down_;      // scalars of countdowns: all iterations count together, so they do not differ
-  FewIds<ScalarId> declared_;  // scalars that the body declares
+  SmallIdSet<ScalarId> down_;      // scalars of countdowns: all iterations count together, so they do not differ
+  SmallIdSet<ScalarId> declared_;  // scalars that the body declares
 };
 
 }  // namespace
@@ -99,7 +99,7 @@ std::optional<ScalarId> countdown(const Program& p, const For& loop) {
   if (!one || one->value != 1) return std::nullopt;
   bool used = false;
   Walk walk{p, [](ExprId) {}, [](BufferId, bool) {},
-            [&](ScalarId s, Mention how) { used = used || (s == loop.index && how == Mention::read); }};
+            [&](ScalarId s, ScalarUse how) { used = used || (s == loop.index && how == ScalarUse::read); }};
   for (std::size_t k = 1; k < loop.body.size(); ++k)
     std::visit([&](const auto& node) { walk.statement(node); }, loop.body[k].node);
   return used ? std::nullopt : std::optional(let->scalar);
@@ -108,7 +108,7 @@ std::optional<ScalarId> countdown(const Program& p, const For& loop) {
 namespace {
 
 /// Adds the scalars of all countdowns in the block to `out`.
-void find_countdowns(const Program& p, const Block& b, FewIds<ScalarId>& out) {
+void find_countdowns(const Program& p, const Block& b, SmallIdSet<ScalarId>& out) {
   for (const Stmt& s : b) {
     if (const auto* loop = std::get_if<For>(&s.node)) {
       if (const auto let = countdown(p, *loop)) out.insert(*let);
@@ -123,8 +123,8 @@ void find_countdowns(const Program& p, const Block& b, FewIds<ScalarId>& out) {
 
 }  // namespace
 
-FewIds<ScalarId> declared_in(const Block& block) {
-  FewIds<ScalarId> out;
+SmallIdSet<ScalarId> declared_in(const Block& block) {
+  SmallIdSet<ScalarId> out;
   each_statement(block, [&](const Stmt& s) {
     if (const auto scalar = declared(s)) out.insert(*scalar);
   });

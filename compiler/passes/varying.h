@@ -5,22 +5,22 @@
 #include <optional>
 
 #include "compiler/loops/facts.h"
-#include "compiler/loops/few_ids.h"
 #include "compiler/loops/loops.h"
+#include "compiler/loops/small_id_set.h"
 
 namespace lehr::loops {
 
 /// What differs between the iterations of a loop.
 struct Varying {
-  FewIds<ScalarId> scalars;  // scalars that may have different values in different iterations
-  FewIds<BufferId> arrays;   // scratch arrays of which every iteration needs a private copy
+  SmallIdSet<ScalarId> scalars;  // scalars that may have different values in different iterations
+  SmallIdSet<BufferId> arrays;   // scratch arrays of which every iteration needs a private copy
 
   /// Returns true if the expression may differ between iterations: it reads one of these scalars or arrays.
   bool holds(const Program& program, ExprId expr) const;
 };
 
 /// Returns the scalars that lets and locals declare in the block and in all blocks inside it, without indices of loops.
-FewIds<ScalarId> declared_in(const Block& block);
+SmallIdSet<ScalarId> declared_in(const Block& block);
 
 /// Returns what differs between the iterations of the loop: its index, what is computed from it or written where not
 /// all iterations come, and scalars declared outside that iterations add to.

@@ -7,8 +7,8 @@
 
 #include "compiler/fitting/element_names.h"
 #include "compiler/report/page.h"
-#include "compiler/report/pictures.h"
 #include "compiler/report/plot.h"
+#include "compiler/report/plots.h"
 
 namespace lehr::report {
 namespace {
@@ -82,7 +82,7 @@ std::string name_of(const SavedFit& fit, const Sequences& sequences, std::size_t
 
 }  // namespace
 
-Markup state_ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences, std::size_t most) {
+Markup state_ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences, std::size_t most) {
   const std::size_t states = n.last(), steps = n.size() / states;
   const std::vector<Span> all = spans(sequences.offsets, steps);
   const std::size_t shown = std::min(most, all.size());
@@ -112,18 +112,18 @@ Markup state_ribbons(const SavedFit& fit, const Numbers& n, const Sequences& seq
                {{"class", "quiet"}});
 }
 
-Markup ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences, const std::vector<double>& seen,
-               std::size_t most) {
+Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences,
+               const std::vector<double>& observations, std::size_t most) {
   const std::size_t width = n.event > 0 ? n.last() : 1, steps = n.size() / width;
   const std::vector<Span> all = spans(sequences.offsets, steps);
   const std::size_t shown = std::min(most, all.size());
   Markup figures, key;
   for (std::size_t k = 0; k < width && width > 1; ++k)
     key += words("span", lehr::element(fit, n.axes.back(), k), {{"class", colour(k)}});
-  const bool banded = !n.low.empty(), with_data = width == 1 && seen.size() == n.size();
+  const bool banded = !n.low.empty(), with_data = width == 1 && observations.size() == n.size();
   std::vector<double> extremes = banded ? n.low : n.mean;
   extremes.insert(extremes.end(), n.high.begin(), n.high.end());
-  if (with_data) extremes.insert(extremes.end(), seen.begin(), seen.end());
+  if (with_data) extremes.insert(extremes.end(), observations.begin(), observations.end());
   for (std::size_t s = 0; s < shown; ++s) {
     Plot plot(steps_of(all[s]), around(extremes));
     for (std::size_t k = 0; k < width; ++k) {
@@ -132,7 +132,7 @@ Markup ribbons(const SavedFit& fit, const Numbers& n, const Sequences& sequences
       plot.line(mean, colour(k), {{"data-mean", exact(second(mean))}});
     }
     if (with_data) {
-      Points dots = along(seen, all[s], 1, 0);
+      Points dots = along(observations, all[s], 1, 0);
       std::erase_if(dots, [](const auto& p) { return std::isnan(p.second); });
       plot.dots(dots, "data");
     }

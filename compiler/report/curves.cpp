@@ -12,8 +12,8 @@
 #include "compiler/fitting/moments.h"
 #include "compiler/report/json_fields.h"
 #include "compiler/report/page.h"
-#include "compiler/report/pictures.h"
 #include "compiler/report/plot.h"
+#include "compiler/report/plots.h"
 #include "runtime/files/readers.h"
 
 namespace lehr::report {
@@ -26,7 +26,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostSweeps = 3000;  // of longer traces every n-th sweep is drawn
 
 /// Returns a range for the ELBO that spans its upper nine tenths at temperature 1, with a quarter of their range below.
-Scale upper_part(const Trace& t) {
+Scale upper_range(const Trace& t) {
   std::vector<double> cold;
   for (std::size_t k = 0; k < t.elbo.size(); ++k)
     if (t.temperature[k] == 1 && std::isfinite(t.elbo[k])) cold.push_back(t.elbo[k]);
@@ -91,7 +91,7 @@ Markup curves(const SavedFit& fit, const Trace& t) {
   if (t.elbo.size() < 2) return {};
   const bool drawn_fit = is_sampled(fit);
   const bool warm = std::ranges::any_of(t.temperature, [](double x) { return x != 1; });
-  const Scale y = upper_part(t);
+  const Scale y = upper_range(t);
   const auto below = std::ranges::count_if(t.elbo, [&](double x) { return x < y.low; });
   Curve elbo{drawn_fit ? "log joint density" : "ELBO", "", true};
   if (fit.searched) elbo.caption = "All arms of the search, one after another. ";

@@ -13,7 +13,7 @@ namespace lehr::report {
 namespace {
 
 /// Summary of the numbers in an array.
-struct Seen {
+struct ArraySummary {
   std::size_t present = 0, missing = 0;  // counts
   double mean = 0, square = 0;           // mean, and sum of squared deviations from it
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -22,8 +22,8 @@ struct Seen {
 };
 
 /// Summarises an array; NaN is a missing value.
-Seen look_at(const std::vector<double>& values) {
-  Seen out;
+ArraySummary summarise_array(const std::vector<double>& values) {
+  ArraySummary out;
   for (const double x : values) {
     if (std::isnan(x)) {
       ++out.missing;
@@ -40,9 +40,9 @@ Seen look_at(const std::vector<double>& values) {
 }
 
 /// Collects the rows of the table.
-class Rows {
+class SummaryTable {
  public:
-  Rows(const model::Model& m, const BoundData& data) : m_(m), data_(data) {}
+  SummaryTable(const model::Model& m, const BoundData& data) : m_(m), data_(data) {}
 
   /// Adds the row of an array. `values` is the plate of which the numbers are elements, for categories; their distinct
   /// values are counted instead of averaged. Empty arrays get no row.
@@ -50,7 +50,7 @@ class Rows {
            const std::vector<model::PlateId>& event, std::optional<model::PlateId> values, const BoundArray& array) {
     if (array.values.empty()) return;
     axes.insert(axes.end(), event.begin(), event.end());
-    const Seen seen = look_at(array.values);
+    const ArraySummary seen = summarise_array(array.values);
     std::vector<Markup> row{text(name), text(role), text(extents(axes)), text(fmt::format("{}", seen.present)),
                             text(seen.missing > 0 ? fmt::format("{}", seen.missing) : "")};
     if (values) {
@@ -86,7 +86,7 @@ class Rows {
 }  // namespace
 
 Markup data_summary(const model::Model& m, const BoundData& data) {
-  Rows rows(m, data);
+  SummaryTable rows(m, data);
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
     if (model::has_data(v) || (k < data.clamped.size() && data.clamped[k]))

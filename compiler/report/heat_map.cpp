@@ -8,17 +8,17 @@
 
 #include "compiler/fitting/element_names.h"
 #include "compiler/report/page.h"
-#include "compiler/report/pictures.h"
+#include "compiler/report/plots.h"
 
 namespace lehr::report {
 namespace {
 
 // The most columns and cells of a table; larger matrices become tiles.
 constexpr std::size_t kTableColumns = 12, kTableCells = 240;
-constexpr double kShade = 0.85;   // opacity of the largest value in a table
-constexpr double kDeep = 0.62;    // cells with larger relative values have light text
-constexpr double kHeight = 22;    // greatest height of tiles, in units of the font size
-constexpr double kFaint = 0.004;  // tiles with smaller relative values are not drawn
+constexpr double kMaxOpacity = 0.85;       // opacity of the largest value in a table
+constexpr double kLightTextAbove = 0.62;   // cells with larger relative values have light text
+constexpr double kHeight = 22;             // greatest height of tiles, in units of the font size
+constexpr double kInvisibleBelow = 0.004;  // tiles with smaller relative values are not drawn
 
 /// Returns the largest absolute value that is finite; 1 if there is none above 0.
 double largest(const std::vector<double>& values) {
@@ -39,9 +39,9 @@ Markup table(const Heat& h) {
     Markup cells = words("th", h.rows[r]);
     for (std::size_t c = 0; c < columns; ++c) {
       const double x = h.values[r * columns + c], v = std::min(1.0, std::abs(x) / most);
-      const std::string style = std::string(x < 0 ? "minus" : "") + (v > kDeep ? " deep" : "");
+      const std::string style = std::string(x < 0 ? "minus" : "") + (v > kLightTextAbove ? " deep" : "");
       const std::string sd = h.sd.empty() ? "" : exact(h.sd[r * columns + c]);
-      const Markup shade = element("i", {{"style", fmt::format("opacity:{:.3f}", kShade * v)}});
+      const Markup shade = element("i", {{"style", fmt::format("opacity:{:.3f}", kMaxOpacity * v)}});
       cells += element("td",
                        {{"class", style},
                         {"data-mean", exact(x)},
@@ -58,7 +58,7 @@ Markup table(const Heat& h) {
 }
 
 /// Returns the transpose without standard deviations. Tall matrices are shown so, since pages have more room across.
-Heat on_its_side(const Heat& h) {
+Heat transposed(const Heat& h) {
   Heat out{h.title, h.columns, h.rows, {}, {}, h.probabilities};
   for (std::size_t c = 0; c < h.columns.size(); ++c)
     for (std::size_t r = 0; r < h.rows.size(); ++r)
@@ -80,7 +80,7 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
   Markup drawn;
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double v = std::min(1.0, std::abs(values[k]) / most);
-    if (!(v >= kFaint)) continue;
+    if (!(v >= kInvisibleBelow)) continue;
     drawn += element("rect", {{"x", fmt::format("{}", k % columns)},
                               {"y", fmt::format("{}", k / columns)},
                               {"width", "1"},
@@ -101,23 +101,23 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
 
 Markup heat_map(const Heat& h) {
   if (h.columns.size() <= kTableColumns && h.values.size() <= kTableCells) return table(h);
-  if (h.rows.size() > 2 * h.columns.size()) return heat_map(on_its_side(h));
+  if (h.rows.size() > 2 * h.columns.size()) return heat_map(transposed(h));
   const std::string caption =
       fmt::format("Rows: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns), brief(largest(h.values)));
   return (h.title.empty() ? Markup() : words("h4", h.title)) +
          figure(tiles(h.values, h.columns.size(), h.probabilities, h.title), caption);
 }
 
-Markup heat_maps(const SavedFit& fit, const Numbers& n, std::size_t most) {
+Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most) {
   const auto rank = n.shape.size();
   const auto rows = static_cast<std::size_t>(n.shape[rank - 2]), columns = n.last(), cells = rows * columns;
-  const Rows outer = rows_of(fit, n, 2);
-  Numbers names = n;  // stands for one heat map, to name and order its rows
+  const Rows outer = shown_elements(fit, n, 2);
+  PosteriorSummary names = n;  // stands for one heat map, to name and order its rows
   names.axes = {n.axes[rank - 2], n.axes[rank - 1]};
   names.shape = {n.shape[rank - 2], n.shape[rank - 1]};
   names.total.clear();
   const bool square = n.axes[rank - 2] == n.axes[rank - 1];
-  Rows inner = rows_of(fit, names, 1);
+  Rows inner = shown_elements(fit, names, 1);
   if (square || rank > 2) {  // in their own order, and all of them
     inner.order.resize(rows);
     std::iota(inner.order.begin(), inner.order.end(), std::size_t{0});
@@ -140,7 +140,7 @@ Markup heat_maps(const SavedFit& fit, const Numbers& n, std::size_t most) {
     }
     out += heat_map(h);
   }
-  if (rank > 2) out = in_a_row(out);
+  if (rank > 2) out = inline_tables(out);
   std::string said = shown < outer.order.size() ? fmt::format("{} of {}.", shown, outer.order.size()) : "";
   said += outer.without() + (square || rank > 2 ? "" : inner.without());
   if (!said.empty()) out += words("p", said, {{"class", "quiet"}});

@@ -4,17 +4,17 @@
 #include <fmt/format.h>
 
 #include "compiler/report/page.h"
-#include "compiler/report/pictures.h"
+#include "compiler/report/plots.h"
 
 namespace lehr::report {
 
-Markup images(const SavedFit& fit, const Numbers& n, std::size_t axis, ImageShape shape, std::size_t most) {
+Markup images(const SavedFit& fit, const PosteriorSummary& n, std::size_t axis, ImageShape shape, std::size_t most) {
   // Without the axis of the pixels, the other axes name the images in their usual order.
-  Numbers others = n;
+  PosteriorSummary others = n;
   others.axes.erase(others.axes.begin() + static_cast<std::ptrdiff_t>(axis));
   others.shape.erase(others.shape.begin() + static_cast<std::ptrdiff_t>(axis));
   others.total.clear();
-  const Rows rows = rows_of(fit, others, 0);
+  const ShownElements rows = shown_elements(fit, others, 0);
   std::size_t stride = 1;  // distance of two pixels in the array
   for (std::size_t k = axis + 1; k < n.shape.size(); ++k)
     stride *= static_cast<std::size_t>(n.shape[k]);

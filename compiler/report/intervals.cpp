@@ -8,7 +8,7 @@
 
 #include "compiler/fitting/element_names.h"
 #include "compiler/report/page.h"
-#include "compiler/report/pictures.h"
+#include "compiler/report/plots.h"
 #include "compiler/report/scale.h"
 
 namespace lehr::report {
@@ -102,9 +102,9 @@ Markup intervals(const std::vector<Interval>& rows, const std::string& caption, 
   return figure(element("table", {{"class", "intervals"}}, element("tbody", body)), caption);
 }
 
-Markup intervals(const SavedFit& fit, const Numbers& n, std::size_t most) {
+Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most) {
   const bool grouped = n.shape.size() > 1;
-  const Rows rows = rows_of(fit, n, grouped ? 1 : 0);
+  const ShownElements rows = shown_elements(fit, n, grouped ? 1 : 0);
   const std::size_t width = grouped ? n.last() : 1;
   std::vector<Interval> out;
   std::size_t shown = 0;
@@ -118,8 +118,8 @@ Markup intervals(const SavedFit& fit, const Numbers& n, std::size_t most) {
   }
   std::string caption = n.low.empty() ? "Posterior means." : "Posterior means with central 90 % intervals.";
   if (n.low.empty() && !n.sd.empty()) caption = "Posterior means (standard deviations).";
-  if (const std::size_t heavy = n.size() - rows.light * width; shown < heavy)
-    caption += fmt::format(" {} of {} numbers.", shown, heavy);
+  if (const std::size_t main_components = n.size() - rows.light * width; shown < main_components)
+    caption += fmt::format(" {} of {} numbers.", shown, main_components);
   return intervals(out, caption + rows.without(), n.support == math::Support::positive);
 }
 

@@ -29,7 +29,7 @@ const std::vector<Index>* indices_of(const Expr& e) {
 
 /// Returns the one latent category that selects parameters among these expressions. Returns nothing if there is none,
 /// or more than one.
-std::optional<VariableId> selector(const Model& m, const std::vector<ExprId>& nodes) {
+std::optional<VariableId> selecting_category(const Model& m, const std::vector<ExprId>& nodes) {
   std::optional<VariableId> out;
   for (const ExprId node : nodes) {
     const std::vector<Index>* indices = indices_of(m[node]);
@@ -46,8 +46,8 @@ std::optional<VariableId> selector(const Model& m, const std::vector<ExprId>& no
 
 /// Returns true if all items have the same components: the parameters use no index variable of the item except in the
 /// category.
-bool is_alike_for_all(const Model& m, const Statement& s, std::size_t item_axes, VariableId category,
-                      const std::vector<ExprId>& nodes) {
+bool is_same_for_all_items(const Model& m, const Statement& s, std::size_t item_axes, VariableId category,
+                           const std::vector<ExprId>& nodes) {
   const auto first = s.bounds.begin(), last = first + static_cast<std::ptrdiff_t>(item_axes);
   return std::ranges::all_of(nodes, [&](ExprId node) {
     const auto* v = std::get_if<VariableRef>(&m[node].node);
@@ -61,7 +61,7 @@ bool is_alike_for_all(const Model& m, const Statement& s, std::size_t item_axes,
 }
 
 /// Sets all continuous latent variables that were saved to their posterior means.
-void place_means(const SavedFit& fit, Forward& to) {
+void set_posterior_means(const SavedFit& fit, ModelEvaluator& to) {
   const Model& m = to.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const VariableId id(k);
@@ -78,7 +78,7 @@ class Reader {
  public:
   Reader(const Model& m, const BoundData& data, const SavedFit& fit)
       : m_(m), data_(data), fit_(fit), forward_(m, data) {
-    place_means(fit, forward_);
+    set_posterior_means(fit, forward_);
   }
 
   /// Returns the mixture whose observed variable is `id`, or nothing if it is not one with Gaussian components. The
@@ -88,14 +88,14 @@ class Reader {
     const Statement& s = m_[x.statement];
     if (!x.observed || x.event.size() > 1 || s.start || s.part || !s.main.family->gaussian) return std::nullopt;
     const std::vector<ExprId> nodes = nodes_under(m_, roots_of(s));
-    const std::optional<VariableId> category = selector(m_, nodes);
+    const std::optional<VariableId> category = selecting_category(m_, nodes);
     if (!category || m_[*category].support != math::Support::category) return std::nullopt;
     const std::size_t items = m_[*category].axes.size();
     const bool along = x.event.empty() && x.axes.size() == items + 1 && !m_[x.axes.back()].parent;
     if ((!along && x.axes.size() != items) ||
         !std::equal(x.axes.begin(), x.axes.begin() + static_cast<std::ptrdiff_t>(items), m_[*category].axes.begin()))
       return std::nullopt;
-    if (!is_alike_for_all(m_, s, items, *category, nodes)) return std::nullopt;
+    if (!is_same_for_all_items(m_, s, items, *category, nodes)) return std::nullopt;
     Mixture out{
         x.name, m_[*category].name, m_[*m_[*category].value_plate].name, "", 1, data_.observed[id.index()].values, {}};
     if (along || !x.event.empty()) {
@@ -119,7 +119,7 @@ class Reader {
   std::vector<double> weights_of(VariableId category) const {
     const Statement& s = m_[m_[category].statement];
     const std::vector<ExprId> nodes = nodes_under(m_, roots_of(s));
-    if (s.lagged || !s.main.family->mean || !is_alike_for_all(m_, s, m_[category].axes.size(), category, nodes))
+    if (s.lagged || !s.main.family->mean || !is_same_for_all_items(m_, s, m_[category].axes.size(), category, nodes))
       return {};
     std::vector<double> out =
         math::evaluate_all(*s.main.family->mean, forward_.parameters(s, forward_.at({category, 0})), 1).values;
@@ -153,7 +153,7 @@ class Reader {
   const Model& m_;
   const BoundData& data_;
   const SavedFit& fit_;
-  Forward forward_;
+  ModelEvaluator forward_;
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ Markup figure(const Markup& body, std::string_view caption) {
 
 Markup beside(const Markup& figures) { return element("div", {{"class", "beside"}}, figures); }
 
-Markup in_a_row(const Markup& tables) { return element("div", {{"class", "flow"}}, tables); }
+Markup inline_tables(const Markup& tables) { return element("div", {{"class", "flow"}}, tables); }
 
 Markup facts(const std::vector<std::pair<std::string, Markup>>& rows) {
   Markup out;

@@ -23,7 +23,7 @@ Markup figure(const Markup& body, std::string_view caption);
 /// Returns figures in columns, as many side by side as the page has room for.
 Markup beside(const Markup& figures);
 /// Returns tables side by side that keep their natural widths, and wrap to new lines where the page ends.
-Markup in_a_row(const Markup& tables);
+Markup inline_tables(const Markup& tables);
 /// Returns a list of names with their values. Pairs with an empty value are left out.
 Markup facts(const std::vector<std::pair<std::string, Markup>>& rows);
 /// A table whose first column names the row.

@@ -6,7 +6,7 @@
 
 #include "compiler/fitting/element_names.h"
 #include "compiler/report/page.h"
-#include "compiler/report/pictures.h"
+#include "compiler/report/plots.h"
 
 namespace lehr::report {
 namespace {
@@ -16,9 +16,9 @@ Markup bar(double share) { return element("i", {{"style", fmt::format("width:{:.
 
 }  // namespace
 
-Markup ranked(const SavedFit& fit, const Numbers& n, std::size_t top, std::size_t most) {
+Markup ranked(const SavedFit& fit, const PosteriorSummary& n, std::size_t top, std::size_t most) {
   const std::size_t width = n.last();
-  const Rows rows = rows_of(fit, n, 1);
+  const ShownElements rows = shown_elements(fit, n, 1);
   Markup lists;
   const std::size_t shown = std::min(rows.order.size(), most);
   for (std::size_t r = 0; r < shown; ++r) {

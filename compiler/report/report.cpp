@@ -55,10 +55,10 @@ std::string heading(const SavedVariable& v) {
 }
 
 /// Returns one interval plot of all variables that are scalars.
-Markup single_numbers(const std::vector<Numbers>& all) {
+Markup single_numbers(const std::vector<PosteriorSummary>& all) {
   const auto first = [](const std::vector<double>& of) { return of.empty() ? std::nan("") : of[0]; };
   std::vector<Interval> rows;
-  for (const Numbers& n : all)
+  for (const PosteriorSummary& n : all)
     if (is_single(n))
       rows.push_back({n.variable->name, n.mean[0], first(n.sd), first(n.low), first(n.high), "", false});
   return rows.empty()
@@ -67,18 +67,18 @@ Markup single_numbers(const std::vector<Numbers>& all) {
 }
 
 /// Returns a plot for each variable, and a note on the variables whose factors were not saved.
-Markup posterior(const Contents& c, const PictureOptions& o) {
+Markup posterior(const Contents& c, const PlotOptions& o) {
   const auto [all, without] = posterior_numbers(c.fit);
-  const Surroundings around{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};
+  const PlotContext around{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};
   Markup out;
-  for (const Numbers& n : all) {
+  for (const PosteriorSummary& n : all) {
     if (is_single(n)) continue;
     out += element("h3", text(heading(*n.variable)) + words("small", " " + n.variable->family)) +
            element("div", {{"data-variable", n.variable->name}}, picture(c.fit, n, around, o));
   }
   out = single_numbers(all) + out;
   if (!without.empty()) {
-    out += missing(fmt::format("Not in the directory: {}. {}", fmt::join(without, ", "), c.locals_cure));
+    out += missing(fmt::format("Not in the directory: {}. {}", fmt::join(without, ", "), c.locals_note));
   }
   return out;
 }
@@ -104,15 +104,15 @@ Markup repeat(const Contents& c) {
 
 }  // namespace
 
-std::string write(const Contents& c, const PictureOptions& o) {
+std::string write(const Contents& c, const PlotOptions& o) {
   const Trace trace = read_trace(c.fit);
   return page(c.fit.model, head(c),
               {{"trust", "Can it be trusted?", trust(c.fit, c.summary, c.diagnosis)},
                {"fit", "How the fit went", curves(c.fit, trace) + arms(c.fit, c.summary)},
                {"groups", "Components among the data", groups(c)},
                {"posterior", "Posterior", posterior(c, o)},
-               {"data", "Data", c.data ? data_summary(*c.model, *c.data) : missing(c.no_data)},
-               {"model", "Model", c.model_text.empty() ? missing(c.no_model) : listing(c.model_text)},
+               {"data", "Data", c.data ? data_summary(*c.model, *c.data) : missing(c.data_missing_reason)},
+               {"model", "Model", c.model_text.empty() ? missing(c.model_missing_reason) : listing(c.model_text)},
                {"derivation", "Derivation", c.derivation ? derivation(*c.derivation) : Markup()},
                {"repeat", "To repeat it", repeat(c)}});
 }

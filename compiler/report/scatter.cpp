@@ -13,9 +13,9 @@
 #include <Eigen/Core>
 
 #include "compiler/fitting/element_names.h"
-#include "compiler/report/numbers.h"
 #include "compiler/report/page.h"
 #include "compiler/report/plot.h"
+#include "compiler/report/posterior_summary.h"
 
 namespace lehr::report {
 namespace {
@@ -27,12 +27,12 @@ constexpr double kSds = 2;  // standard deviations inside an ellipse
 using Matrix = Eigen::Map<const Eigen::MatrixXd>;
 using Vector = Eigen::Map<const Eigen::VectorXd>;
 
-/// Returns the components with a weight of at least kLeastWeight, the heaviest first. Components whose weight differs
-/// between items are included.
-std::vector<Component> heavy(const Mixture& m) {
+/// Returns the components with a weight of at least kMinShownWeight, the heaviest first. Components whose weight
+/// differs between items are included.
+std::vector<Component> main_components(const Mixture& m) {
   std::vector<Component> out;
   std::ranges::copy_if(m.components, std::back_inserter(out),
-                       [](const Component& c) { return !(c.weight < kLeastWeight); });
+                       [](const Component& c) { return !(c.weight < kMinShownWeight); });
   std::ranges::stable_sort(out, std::ranges::greater(),
                            [](const Component& c) { return std::isnan(c.weight) ? 0 : c.weight; });
   return out;
@@ -40,7 +40,7 @@ std::vector<Component> heavy(const Mixture& m) {
 
 /// Returns for each point the component with the highest weighted density, as an index into `components`;
 /// components.size() for points with missing coordinates.
-std::vector<std::size_t> nearest(const Mixture& m, const std::vector<Component>& components) {
+std::vector<std::size_t> densest_component(const Mixture& m, const std::vector<Component>& components) {
   const auto d = static_cast<Eigen::Index>(m.extent);
   std::vector<Eigen::LLT<Eigen::MatrixXd>> factors;
   for (const Component& c : components)
@@ -65,7 +65,7 @@ std::vector<std::size_t> nearest(const Mixture& m, const std::vector<Component>&
 
 /// Returns up to four coordinates in which the means differ most, in ascending order. The measure is the variance of
 /// the means over the sum of the variances within components, as in analysis of variance.
-std::vector<std::size_t> telling(const Mixture& m, const std::vector<Component>& components) {
+std::vector<std::size_t> separating_coordinates(const Mixture& m, const std::vector<Component>& components) {
   std::vector<double> ratio;
   for (std::size_t j = 0; j < m.extent; ++j) {
     double sum = 0, square = 0, within = 0;
@@ -108,7 +108,7 @@ std::string name_of(const SavedFit& fit, const Mixture& m, const Component& c) {
 class Panels {
  public:
   Panels(const SavedFit& fit, const Mixture& m)
-      : fit_(fit), m_(m), components_(heavy(m)), nearest_(nearest(m, components_)) {}
+      : fit_(fit), m_(m), components_(main_components(m)), nearest_(densest_component(m, components_)) {}
 
   Markup markup() const {
     if (components_.empty()) return {};
@@ -116,7 +116,7 @@ class Panels {
     if (m_.extent == 1) {
       figures = densities();
     } else {
-      const std::vector<std::size_t> shown = telling(m_, components_);
+      const std::vector<std::size_t> shown = separating_coordinates(m_, components_);
       for (std::size_t a = 0; a < shown.size(); ++a)
         for (std::size_t b = a + 1; b < shown.size(); ++b)
           figures += panel(shown[a], shown[b]);
@@ -231,7 +231,7 @@ class Panels {
       out += fmt::format(". The {} of {} coordinates whose means differ most", kMostDimensions, m_.extent);
     if (components_.size() < m_.components.size())
       out += fmt::format(". {} of {} components have a weight below {} % and are left out",
-                         m_.components.size() - components_.size(), m_.components.size(), 100 * kLeastWeight);
+                         m_.components.size() - components_.size(), m_.components.size(), 100 * kMinShownWeight);
     if (every() > 1) out += fmt::format(". One item in {} is drawn", every());
     return out + ".";
   }

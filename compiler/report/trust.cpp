@@ -23,7 +23,7 @@ constexpr double kNarrow = 0.9, kUnlikely = 0.025;
 constexpr std::size_t kMostRows = 30;  // most rows of a table
 
 /// Returns a text with the parts between backticks as code.
-Markup prose(std::string_view said) {
+Markup with_code_spans(std::string_view said) {
   Markup out;
   for (bool code = false;; code = !code) {
     const std::size_t end = said.find('`');
@@ -36,9 +36,9 @@ Markup prose(std::string_view said) {
 
 /// Returns a warning with its notes.
 Markup warning(std::string_view said, const std::vector<std::string>& notes) {
-  Markup out = words("b", "Warning: ") + prose(said);
+  Markup out = words("b", "Warning: ") + with_code_spans(said);
   for (const std::string& note : notes)
-    out += element("small", prose(note));
+    out += element("small", with_code_spans(note));
   return element("div", {{"class", "warning"}}, out);
 }
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "compiler/report/markup.h"
-#include "compiler/report/numbers.h"
+#include "compiler/report/posterior_summary.h"
 #include "runtime/files/saved_fit.h"
 
 namespace lehr::report {

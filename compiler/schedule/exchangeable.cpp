@@ -11,11 +11,11 @@ namespace lehr::schedule {
 namespace {
 
 using density::Atom;
-using density::BoundId;
 using density::Guard;
-using density::IndexBound;
 using density::IndexConstant;
 using density::IndexId;
+using density::IndexVarId;
+using density::IndexVarRef;
 using density::Relation;
 using model::PlateId;
 
@@ -49,8 +49,8 @@ class Reader {
   /// Returns true if the term treats the elements alike but for data that are indexed by them. It records such data,
   /// and an order by stick-breaking.
   bool treats_alike(const Term& t) {
-    for (BoundId b : a_.bounds_of(t.coef))
-      told_apart_ = told_apart_ || is_plate(a_[b].plate);
+    for (IndexVarId b : a_.index_vars_of(t.coef))
+      distinguished_ = distinguished_ || is_plate(a_[b].plate);
     return std::ranges::all_of(t.atoms, [&](const Atom& x) { return is_alike(x); }) &&
            std::ranges::all_of(t.guards, [&](const Guard& g) { return is_alike(g); });
   }
@@ -58,7 +58,7 @@ class Reader {
   /// Returns true if stick-breaking weights have given an order.
   bool ordered() const { return ordered_; }
   /// Returns true if data are indexed by the plate.
-  bool told_apart() const { return told_apart_; }
+  bool distinguished() const { return distinguished_; }
 
  private:
   /// Returns true if `p` is the plate, also under another name.
@@ -72,7 +72,7 @@ class Reader {
 
   /// Returns true if an index over the plate is a plain index variable over it, or over its sticks.
   bool is_alike(IndexId i) {
-    const auto* x = std::get_if<IndexBound>(&a_[i]);
+    const auto* x = std::get_if<IndexVarRef>(&a_[i]);
     if (!x || x->offset != 0) return false;
     const PlateId of = a_[x->bound].plate;
     if (is_plate(of)) return true;
@@ -100,7 +100,7 @@ class Reader {
     if (g.present || g.relation == Relation::equal || g.relation == Relation::not_equal) return true;
     bool here = false, sticks = false;
     for (const IndexId i : {g.left, g.right}) {
-      for (BoundId b : a_.bounds_of(i)) {
+      for (IndexVarId b : a_.index_vars_of(i)) {
         here = here || is_plate(a_[b].plate);
         sticks = sticks || is_stick(a_[b].plate);
       }
@@ -109,11 +109,11 @@ class Reader {
     return !here || sticks;
   }
 
-  const model::Model& m_;                      // the model
-  const Schedule& s_;                          // its schedule
-  const density::Algebra& a_;                  // of the terms
-  PlateId plate_;                              // the plate
-  bool ordered_ = false, told_apart_ = false;  // what was recorded
+  const model::Model& m_;                         // the model
+  const Schedule& s_;                             // its schedule
+  const density::Algebra& a_;                     // of the terms
+  PlateId plate_;                                 // the plate
+  bool ordered_ = false, distinguished_ = false;  // what was recorded
 };
 
 /// Returns true if one factor covers whole sequences of the block.
@@ -132,9 +132,9 @@ std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Sched
     if (!std::ranges::all_of(s.conditionals.density.terms, [&](const Term& t) { return reader.treats_alike(t); }))
       continue;
     found.ordered = reader.ordered();
-    found.told_apart = reader.told_apart();
+    found.distinguished = reader.distinguished();
     const bool chains = std::ranges::all_of(found.categories, [&](BlockId b) { return is_chain(s, b); });
-    if (found.told_apart && (found.ordered || !chains)) continue;
+    if (found.distinguished && (found.ordered || !chains)) continue;
     out.push_back(std::move(found));
   }
   return out;

@@ -18,7 +18,7 @@ struct Exchangeable {
   /// True if stick-breaking weights give the components an order.
   bool ordered = false;
   /// True if data that are indexed by the plate distinguish the components.
-  bool told_apart = false;
+  bool distinguished = false;
 };
 
 /// Finds the plates of components, from the terms of the log joint. A plate is left out if a term names one of its

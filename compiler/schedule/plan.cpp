@@ -6,7 +6,7 @@
 // theta, beta; z and theta share the stage over documents. regroup() then divides the terms.
 #include <algorithm>
 
-#include "compiler/conditionals/integrate.h"
+#include "compiler/conditionals/collapse.h"
 #include "compiler/conditionals/shared_terms.h"
 #include "compiler/model/roles.h"
 #include "compiler/schedule/regroup.h"
@@ -39,9 +39,9 @@ std::vector<bool> data_plates(const model::Model& m) {
 /// Returns the rank of a variable in the order of updates. 0: latent discrete on a plate that the data size, and
 /// sources of counts. 1: others on an item plate. 2: all else. 3: tangent points of bounds, which follow the blocks
 /// that move them.
-int rank_of(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
-            const std::vector<bool>& item) {
-  if (model::is_bound(v)) return 3;
+int update_rank(const model::Model& m, const model::Variable& v, const std::vector<bool>& data,
+                const std::vector<bool>& item) {
+  if (model::is_tangent_point(v)) return 3;
   const auto on = [&](const std::vector<bool>& set) {
     return std::any_of(v.axes.begin(), v.axes.end(), [&](model::PlateId p) { return set[m[p].set.index()]; });
   };
@@ -51,27 +51,27 @@ int rank_of(const model::Model& m, const model::Variable& v, const std::vector<b
 }
 
 /// The auxiliary variables that the draw of each block integrates out, by BlockId.
-using Integrals = std::vector<std::set<BlockId>>;
+using CollapsedBy = std::vector<std::set<BlockId>>;
 
 /// Returns the auxiliary variables that each draw integrates out; empty sets for variational inference.
-Integrals integrals_of(const model::Model& m, const conditionals::Conditionals& c) {
-  Integrals out(c.blocks.size());
+CollapsedBy collapsed_by(const model::Model& m, const conditionals::Conditionals& c) {
+  CollapsedBy out(c.blocks.size());
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
-    for (const conditionals::Integrated& x : conditionals::integrated(m, c, BlockId(k)))
+    for (const conditionals::CollapsedAuxiliary& x : conditionals::integrated(m, c, BlockId(k)))
       out[k].insert(x.auxiliary);
   }
   return out;
 }
 
 /// Returns true if the draw of some block integrates `b` out.
-bool is_integrated(const Integrals& integrals, BlockId b) {
+bool is_collapsed(const CollapsedBy& integrals, BlockId b) {
   return std::ranges::any_of(integrals, [&](const std::set<BlockId>& x) { return x.contains(b); });
 }
 
 /// Returns all blocks in order of update: those of `guide order`, then the rest by rank. If `last` is set, blocks that
 /// integrate others out come after all others, and these auxiliaries come last.
 std::vector<BlockId> update_order(const model::Model& m, const conditionals::Conditionals& c,
-                                  const std::vector<int>& rank, const Integrals* last) {
+                                  const std::vector<int>& rank, const CollapsedBy* last) {
   std::vector<BlockId> out;
   for (model::VariableId v : m.guide.order) {
     const BlockId b = c.block_of[v.index()];
@@ -84,7 +84,7 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
   out.insert(out.end(), rest.begin(), rest.end());
   if (last) {
-    const auto place = [&](BlockId b) { return is_integrated(*last, b) ? 2 : (*last)[b.index()].empty() ? 0 : 1; };
+    const auto place = [&](BlockId b) { return is_collapsed(*last, b) ? 2 : (*last)[b.index()].empty() ? 0 : 1; };
     std::stable_sort(out.begin(), out.end(), [&](BlockId a, BlockId b) { return place(a) < place(b); });
   }
   return out;
@@ -92,10 +92,10 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
 
 /// Returns the index variable of the term that is the item of `atom`, if its first axis is a plain index variable over
 /// `item`.
-std::optional<density::BoundId> item_bound(const model::Model& m, const density::Density& d, const Term& t,
-                                           const density::Atom& atom, model::PlateId item) {
+std::optional<density::IndexVarId> item_index_var(const model::Model& m, const density::Density& d, const Term& t,
+                                                  const density::Atom& atom, model::PlateId item) {
   if (atom.axes.empty()) return std::nullopt;
-  const auto* b = std::get_if<density::IndexBound>(&d.algebra[atom.axes[0]]);
+  const auto* b = std::get_if<density::IndexVarRef>(&d.algebra[atom.axes[0]]);
   if (!b || b->offset != 0 || d.algebra[b->bound].parent) return std::nullopt;
   if (m[d.algebra[b->bound].plate].set != item) return std::nullopt;
   if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return std::nullopt;
@@ -113,10 +113,10 @@ bool separable(const model::Model& m, const conditionals::Conditionals& c, const
   for (BlockId id : blocks) {
     for (const Use& u : c[id].uses) {
       const Term& t = d.terms[u.term];
-      const auto own = item_bound(m, d, t, t.atoms[u.atom], item);
+      const auto own = item_index_var(m, d, t, t.atoms[u.atom], item);
       if (!own) return false;
       for (const density::Atom& other : t.atoms) {
-        if (local(other) && item_bound(m, d, t, other, item) != own) return false;
+        if (local(other) && item_index_var(m, d, t, other, item) != own) return false;
       }
     }
   }
@@ -127,28 +127,28 @@ bool separable(const model::Model& m, const conditionals::Conditionals& c, const
 /// not be coupled. Every term with it must have no other local atom, or exactly one: of a stored block that is updated
 /// later and does not depend on the category's inner indices. In LDA, z[doc, token] adds to theta[doc] as soon as its
 /// probabilities are formed, and is then forgotten.
-bool can_stream(const model::Model& m, const Schedule& s, const Integrals& integrals, const ItemStage& stage,
-                std::size_t position) {
+bool can_fuse(const model::Model& m, const Schedule& s, const CollapsedBy& integrals, const ItemStage& stage,
+              std::size_t position) {
   const conditionals::Conditionals& c = s.conditionals;
   const Block& z = c[stage.blocks[position]];
   const density::Algebra& a = c.density.algebra;
   if (m[z.variable].support != math::Support::category || z.coupled() || z.point) return false;
   // A draw that integrates an auxiliary out must read all variables that share a term with it, so they are stored.
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
-    if (is_integrated(integrals, BlockId(k)) && share_a_term(c, BlockId(k), {stage.blocks[position]})) return false;
+    if (is_collapsed(integrals, BlockId(k)) && share_a_term(c, BlockId(k), {stage.blocks[position]})) return false;
   }
   const std::size_t axes = m[z.variable].axes.size();
   for (const Use& u : z.uses) {
     const Term& t = c.density.terms[u.term];
     const density::Atom& own = t.atoms[u.atom];
     // The element must be named by index variables of its own, one for each axis. `inner` are those after the item.
-    std::set<density::BoundId> element, inner;
+    std::set<density::IndexVarId> element, inner;
     for (std::size_t x = 0; x < axes; ++x) {
-      const auto* b = std::get_if<density::IndexBound>(&a[own.axes[x]]);
+      const auto* b = std::get_if<density::IndexVarRef>(&a[own.axes[x]]);
       if (!b || b->offset != 0 || !element.insert(b->bound).second) return false;
       if (x > 0) inner.insert(b->bound);
     }
-    const auto* k = std::get_if<density::IndexBound>(&a[own.event[0]]);
+    const auto* k = std::get_if<density::IndexVarRef>(&a[own.event[0]]);
     if (!k || k->offset != 0) return false;
     std::size_t locals = 0, outers = 0;
     for (const density::Atom& other : t.atoms) {
@@ -166,9 +166,9 @@ bool can_stream(const model::Model& m, const Schedule& s, const Integrals& integ
         if (m[m[m[other.variable].axes[x]].set].parent) return false;
       }
       for (density::IndexId i : other.axes) {
-        std::set<density::BoundId> mentioned;
+        std::set<density::IndexVarId> mentioned;
         a.collect(i, mentioned);
-        for (density::BoundId x : inner) {
+        for (density::IndexVarId x : inner) {
           if (mentioned.contains(x)) return false;
         }
       }
@@ -186,7 +186,7 @@ std::vector<BlockId> blocks_of(const Step& step) {
 
 /// Returns true if no step before `home` reads the blocks of that step. The next sweep then updates them before
 /// anything reads them.
-bool is_formed_first(const Schedule& s, std::size_t home) {
+bool is_updated_before_read(const Schedule& s, std::size_t home) {
   const std::vector<BlockId> formed = blocks_of(s.steps[home]);
   return std::none_of(s.steps.begin(), s.steps.begin() + static_cast<std::ptrdiff_t>(home), [&](const Step& before) {
     return std::ranges::any_of(formed, [&](BlockId b) { return share_a_term(s.conditionals, b, blocks_of(before)); });
@@ -206,7 +206,7 @@ bool begins_with_sources(const model::Model& m, const Schedule& s, std::size_t h
 
 /// Returns one sweep: the steps in order, with a refresh of each outdated source before a step that reads it, and at
 /// the end.
-std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
+std::vector<SweepEntry> sweep_of(const model::Model& m, const Schedule& s) {
   struct Source {
     BlockId block;       // the source
     std::size_t home;    // the step that updates it
@@ -218,9 +218,9 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
       if (model::is_source(m[s.conditionals[b].variable])) sources.push_back({b, k});
     }
   }
-  std::vector<Turn> out;
+  std::vector<SweepEntry> out;
   const auto refresh = [&](std::size_t home, bool at_the_end = false) {
-    out.push_back({home, true, at_the_end && is_formed_first(s, home) && begins_with_sources(m, s, home)});
+    out.push_back({home, true, at_the_end && is_updated_before_read(s, home) && begins_with_sources(m, s, home)});
     for (Source& x : sources) {
       if (x.home == home) x.stale = false;
     }
@@ -243,7 +243,7 @@ std::vector<Turn> sweep_of(const model::Model& m, const Schedule& s) {
 /// Forms the steps in the order of updates. A local block joins the item stage before it if the items of both together
 /// are independent. A tangent point also joins an earlier stage with which it shares terms.
 void form_steps(const model::Model& m, const std::vector<int>& rank, const std::vector<bool>& item,
-                const Integrals* last, Schedule& s) {
+                const CollapsedBy* last, Schedule& s) {
   const conditionals::Conditionals& c = s.conditionals;
   s.steps.clear();
   s.stage_of.assign(c.blocks.size(), std::nullopt);
@@ -255,7 +255,7 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
     const auto joins = [&](std::size_t k) {
       const auto* stage = std::get_if<ItemStage>(&s.steps[k]);
       if (!local || !stage || stage->item != plate) return false;
-      const bool earlier = model::is_bound(v) && !last && share_a_term(c, b, stage->blocks);
+      const bool earlier = model::is_tangent_point(v) && !last && share_a_term(c, b, stage->blocks);
       if (k + 1 != s.steps.size() && !earlier) return false;
       std::vector<BlockId> joined = stage->blocks;
       joined.push_back(b);
@@ -278,7 +278,7 @@ void form_steps(const model::Model& m, const std::vector<int>& rank, const std::
 
 /// Returns true if nothing reads an auxiliary variable between a draw that integrates it out and its own draw. In
 /// between its value belongs to the old draw.
-bool is_read_fresh(const Schedule& s, const Integrals& integrals) {
+bool is_redrawn_before_read(const Schedule& s, const CollapsedBy& integrals) {
   const conditionals::Conditionals& c = s.conditionals;
   std::vector<BlockId> order;
   for (const Step& step : s.steps)
@@ -297,7 +297,7 @@ bool is_read_fresh(const Schedule& s, const Integrals& integrals) {
 /// Replaces item stages by single updates where they are not allowed. A term may have atoms of one stage only, so the
 /// second of two stages that share a term is broken up. So is a stage with a block that integrates out an auxiliary of
 /// another step, because its items are then no longer independent.
-void break_stages(Schedule& s, const Integrals& integrals) {
+void split_conflicting_stages(Schedule& s, const CollapsedBy& integrals) {
   for (std::size_t k = 0; k < integrals.size(); ++k) {
     for (const BlockId auxiliary : integrals[k]) {
       const auto stage = s.stage_of[k];
@@ -337,14 +337,14 @@ void break_stages(Schedule& s, const Integrals& integrals) {
 
 /// Decides how the stage, step `k`, visits an item: which categories it does not store (only if `streams`), and whether
 /// it iterates and refreshes sources.
-void complete_stage(const model::Model& m, const Integrals& integrals, std::size_t k, bool streams, Schedule& s) {
+void complete_stage(const model::Model& m, const CollapsedBy& integrals, std::size_t k, bool streams, Schedule& s) {
   auto& stage = std::get<ItemStage>(s.steps[k]);
   const conditionals::Conditionals& c = s.conditionals;
   // A block that is updated before the stage reads statistics of stored factors at the start, so only the first step
   // can do without storage.
   const bool first = k == 0 && streams;
   for (std::size_t p = stage.blocks.size(); p-- > 0;) {
-    if (first && can_stream(m, s, integrals, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
+    if (first && can_fuse(m, s, integrals, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
   }
   stage.refresh = std::any_of(stage.blocks.begin(), stage.blocks.end(),
                               [&](BlockId b) { return model::is_source(m[c[b].variable]); });
@@ -373,17 +373,17 @@ schedule::Schedule plan(const model::Model& m, conditionals::Conditionals condit
   const std::vector<bool> data = data_plates(m), item = item_plates(m);
   std::vector<int> rank;
   for (const conditionals::Block& b : blocks) {
-    rank.push_back(rank_of(m, m[b.variable], data, item));
+    rank.push_back(update_rank(m, m[b.variable], data, item));
     s.local.push_back(rank.back() != 2);
   }
   const bool whole = tempering == Tempering::data;
   s.tempered = whole ? tempered_origins(m, s) : likelihood_origins(s.conditionals.density);
   s.storage.assign(blocks.size(), Storage::stored);
-  const Integrals integrals = integrals_of(m, s.conditionals);
+  const CollapsedBy integrals = collapsed_by(m, s.conditionals);
   form_steps(m, rank, item, nullptr, s);
   // The plain order is tried first, since it has the larger stages.
-  if (!is_read_fresh(s, integrals)) form_steps(m, rank, item, &integrals, s);
-  break_stages(s, integrals);
+  if (!is_redrawn_before_read(s, integrals)) form_steps(m, rank, item, &integrals, s);
+  split_conflicting_stages(s, integrals);
   for (std::size_t k = 0; k < s.steps.size(); ++k) {
     if (std::holds_alternative<ItemStage>(s.steps[k])) complete_stage(m, integrals, k, whole, s);
   }

@@ -43,19 +43,20 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
                           [&](const BlockUpdate& u) { out += "update " + block(u.block) + "\n"; }},
                step);
   }
-  const auto end = std::find_if(s.sweep.rbegin(), s.sweep.rend(), [](const Turn& t) { return !t.refresh; }).base();
+  const auto end =
+      std::find_if(s.sweep.rbegin(), s.sweep.rend(), [](const SweepEntry& t) { return !t.refresh; }).base();
   for (auto t = s.sweep.begin(); t != s.sweep.end(); ++t) {
     if (!t->refresh) continue;
-    const auto next = std::find_if(t, s.sweep.end(), [](const Turn& later) { return !later.refresh; });
-    out += t >= end ? fmt::format("refresh step {} at the end{}\n", t->step, t->for_bound ? ", for the ELBO" : "")
+    const auto next = std::find_if(t, s.sweep.end(), [](const SweepEntry& later) { return !later.refresh; });
+    out += t >= end ? fmt::format("refresh step {} at the end{}\n", t->step, t->for_elbo ? ", for the ELBO" : "")
                     : fmt::format("refresh step {} before step {}\n", t->step, next->step);
   }
   for (std::size_t k = 0; k < s.statistics.size(); ++k) {
     const Statistic& x = s.statistics[k];
     out += fmt::format("S{}{}{} = {}\n", k, axes(x),
-                       x.stage       ? ""
-                       : x.is_kept() ? " kept"
-                                     : " once",
+                       x.stage         ? ""
+                       : x.is_cached() ? " kept"
+                                       : " once",
                        density::print(m, a, x.inner));
   }
   for (std::size_t k = 0; k < s.residuals.size(); ++k) {

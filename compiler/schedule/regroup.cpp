@@ -29,23 +29,23 @@ namespace {
 using conditionals::Conditionals;
 using density::Algebra;
 using density::Atom;
-using density::BoundId;
 using density::CoefId;
 using density::Guard;
 using density::IndexId;
+using density::IndexVarId;
 
 /// The number of terms above which sums of constants become factors, so that fewer loops are compiled.
 constexpr Threshold<std::size_t> kLargeModel("regroup.large_model", 250);
 
 /// Divides the terms of one schedule and registers the statistics.
-class Splitter {
+class TermDivider {
  public:
   /// Starts with no statistics. `sizes` are those of the plates, or empty.
-  Splitter(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s)
+  TermDivider(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s)
       : m_(m), sizes_(sizes), s_(s), c_(s.conditionals), a_(s.conditionals.density.algebra) {}
 
   /// Restricts symmetric sums (of x_i x_j) to one order of their two axes. Called after all terms are divided.
-  void halve() {
+  void halve_symmetric_sums() {
     for (std::size_t k = 0; k < s_.statistics.size(); ++k) {
       Statistic& x = s_.statistics[k];
       x.symmetric = symmetric_axes(x);
@@ -63,19 +63,19 @@ class Splitter {
   /// whole if it cannot be divided.
   void term(const Term& t) {
     std::optional<std::size_t> stage;
-    std::optional<BoundId> item;
+    std::optional<IndexVarId> item;
     for (const Atom& atom : t.atoms) {
       const auto at = s_.stage_of[c_.block_of[atom.variable.index()].index()];
       if (!at) continue;
       stage = at;
-      item = std::get<density::IndexBound>(a_[atom.axes[0]]).bound;
+      item = std::get<density::IndexVarRef>(a_[atom.axes[0]]).bound;
     }
     if (stage) {
       local(t, *stage, *item);
       return;
     }
-    const std::set<BoundId> items = data_items(t);
-    if (items.empty() || !split(t, items, std::nullopt, BoundId())) s_.outer.push_back({t, std::nullopt, {}});
+    const std::set<IndexVarId> items = data_items(t);
+    if (items.empty() || !split(t, items, std::nullopt, IndexVarId())) s_.outer.push_back({t, std::nullopt, {}});
   }
 
   /// Makes a cached sum of a term that stayed whole, unless its data can be summed once into a table. The atoms that
@@ -83,14 +83,14 @@ class Splitter {
   /// items, so it stays short. Example: in sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2 the sum over n is cached for tau.
   void keep(OuterTerm& t) {
     if (t.statistic || t.residual) return;
-    const std::set<BoundId> items = data_items(t.term);
-    if (items.empty() || tabulate(t, items)) return;
-    Cut cut{closure(t.term, items), {}, {}, {}, {}};
+    const std::set<IndexVarId> items = data_items(t.term);
+    if (items.empty() || sum_into_table(t, items)) return;
+    DividedTerm cut{with_nested(t.term, items), {}, {}, {}, {}};
     const auto is_inside = [&](const Atom& x) { return mentions(x, cut); };
-    if (!divide(t.term, is_inside, cut) || !can_keep(t.term, cut) || !place_bounds(t.term, cut)) return;
+    if (!divide(t.term, is_inside, cut) || !can_cache(t.term, cut) || !place_index_vars(t.term, cut)) return;
     if (std::ranges::any_of(cut.stat.axes, [&](model::PlateId p) { return model::is_item_plate(m_, m_[p].set); }))
       return;
-    OuterTerm kept = add(std::move(cut), std::nullopt, BoundId());
+    OuterTerm kept = add(std::move(cut), std::nullopt, IndexVarId());
     kept.whole = std::move(t.term);
     t = std::move(kept);
   }
@@ -98,8 +98,8 @@ class Splitter {
  private:
   /// Returns two axes of the statistic along which its sums are symmetric, or nothing.
   std::optional<std::pair<std::size_t, std::size_t>> symmetric_axes(const Statistic& x) {
-    const auto bound = [&](std::size_t axis) -> std::optional<BoundId> {
-      const auto* b = std::get_if<density::IndexBound>(&a_[x.at[axis]]);
+    const auto bound = [&](std::size_t axis) -> std::optional<IndexVarId> {
+      const auto* b = std::get_if<density::IndexVarRef>(&a_[x.at[axis]]);
       const bool own = b && b->offset == 0 && !a_[b->bound].parent &&
                        std::ranges::find(x.inner.bounds, b->bound) != x.inner.bounds.end();
       return own ? std::optional(b->bound) : std::nullopt;
@@ -116,15 +116,15 @@ class Splitter {
 
   /// Returns true if the term stays as it is when the two index variables change places. Statistics with two event
   /// indices are symmetric themselves.
-  bool is_symmetric(const Term& t, BoundId a, BoundId b) {
+  bool is_symmetric(const Term& t, IndexVarId a, IndexVarId b) {
     const auto swap = [&](IndexId i) -> std::optional<IndexId> {
-      const auto* x = std::get_if<density::IndexBound>(&a_[i]);
+      const auto* x = std::get_if<density::IndexVarRef>(&a_[i]);
       if (!x || (x->bound != a && x->bound != b)) return std::nullopt;
       return a_.index(x->bound == a ? b : a, x->offset);
     };
     if (a_.substitute(t.coef, swap) != t.coef || !t.multiplicities.empty()) return false;
     for (const Guard& g : t.guards) {
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
       if (mentioned.contains(a) || mentioned.contains(b)) return false;
     }
@@ -142,25 +142,26 @@ class Splitter {
       if (same == left.end()) return false;
       left.erase(same);
     }
-    return std::ranges::none_of(t.bounds, [&](BoundId x) { return a_[x].parent && mentions_any(*a_[x].parent, a, b); });
+    return std::ranges::none_of(t.bounds,
+                                [&](IndexVarId x) { return a_[x].parent && mentions_any(*a_[x].parent, a, b); });
   }
 
   /// Returns true if the index mentions `a` or `b`.
-  bool mentions_any(IndexId i, BoundId a, BoundId b) const { return a_.mentions(i, a) || a_.mentions(i, b); }
+  bool mentions_any(IndexId i, IndexVarId a, IndexVarId b) const { return a_.mentions(i, a) || a_.mentions(i, b); }
 
   /// Returns true if an item stage updates the atom's block.
   bool is_local(const Atom& a) const { return s_.stage_of[c_.block_of[a.variable.index()].index()].has_value(); }
 
   /// Returns the index variables `roots` and all of the term that are nested in them.
-  std::set<BoundId> closure(const Term& t, std::set<BoundId> roots) const {
+  std::set<IndexVarId> with_nested(const Term& t, std::set<IndexVarId> roots) const {
     bool grew = true;
     while (grew) {
       grew = false;
-      for (BoundId b : t.bounds) {
+      for (IndexVarId b : t.bounds) {
         if (roots.contains(b) || !a_[b].parent) continue;
-        std::set<BoundId> mentioned;
+        std::set<IndexVarId> mentioned;
         a_.collect(*a_[b].parent, mentioned);
-        for (BoundId r : mentioned) {
+        for (IndexVarId r : mentioned) {
           if (roots.contains(r)) grew = roots.insert(b).second || grew;
         }
       }
@@ -170,31 +171,31 @@ class Splitter {
 
   /// Returns the index variables of the term that no atom has as an index itself, though the data depend on them. Data
   /// can be summed over these. It is empty if the term reads no data.
-  std::set<BoundId> data_items(const Term& t) const {
-    std::set<BoundId> mentioned;
+  std::set<IndexVarId> data_items(const Term& t) const {
+    std::set<IndexVarId> mentioned;
     for (const Atom& x : t.atoms) {
       for (IndexId i : x.axes)
         direct(i, mentioned);
       for (IndexId i : x.event)
         direct(i, mentioned);
     }
-    std::set<BoundId> out;
-    for (BoundId b : t.bounds) {
+    std::set<IndexVarId> out;
+    for (IndexVarId b : t.bounds) {
       if (!mentioned.contains(b) && !a_[b].selector) out.insert(b);
     }
     // A nested index variable is summed together with its parent or not at all.
-    for (BoundId b : t.bounds) {
+    for (IndexVarId b : t.bounds) {
       if (!a_[b].parent || out.contains(b)) continue;
-      std::set<BoundId> parents;
+      std::set<IndexVarId> parents;
       a_.collect(*a_[b].parent, parents);
-      for (BoundId p : parents)
+      for (IndexVarId p : parents)
         out.erase(p);
     }
     // A sum of numbers alone visits no data, so there is nothing to save.
     bool reads_data = !t.multiplicities.empty();
     for (const Guard& g : t.guards)
       reads_data = reads_data || g.present.has_value();
-    for (BoundId b : out) {
+    for (IndexVarId b : out) {
       reads_data = reads_data || a_.mentions(t.coef, b) || a_[b].parent;
       for (const Atom& x : t.atoms) {
         for (IndexId i : x.axes)
@@ -203,12 +204,12 @@ class Splitter {
           reads_data = reads_data || a_.mentions(i, b);
       }
     }
-    return reads_data ? out : std::set<BoundId>{};
+    return reads_data ? out : std::set<IndexVarId>{};
   }
 
   /// Adds the index variables that are an index themselves, outside lookups.
-  void direct(IndexId i, std::set<BoundId>& out) const {
-    if (const auto* b = std::get_if<density::IndexBound>(&a_[i])) out.insert(b->bound);
+  void direct(IndexId i, std::set<IndexVarId>& out) const {
+    if (const auto* b = std::get_if<density::IndexVarRef>(&a_[i])) out.insert(b->bound);
     const auto* coordinate = std::get_if<density::IndexCoordinate>(&a_[i]);
     for (std::size_t k = 0; coordinate && k < coordinate->indices.size(); ++k)
       direct(coordinate->indices[k], out);
@@ -216,7 +217,7 @@ class Splitter {
 
   /// Divides a term with local atoms at the item of its stage. A term that cannot be divided becomes a local and an
   /// outer term, and its local factors are then stored.
-  void local(const Term& t, std::size_t stage, BoundId item) {
+  void local(const Term& t, std::size_t stage, IndexVarId item) {
     auto& step = std::get<ItemStage>(s_.steps[stage]);
     const bool alone = std::all_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) { return is_local(a); });
     if (!alone && split(t, {item}, stage, item)) return;
@@ -229,8 +230,8 @@ class Splitter {
   }
 
   /// A term that is being divided.
-  struct Cut {
-    std::set<BoundId> inside;       // the items and what is nested in them: summed in the inner part
+  struct DividedTerm {
+    std::set<IndexVarId> inside;    // the items and what is nested in them: summed in the inner part
     Term inner, outer;              // the two parts
     Statistic stat;                 // the axes of the statistic, and where the inner part is added
     std::vector<IndexId> outer_at;  // the entry of the statistic that the outer part reads, one index for each axis
@@ -238,18 +239,18 @@ class Splitter {
 
   /// Returns `t` divided at `items`, with axes for all that the items name in the outer part. `is_inside` says which
   /// atoms are inner. Returns nothing if more than `most` axes are lookups, or if nothing is summed.
-  std::optional<Cut> named(const Term& t, std::set<BoundId> items, const std::function<bool(const Atom&)>& is_inside,
-                           std::size_t most) {
-    Cut cut{closure(t, std::move(items)), {}, {}, {}, {}};
+  std::optional<DividedTerm> named(const Term& t, std::set<IndexVarId> items,
+                                   const std::function<bool(const Atom&)>& is_inside, std::size_t most) {
+    DividedTerm cut{with_nested(t, std::move(items)), {}, {}, {}, {}};
     if (!divide(t, is_inside, cut)) return std::nullopt;
-    if (pairs_in_chain(cut) || !name_axes(cut, most) || !place_bounds(t, cut)) return std::nullopt;
+    if (pairs_in_chain(cut) || !name_axes(cut, most) || !place_index_vars(t, cut)) return std::nullopt;
     return cut;
   }
 
   /// Divides `t` at `items` and registers the result. Returns false if that does not pay: more than one axis is a
   /// lookup, or nothing is summed.
-  bool split(const Term& t, std::set<BoundId> items, std::optional<std::size_t> stage, BoundId item) {
-    std::optional<Cut> cut = named(
+  bool split(const Term& t, std::set<IndexVarId> items, std::optional<std::size_t> stage, IndexVarId item) {
+    std::optional<DividedTerm> cut = named(
         t, std::move(items), [&](const Atom& x) { return stage && is_local(x); }, 1);
     if (!cut) return false;
     s_.outer.push_back(add(std::move(*cut), stage, item));
@@ -258,31 +259,31 @@ class Splitter {
 
   /// Replaces the term by a table of its data, summed by the elements that they name. The table must be no longer than
   /// the loop over the items. Returns false if not.
-  bool tabulate(OuterTerm& t, const std::set<BoundId>& items) {
+  bool sum_into_table(OuterTerm& t, const std::set<IndexVarId>& items) {
     if (sizes_.empty()) return false;
-    std::optional<Cut> cut = named(
+    std::optional<DividedTerm> cut = named(
         t.term, items, [](const Atom&) { return false; }, std::numeric_limits<std::size_t>::max());
     if (!cut) return false;
     double cells = 1;          // the length of the table
     std::int64_t visited = 0;  // the length of the longest loop that it saves
     for (const model::PlateId p : cut->stat.axes)
       cells *= static_cast<double>(sizes_[p.index()]);
-    for (const BoundId b : cut->inner.bounds)
+    for (const IndexVarId b : cut->inner.bounds)
       visited = std::max(visited, sizes_[m_[a_[b].plate].set.index()]);
     if (!(cells <= static_cast<double>(visited))) return false;
-    t = add(std::move(*cut), std::nullopt, BoundId());
+    t = add(std::move(*cut), std::nullopt, IndexVarId());
     return true;
   }
 
   /// Returns true if an index of the atom depends on the items.
-  bool mentions(const Atom& x, const Cut& cut) const {
+  bool mentions(const Atom& x, const DividedTerm& cut) const {
     const auto inside = [&](IndexId i) { return depends(i, cut); };
     return std::ranges::any_of(x.axes, inside) || std::ranges::any_of(x.event, inside);
   }
 
   /// Returns true if the inner part can be a cached sum: both parts have atoms, of different blocks, none local or of a
   /// chain, and no outer variable owns a multiplicity.
-  bool can_keep(const Term& t, const Cut& cut) const {
+  bool can_cache(const Term& t, const DividedTerm& cut) const {
     if (cut.inner.atoms.empty() || cut.outer.atoms.empty()) return false;
     const auto block = [&](const Atom& x) { return c_.block_of[x.variable.index()]; };
     if (std::ranges::any_of(t.atoms, [&](const Atom& x) { return is_local(x) || c_[block(x)].chain; })) return false;
@@ -294,17 +295,17 @@ class Splitter {
 
   /// Returns true if a coefficient, index or guard mentions an index variable that is summed in the inner part.
   template <class Part>
-  bool depends(const Part& part, const Cut& cut) const {
-    std::set<BoundId> mentioned;
+  bool depends(const Part& part, const DividedTerm& cut) const {
+    std::set<IndexVarId> mentioned;
     if constexpr (std::is_same_v<Part, Guard>) density::collect(a_, part, mentioned);
     else a_.collect(part, mentioned);
-    return std::any_of(mentioned.begin(), mentioned.end(), [&](BoundId b) { return cut.inside.contains(b); });
+    return std::any_of(mentioned.begin(), mentioned.end(), [&](IndexVarId b) { return cut.inside.contains(b); });
   }
 
   /// Distributes coefficients, guards, atoms and multiplicities to the two parts. The inner part is one number for
   /// everyone who reads it, so a multiplicity that an outer variable owns goes to the outer part. Returns false if that
   /// multiplicity depends on the items.
-  bool divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, Cut& cut) {
+  bool divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, DividedTerm& cut) {
     cut.inner.origin = cut.outer.origin = t.origin;
     cut.inner.coef = cut.outer.coef = a_.number(1);
     for (CoefId f : a_.factors(t.coef)) {
@@ -319,14 +320,14 @@ class Splitter {
       if (owned && depends(n.count, cut)) return false;
       (owned ? cut.outer : cut.inner).multiplicities.push_back(n);
     }
-    std::set<BoundId> in_inner, in_outer;
+    std::set<IndexVarId> in_inner, in_outer;
     collect(cut.inner, in_inner);
     collect(cut.outer, in_outer);
     const auto is_inner = [&](const Guard& g) {
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
       return std::all_of(mentioned.begin(), mentioned.end(),
-                         [&](BoundId b) { return in_inner.contains(b) && !in_outer.contains(b); });
+                         [&](IndexVarId b) { return in_inner.contains(b) && !in_outer.contains(b); });
     };
     for (const Guard& g : t.guards)
       (depends(g, cut) || is_inner(g) ? cut.inner : cut.outer).guards.push_back(g);
@@ -336,7 +337,7 @@ class Splitter {
 
   /// Returns true if the outer part has two elements of a chain, one of which depends on the item. They have one
   /// expectation together, which no table has.
-  bool pairs_in_chain(const Cut& cut) const {
+  bool pairs_in_chain(const DividedTerm& cut) const {
     const std::vector<Atom>& atoms = cut.outer.atoms;
     return std::any_of(atoms.begin(), atoms.end(), [&](const Atom& x) {
       return c_[c_.block_of[x.variable.index()]].chain && depends(x.axes.back(), cut) &&
@@ -346,17 +347,17 @@ class Splitter {
 
   /// Makes an axis of each item-dependent index of the outer atoms. Returns false if more than `most` of them are
   /// lookups, or an axis would be over a nested plate.
-  bool name_axes(Cut& cut, std::size_t most) {
+  bool name_axes(DividedTerm& cut, std::size_t most) {
     std::size_t lookups = 0;
     const auto axis_for = [&](IndexId i, model::PlateId plate) {
       const auto known = std::find(cut.stat.at.begin(), cut.stat.at.end(), i);
       if (known != cut.stat.at.end()) return cut.outer_at[std::size_t(known - cut.stat.at.begin())];
-      const BoundId fresh = a_.bound({m_[m_[plate].set].name, m_[plate].set, std::nullopt, false});
+      const IndexVarId fresh = a_.bound({m_[m_[plate].set].name, m_[plate].set, std::nullopt, false});
       cut.stat.at.push_back(i);
       cut.stat.axes.push_back(m_[plate].set);
       cut.outer_at.push_back(a_.index(fresh));
       cut.outer.bounds.push_back(fresh);
-      if (!std::holds_alternative<density::IndexBound>(a_[i])) ++lookups;
+      if (!std::holds_alternative<density::IndexVarRef>(a_[i])) ++lookups;
       return cut.outer_at.back();
     };
     for (Atom& x : cut.outer.atoms) {
@@ -376,32 +377,32 @@ class Splitter {
 
   /// Distributes the index variables: those inside are summed in the inner part, the others in the part that mentions
   /// them, and one that both parts mention becomes an axis. Returns false if that is impossible or nothing is summed.
-  bool place_bounds(const Term& t, Cut& cut) {
-    std::set<BoundId> in_inner, in_outer;
+  bool place_index_vars(const Term& t, DividedTerm& cut) {
+    std::set<IndexVarId> in_inner, in_outer;
     collect(cut.inner, in_inner);
     collect(cut.outer, in_outer);
     for (IndexId i : cut.stat.at)
       a_.collect(i, in_inner);
-    const auto inner_only = [&](BoundId b) {
+    const auto inner_only = [&](IndexVarId b) {
       return cut.inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
     };
     // A nested index variable that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
     for (bool grew = true; grew;) {
       const std::size_t before = in_inner.size();
-      for (BoundId b : t.bounds) {
+      for (IndexVarId b : t.bounds) {
         if (inner_only(b) && a_[b].parent) a_.collect(*a_[b].parent, in_inner);
       }
       grew = in_inner.size() != before;
     }
     bool summed = false;
-    for (BoundId b : t.bounds) {
+    for (IndexVarId b : t.bounds) {
       if (inner_only(b)) {
         if (in_outer.contains(b)) return false;
         cut.inner.bounds.push_back(b);
         summed = true;
       } else if (in_inner.contains(b)) {
         if (a_[b].parent) return false;
-        const BoundId fresh = a_.fresh_like(b, std::nullopt);
+        const IndexVarId fresh = a_.fresh_like(b, std::nullopt);
         cut.outer = density::substitute(a_, std::move(cut.outer), b, a_.index(fresh));
         for (IndexId& i : cut.outer_at)
           i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
@@ -420,11 +421,11 @@ class Splitter {
   /// Copies guards that keep a lag inside its plate from the outer part to the inner one, because neither may read
   /// outside.
   void guard_lags(Term& inner, const Term& outer) const {
-    std::set<BoundId> in_inner;
+    std::set<IndexVarId> in_inner;
     collect(inner, in_inner);
     for (const Guard& g : outer.guards) {
       if (g.present || g.relation == density::Relation::equal || g.relation == density::Relation::not_equal) continue;
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
       if (std::includes(in_inner.begin(), in_inner.end(), mentioned.begin(), mentioned.end()))
         inner.guards.push_back(g);
@@ -441,7 +442,7 @@ class Splitter {
   }
 
   /// Adds all index variables that the term mentions to `out`.
-  void collect(const Term& t, std::set<BoundId>& out) const {
+  void collect(const Term& t, std::set<IndexVarId>& out) const {
     a_.collect(t.coef, out);
     for (const density::Multiplicity& x : t.multiplicities)
       a_.collect(x.count, out);
@@ -453,9 +454,9 @@ class Splitter {
 
   /// Registers a divided term and returns its outer part. Inner parts that are equal up to names of index variables and
   /// order of axes share one statistic.
-  OuterTerm add(Cut cut, std::optional<std::size_t> stage, BoundId item) {
+  OuterTerm add(DividedTerm cut, std::optional<std::size_t> stage, IndexVarId item) {
     auto& [inside, inner, outer, stat, outer_at] = cut;
-    std::vector<std::size_t>& alike = alike_[{stage, stat.axes.size(), signature(inner)}];
+    std::vector<std::size_t>& alike = by_signature_[{stage, stat.axes.size(), signature(inner)}];
     for (std::size_t k : alike) {
       const Statistic& known = s_.statistics[k];
       // The axes of the outer part follow the order of the statistic that is there.
@@ -532,7 +533,7 @@ class Splitter {
       }
       if (!plates) continue;
       const auto rename = [&](IndexId i) -> std::optional<IndexId> {
-        const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+        const auto* b = std::get_if<density::IndexVarRef>(&a_[i]);
         if (!b) return std::nullopt;
         for (std::size_t k = 0; k < image.size(); ++k) {
           if (inner.bounds[k] == b->bound) return a_.index(known.inner.bounds[image[k]], b->offset);
@@ -592,24 +593,24 @@ class Splitter {
   Algebra& a_;                              // of the terms
   /// The statistics by item stage, number of axes and signature, in order.
   std::map<std::tuple<std::optional<std::size_t>, std::size_t, std::vector<std::int64_t>>, std::vector<std::size_t>>
-      alike_;
+      by_signature_;
 };
 
 }  // namespace
 
 void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Schedule& s) {
-  Splitter splitter(m, sizes, s);
+  TermDivider splitter(m, sizes, s);
   std::vector<Term> terms = s.conditionals.density.terms;
   for (Term& t : terms) {
     // Thousands of loops that add up a constant compile slowly, so in a large model the constant is multiplied by the
     // size.
-    if (terms.size() > kLargeModel) conditionals::count_unused_bounds(s.conditionals.density.algebra, t);
+    if (terms.size() > kLargeModel) conditionals::count_unused_index_vars(s.conditionals.density.algebra, t);
     splitter.term(t);
   }
   find_residuals(m, s);
   for (OuterTerm& t : s.outer)
     splitter.keep(t);
-  splitter.halve();
+  splitter.halve_symmetric_sums();
 }
 
 }  // namespace lehr::schedule

@@ -14,10 +14,10 @@ namespace {
 
 using density::Algebra;
 using density::Atom;
-using density::BoundId;
 using density::CoefId;
 using density::Guard;
 using density::IndexId;
+using density::IndexVarId;
 
 /// Recognises the pairs of a sum in a term.
 class Matcher {
@@ -28,7 +28,7 @@ class Matcher {
   /// Returns the residual form of the term by the first guard r != r' that gives one, or nothing.
   std::optional<Residual> match(const Term& t) {
     for (const Guard& g : t.guards) {
-      const std::optional<BoundId> l = plain(g.left), r = plain(g.right);
+      const std::optional<IndexVarId> l = plain(g.left), r = plain(g.right);
       if (g.present || g.relation != density::Relation::not_equal || !l || !r) continue;
       if (std::optional<Residual> out = match(t, g, *l, *r)) return out;
     }
@@ -45,17 +45,17 @@ class Matcher {
   }
 
   /// Returns the index variable that `i` is, if it has no offset; else nothing.
-  std::optional<BoundId> plain(IndexId i) const {
+  std::optional<IndexVarId> plain(IndexId i) const {
     if (!i.valid()) return std::nullopt;
-    const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+    const auto* b = std::get_if<density::IndexVarRef>(&a_[i]);
     return b && b->offset == 0 ? std::optional(b->bound) : std::nullopt;
   }
 
   /// Returns the term as pairs over `r` and `other`, which the guard `distinct` keeps different; nothing if it has
   /// another form.
-  std::optional<Residual> match(const Term& t, const Guard& distinct, BoundId r, BoundId other) {
+  std::optional<Residual> match(const Term& t, const Guard& distinct, IndexVarId r, IndexVarId other) {
     if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent) return std::nullopt;
-    for (BoundId b : t.bounds) {
+    for (IndexVarId b : t.bounds) {
       if (a_[b].parent && (a_.mentions(*a_[b].parent, r) || a_.mentions(*a_[b].parent, other))) return std::nullopt;
     }
     Residual out;
@@ -69,14 +69,14 @@ class Matcher {
     std::vector<Atom> mirrored_atoms;
     // Which of the two index variables are mentioned: 0 none (c), 1 r (A at r), 2 the other (A at r'), 3 both, which no
     // pair has.
-    const auto side = [&](const std::set<BoundId>& mentioned) {
+    const auto side = [&](const std::set<IndexVarId>& mentioned) {
       return (mentioned.contains(r) ? 1 : 0) + (mentioned.contains(other) ? 2 : 0);
     };
     for (const density::Multiplicity& x : t.multiplicities) {
       if (a_.mentions(x.count, r) || a_.mentions(x.count, other)) return std::nullopt;
     }
     for (CoefId f : a_.factors(t.coef)) {
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       a_.collect(f, mentioned);
       const int s = side(mentioned);
       if (s == 3) return std::nullopt;
@@ -84,7 +84,7 @@ class Matcher {
       part = a_.multiply(part, f);
     }
     for (const Atom& x : t.atoms) {
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       density::collect(a_, x, mentioned);
       const int s = side(mentioned);
       if (s == 3) return std::nullopt;
@@ -92,7 +92,7 @@ class Matcher {
     }
     for (const Guard& g : t.guards) {
       if (g == distinct) continue;
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
       if (side(mentioned) != 0) return std::nullopt;
       common.guards.push_back(g);
@@ -103,7 +103,7 @@ class Matcher {
       if (c_[b].chain || s_.stage_of[b.index()] || has(common, b)) return std::nullopt;
     }
     std::copy_if(t.bounds.begin(), t.bounds.end(), std::back_inserter(common.bounds),
-                 [&](BoundId b) { return b != r && b != other; });
+                 [&](IndexVarId b) { return b != r && b != other; });
     if (!place(out)) return std::nullopt;
     out.gradient = common;
     out.gradient.coef = a_.multiply(a_.number(2), a_.multiply(common.coef, summand.coef));
@@ -116,9 +116,9 @@ class Matcher {
   }
 
   /// Returns true if `summand` becomes the given coefficient and atoms when `r` and `other` change places.
-  bool mirror(const Term& summand, CoefId coef, std::vector<Atom> atoms, BoundId r, BoundId other) {
+  bool mirror(const Term& summand, CoefId coef, std::vector<Atom> atoms, IndexVarId r, IndexVarId other) {
     const auto swap = [&](IndexId i) -> std::optional<IndexId> {
-      const auto* b = std::get_if<density::IndexBound>(&a_[i]);
+      const auto* b = std::get_if<density::IndexVarRef>(&a_[i]);
       if (!b || (b->bound != r && b->bound != other)) return std::nullopt;
       return a_.index(b->bound == r ? other : r, b->offset);
     };
@@ -139,17 +139,17 @@ class Matcher {
   /// the row of a nested index variable is no axis.
   bool place(Residual& x) {
     Term& summand = x.summand;
-    std::set<BoundId> needed;
+    std::set<IndexVarId> needed;
     a_.collect(summand.coef, needed);
     for (const Atom& atom : summand.atoms)
       density::collect(a_, atom, needed);
     for (std::size_t before = 0; before != needed.size();) {
       before = needed.size();
-      for (BoundId b : std::set<BoundId>(needed)) {
+      for (IndexVarId b : std::set<IndexVarId>(needed)) {
         if (a_[b].parent) a_.collect(*a_[b].parent, needed);
       }
     }
-    for (BoundId b : x.common.bounds) {
+    for (IndexVarId b : x.common.bounds) {
       if (!needed.contains(b)) continue;
       if (a_[b].parent && (x.at.empty() || *a_[b].parent != x.at.back())) return false;
       summand.bounds.push_back(b);
@@ -158,7 +158,7 @@ class Matcher {
     }
     summand.bounds.push_back(x.along);
     for (const Guard& g : x.common.guards) {
-      std::set<BoundId> mentioned;
+      std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
       if (std::includes(needed.begin(), needed.end(), mentioned.begin(), mentioned.end())) summand.guards.push_back(g);
     }
@@ -170,9 +170,9 @@ class Matcher {
   bool runs(const Residual& x, const Atom& own) const {
     const auto same_block = [&](const Atom& y) { return block(y) == block(own); };
     if (std::count_if(x.summand.atoms.begin(), x.summand.atoms.end(), same_block) != 1) return false;
-    std::set<BoundId> bounds;
+    std::set<IndexVarId> bounds;
     for (std::size_t axis = 0; axis < own.axes.size(); ++axis) {
-      const std::optional<BoundId> b = plain(own.axes[axis]);
+      const std::optional<IndexVarId> b = plain(own.axes[axis]);
       const bool along = b == x.along;
       if (c_[block(own)].sequential[axis] != along) return false;
       if (along && m_[m_[m_[own.variable].axes[axis]].set].parent) return false;

@@ -41,7 +41,7 @@ struct Statistic {
   std::vector<model::PlateId> axes;
   /// The position in `axes` of the axis that is contiguous in memory.
   std::size_t contiguous = 0;
-  /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_kept().
+  /// The item stage that accumulates the sums, as an index into Schedule::steps. None if of_data() or is_cached().
   std::optional<std::size_t> stage;
   /// The term that is summed over the items to form S. Its atoms are of the stage's blocks only; its index variables
   /// include those of the axes.
@@ -56,7 +56,7 @@ struct Statistic {
   bool of_data() const { return !stage && inner.atoms.empty(); }
   /// Returns true if this is a cached sum over factors outside the item stages. It is formed when it is read and a
   /// factor in it has changed since.
-  bool is_kept() const { return !stage && !inner.atoms.empty(); }
+  bool is_cached() const { return !stage && !inner.atoms.empty(); }
 };
 
 /// One summand of the log joint outside the items: term * S_statistic[at], or the term alone.
@@ -89,7 +89,7 @@ struct Residual {
   /// The term 2 c(e) A(e, r), from which the coefficients of single factors are taken.
   Term gradient;
   /// The index variable r of the sum S(e) = sum_r E A(e, r).
-  density::BoundId along;
+  density::IndexVarId along;
   /// The array that stores the sum S(e) = sum_r E A(e, r) for each e.
   ArrayId sums;
   /// The plates that the array S is indexed by.
@@ -121,7 +121,7 @@ struct ItemStage {
     /// The entry of the table that the term is multiplied by, one index for each axis.
     std::vector<density::IndexId> at;
     /// The index variable of `term` that is the item.
-    density::BoundId item;
+    density::IndexVarId item;
     /// If the term could not be divided, the outer term that is the same, as an index into Schedule::outer.
     std::optional<std::size_t> outer = {};
   };
@@ -139,13 +139,13 @@ using Step = std::variant<ItemStage, BlockUpdate>;
 
 /// One entry of a sweep: a step, or a refresh of the auxiliary sources in a step. A refresh recomputes them after
 /// factors that they depend on have changed, so no update reads an outdated source.
-struct Turn {
+struct SweepEntry {
   /// The step that is taken or refreshed, as an index into Schedule::steps.
   std::size_t step = 0;
   /// True for a refresh of the auxiliary sources of that step.
   bool refresh = false;
   /// True for a refresh that only the ELBO needs: the next sweep recomputes the sources before any update reads them.
-  bool for_bound = false;
+  bool for_elbo = false;
 };
 
 /// Which terms of the log joint a temperature divides.
@@ -170,7 +170,7 @@ struct Schedule {
   /// The item stages and single updates, in the order in which a sweep first takes them.
   std::vector<Step> steps;
   /// One sweep: steps and refreshes in order. All auxiliary sources are up to date at its end.
-  std::vector<Turn> sweep;
+  std::vector<SweepEntry> sweep;
   /// The statistics of all item stages, of the data, and the cached sums.
   std::vector<Statistic> statistics;
   /// All terms of the log joint but those whose atoms are all updated by an item stage.

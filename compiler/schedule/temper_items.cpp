@@ -38,8 +38,8 @@ std::variant<TemperedItems, std::string> temper_items(const Model& model,
   density::Algebra& a = out.conditionals.density.algebra;
   for (density::Term& t : out.conditionals.density.terms) {
     if (!tempered[t.origin]) continue;
-    std::vector<density::BoundId> items;
-    for (density::BoundId b : t.bounds) {
+    std::vector<density::IndexVarId> items;
+    for (density::IndexVarId b : t.bounds) {
       if (model[a[b].plate].set == out.item && !a[b].parent) items.push_back(b);
     }
     if (items.size() != 1) return fmt::format("its data couple elements of '{}'", model[out.item].name);

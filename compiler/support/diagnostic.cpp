@@ -40,7 +40,7 @@ constexpr std::size_t kExcerptColumns = 200;
 constexpr std::string_view kCut = "...";
 
 /// Returns the columns that the glyphs [from, to) of a line take on a terminal.
-std::size_t columns(const std::vector<Glyph>& line, std::size_t from, std::size_t to) {
+std::size_t columns(const std::vector<PrintedCharacter>& line, std::size_t from, std::size_t to) {
   std::size_t sum = 0;
   for (std::size_t k = from; k < to; ++k)
     sum += line[k].columns;
@@ -50,7 +50,7 @@ std::size_t columns(const std::vector<Glyph>& line, std::size_t from, std::size_
 /// Returns the range of glyphs of `line` to show, around glyph `at`. A line that fits is shown whole. Otherwise a third
 /// of the room goes to what precedes `at`, the rest to what follows; room that is left at the end of a line is used
 /// before it.
-std::pair<std::size_t, std::size_t> window(const std::vector<Glyph>& line, std::size_t at) {
+std::pair<std::size_t, std::size_t> window(const std::vector<PrintedCharacter>& line, std::size_t at) {
   if (columns(line, 0, line.size()) <= kExcerptColumns) return {0, line.size()};
   constexpr std::size_t room = kExcerptColumns - 2 * kCut.size();
   std::size_t from = at, to = at, used = 0;
@@ -77,9 +77,10 @@ std::string excerpt(const Source& source, Span span) {
   while (first > line_start && first < begin && is_continuation(text[first]))
     ++first;
   const std::size_t last = std::min(line_end, begin + 4 * kExcerptColumns + 4);
-  const std::vector<Glyph> line = glyphs(text.substr(first, last - first));
+  const std::vector<PrintedCharacter> line = printed_characters(text.substr(first, last - first));
 
-  const auto marked = std::find_if(line.begin(), line.end(), [&](const Glyph& g) { return first + g.end > begin; });
+  const auto marked =
+      std::find_if(line.begin(), line.end(), [&](const PrintedCharacter& g) { return first + g.end > begin; });
   const auto at = static_cast<std::size_t>(marked - line.begin());
   const auto [from, to] = window(line, at);
   const bool cut_before = from > 0 || first > line_start, cut_behind = to < line.size() || last < line_end;

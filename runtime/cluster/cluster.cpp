@@ -36,22 +36,22 @@ std::unique_ptr<Group> join_cluster() {
   return out;
 }
 
-Quiet::Quiet(const Group& group) : rank_(group.rank()) {
+OutputSilencer::OutputSilencer(const Group& group) : rank_(group.rank()) {
   if (rank_ == 0) return;
   std::fflush(stdout);
-  said_ = ::memfd_create("lehr", MFD_CLOEXEC);
+  collected_ = ::memfd_create("lehr", MFD_CLOEXEC);
   error_ = ::dup(STDERR_FILENO);
   const int nowhere = ::open("/dev/null", O_WRONLY);
-  if (said_ < 0 || error_ < 0 || nowhere < 0) throw std::runtime_error("there are too many open files");
-  ::dup2(said_, STDERR_FILENO);
+  if (collected_ < 0 || error_ < 0 || nowhere < 0) throw std::runtime_error("there are too many open files");
+  ::dup2(collected_, STDERR_FILENO);
   ::dup2(nowhere, STDOUT_FILENO);
   ::close(nowhere);
 }
 
-void Quiet::speak() const {
+void OutputSilencer::speak() const {
   if (rank_ == 0) return;
-  std::string text(static_cast<std::size_t>(::lseek(said_, 0, SEEK_END)), ' ');
-  const ssize_t length = ::pread(said_, text.data(), text.size(), 0);
+  std::string text(static_cast<std::size_t>(::lseek(collected_, 0, SEEK_END)), ' ');
+  const ssize_t length = ::pread(collected_, text.data(), text.size(), 0);
   text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   ::dup2(error_, STDERR_FILENO);
   tell("process {}: {}", rank_, text);

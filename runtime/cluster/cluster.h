@@ -23,18 +23,18 @@ std::unique_ptr<Group> join_cluster();
 
 /// Silences the processes of a group other than the first, since all of them would print the same. Their standard
 /// output is discarded and their standard error is collected.
-class Quiet {
+class OutputSilencer {
  public:
   /// Redirects the outputs of this process unless it is the first. Throws std::runtime_error if there are too many open
   /// files.
-  explicit Quiet(const Group& group);
+  explicit OutputSilencer(const Group& group);
   /// Prints the collected standard error after all, because only this process has failed.
   void speak() const;
 
  private:
-  std::size_t rank_;  // number of this process in the group
-  int said_ = -1,     // descriptor of the file that collects standard error; -1: the first process
-      error_ = -1;    // descriptor of the original standard error
+  std::size_t rank_;    // number of this process in the group
+  int collected_ = -1,  // descriptor of the file that collects standard error; -1: the first process
+      error_ = -1;      // descriptor of the original standard error
 };
 
 }  // namespace lehr

@@ -128,22 +128,22 @@ bool whole_rows(std::span<const double> x, std::size_t width) {
 }
 
 /// Computes the size of a slot in `sizes`, from another extent or from row offsets, which it checks.
-Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes);
+Status derive_size(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes);
 
 /// Makes sure that the size of an extent is computed; it may depend on the offsets of the plate around it.
-Status settle_extent(const View& v, const State& s, Extent e, std::int64_t* sizes) {
-  return e >= 0 || sizes[-(e + 1)] >= 0 ? kOk : settle(v, s, -(e + 1), sizes);
+Status derive_extent(const View& v, const State& s, Extent e, std::int64_t* sizes) {
+  return e >= 0 || sizes[-(e + 1)] >= 0 ? kOk : derive_size(v, s, -(e + 1), sizes);
 }
 
-Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes) {
+Status derive_size(const View& v, const State& s, std::int64_t slot, std::int64_t* sizes) {
   const SizeRow& row = v.model.sizes[slot];
   if (row.rule == SizeRule::one_more) {
-    if (const Status status = settle_extent(v, s, row.base, sizes)) return status;
+    if (const Status status = derive_extent(v, s, row.base, sizes)) return status;
     sizes[slot] = v.extent(row.base) + 1;
     return kOk;
   }
   const ArrayRow& array = v.model.arrays[row.offsets];
-  if (const Status status = settle_extent(v, s, array.rows, sizes)) return status;
+  if (const Status status = derive_extent(v, s, array.rows, sizes)) return status;
   const std::int64_t rows = v.extent(array.rows);
   const std::int64_t longest = row.base == 0 ? s.room[slot] : v.extent(row.base);
   const auto* const offsets = static_cast<const std::int64_t*>(v.table[array.buffer]);
@@ -160,17 +160,17 @@ Status settle(const View& v, const State& s, std::int64_t slot, std::int64_t* si
 
 }  // namespace
 
-Status settle_sizes(const View& v, const State& s) {
+Status derive_sizes(const View& v, const State& s) {
   for (std::int64_t k = 0; k < v.model.size_count; ++k) {
     if (s.next_sizes[k] >= 0) continue;
-    if (const Status status = settle(v, s, k, s.next_sizes)) return status;
+    if (const Status status = derive_size(v, s, k, s.next_sizes)) return status;
   }
   return kOk;
 }
 
 Status check_array(const View& v, const ArrayRow& row) {
   const auto width = static_cast<std::size_t>(v.extent(row.width));
-  if (row.domain == Domain::offsets) return kOk;  // settle_sizes has checked it
+  if (row.domain == Domain::offsets) return kOk;  // derive_sizes has checked it
   if (row.domain == Domain::category) {
     const bool right = categories(v.integers(row.buffer), v.extent(row.limit), row.may_be_missing) &&
                        (row.offsets < 0 || inside_rows(v, row));

@@ -21,25 +21,25 @@ std::int32_t start(const Run& r, std::uint64_t seed) {
     if (placed(StartKind::means) != 0 && placed(StartKind::flat) != 0) return status;
   }
   r.s.started = 1;
-  r.s.sums_fresh = r.s.other_items = 0;
+  r.s.statistics_valid = r.s.items_changed = 0;
   return 0;
 }
 
 /// Makes one sweep with these weights. `passes` limits the iterations over the local blocks of an item; 0: the accuracy
 /// of the state does. Returns a status.
 std::int32_t weighted_sweep(const Run& r, const Weights& w, std::int64_t passes = 0) {
-  if (const std::int32_t status = sum_before(r)) return status;
+  if (const std::int32_t status = sum_if_invalid(r)) return status;
   set(r.machine(), w);
   Machine machine = r.machine();
   if (passes > 0) machine.accuracy.iterations = passes;
   const std::int32_t status = sweep(machine, {.scale = r.s.scale});
   set(r.machine(), {});
-  r.s.swept = r.s.sums_fresh = status == 0;
+  r.s.swept = r.s.statistics_valid = status == 0;
   return status;
 }
 
 /// Computes the ELBO of what was last inferred; kNotSwept or kNotFinite if there is none.
-std::int32_t bound(const Run& r, Elbo& out) {
+std::int32_t last_elbo(const Run& r, Elbo& out) {
   if (!r.s.swept) return kNotSwept;
   if (const std::int32_t status = elbo(r.machine(), out)) return status;
   return is_possible(out.value) ? kOk : kNotFinite;
@@ -51,7 +51,7 @@ std::int32_t part_of_bound(const Model* m, void* memory, double Elbo::*part, dou
   Elbo parts;
   if (!nats) return kNull;
   if (const std::int32_t status = open(*m, memory, s)) return status;
-  if (const std::int32_t status = bound({*m, *s}, parts)) return status;
+  if (const std::int32_t status = last_elbo({*m, *s}, parts)) return status;
   *nats = parts.*part;
   return kOk;
 }
@@ -59,7 +59,7 @@ std::int32_t part_of_bound(const Model* m, void* memory, double Elbo::*part, dou
 /// Infers the items in memory until the ELBO converges. Returns a status.
 std::int32_t infer_present(const Run& r) {
   const std::int32_t status = infer_items(r.machine(), Which::local, r.s.scale);
-  r.s.swept = r.s.sums_fresh = status == 0;
+  r.s.swept = r.s.statistics_valid = status == 0;
   return status;
 }
 
@@ -74,7 +74,7 @@ std::size_t values_of_element(const View& v, const ParameterRow& row) {
 std::int32_t infer(const Model& m, void* memory, const DataSet* data, State*& s) {
   if (const std::int32_t status = begin(m, memory, data, 0, s)) return status;
   const Run r{m, *s};
-  if (const std::int32_t status = forget_items(r)) return status;
+  if (const std::int32_t status = reset_items(r)) return status;
   return infer_present(r);
 }
 
@@ -130,7 +130,7 @@ std::int32_t lehr_svi_step(const Model* m, void* memory, const DataSet* batch, s
   State* s = nullptr;
   if (const std::int32_t status = begin(*m, memory, batch, total, s)) return status;
   const Run r{*m, *s};
-  if (const std::int32_t status = forget_items(r)) return status;
+  if (const std::int32_t status = reset_items(r)) return status;
   const Weights w{.local_data = b, .global_data = b, .step = rho};
   set(r.machine(), w);
   // A block that comes before the items needs the statistics of this minibatch, so its items are inferred first.
@@ -201,7 +201,7 @@ std::int32_t lehr_score(const Model* m, void* memory, const DataSet* data, doubl
   Elbo parts;
   if (!nats) return kNull;
   if (const std::int32_t status = infer(*m, memory, data, s)) return status;
-  if (const std::int32_t status = bound({*m, *s}, parts)) return status;
+  if (const std::int32_t status = last_elbo({*m, *s}, parts)) return status;
   *nats = parts.data_energy + parts.local_prior + parts.local_entropy;
   return kOk;
 }
@@ -216,7 +216,7 @@ std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* dat
   if (count != energies.size()) return kSize;
   r.scale(m->item_energies, 0);
   if (const std::int32_t status = sweep(r.machine(), {.which = Which::local, .scale = s->scale})) return status;
-  s->swept = s->sums_fresh = 1;
+  s->swept = s->statistics_valid = 1;
   const ItemRange all{0, static_cast<std::int64_t>(count)};
   if (const std::int32_t status = run_items(r.machine(), m->item_outer, all, s->table)) return status;
   for (std::size_t i = 0; i < count; ++i)
@@ -256,7 +256,7 @@ std::int32_t lehr_set(const Model* m, std::int64_t parameter, void* memory, cons
   for (std::size_t k = 0; k < count; ++k)
     to[k] = values[k];
   s->expectations_stale = 1;
-  s->swept = s->sums_fresh = s->sweeping = 0;
+  s->swept = s->statistics_valid = s->sweeping = 0;
   return kOk;
 }
 

@@ -13,11 +13,11 @@ constexpr std::uint64_t kMagic = 0x6c65687252414e47;  // "lehrRANG"
 
 /// The header of a range, at the first 64-byte boundary of the caller's memory. Its table, sums and scratch follow.
 struct Range {
-  std::uint64_t magic;  // marks a range whose sums were not added yet
-  const State* state;   // the state that it belongs to
-  std::int64_t turn,    // State::turn of the stage that it was computed for
-      items;            // how many items it has
-  lehr_buffer* table;   // the state's table with the range's own sums and scratch
+  std::uint64_t magic;        // marks a range whose sums were not added yet
+  const State* state;         // the state that it belongs to
+  std::int64_t stage_number,  // State::turn of the stage that it was computed for
+      items;                  // how many items it has
+  lehr_buffer* table;         // the state's table with the range's own sums and scratch
 };
 
 /// Returns the header of the range in this memory.
@@ -69,8 +69,8 @@ std::int32_t lehr_step_begin(const Model* m, void* memory, const DataSet* data, 
   State* s = nullptr;
   if (const std::int32_t status = begin(*m, memory, data, 0, s)) return status;
   const Run r{*m, *s};
-  if (const std::int32_t status = sum_before(r)) return status;
-  s->sums_fresh = 0;  // statistics are incomplete until the end of the sweep
+  if (const std::int32_t status = sum_if_invalid(r)) return status;
+  s->statistics_valid = 0;  // statistics are incomplete until the end of the sweep
   set(r.machine(), {.local_data = b, .global_data = b});
   s->sweeping = 1;
   s->next_step = s->items = s->items_left = 0;
@@ -86,10 +86,10 @@ std::int32_t lehr_step_next(const Model* m, void* memory, std::int64_t* items) {
   const Run r{*m, *s};
   const StepRow* stage = nullptr;
   if (const std::int32_t status = sweep_to_stage(r.machine(), s->next_step, stage)) return leave(r, status);
-  ++s->turn;
+  ++s->stage_number;
   *items = s->items = s->items_left = stage ? r.view().extent(stage->items) : 0;
   if (stage) return kOk;
-  s->swept = s->sums_fresh = 1;
+  s->swept = s->statistics_valid = 1;
   return leave(r, kOk);
 }
 
@@ -120,7 +120,7 @@ std::int32_t lehr_step_items(const Model* m, void* memory, void* range, std::siz
   const std::int32_t status = run_items(machine, stage.update, {from, to}, r->table);
   r->magic = status == 0 ? kMagic : 0;
   r->state = s;
-  r->turn = s->turn;
+  r->stage_number = s->stage_number;
   r->items = to - from;
   return status;
 }
@@ -131,7 +131,8 @@ std::int32_t lehr_step_add(const Model* m, void* memory, void* range) {
   if (const std::int32_t status = open(*m, memory, s)) return status;
   if (!s->sweeping || s->items == 0) return kNoSweep;
   Range* const r = range_in(range);
-  if (r->magic != kMagic || r->state != s || r->turn != s->turn || r->items > s->items_left) return kArgument;
+  if (r->magic != kMagic || r->state != s || r->stage_number != s->stage_number || r->items > s->items_left)
+    return kArgument;
   for (const std::int64_t b : statistics_of(*m, m->steps[s->next_step - 1])) {
     const std::span<double> sums = view_of(*m, *s).reals(b);
     const auto* const more = static_cast<const double*>(r->table[b]);

@@ -24,10 +24,10 @@ std::int32_t prepare(const Run& r, std::int64_t total) {
 
 }  // namespace
 
-std::int32_t forget_items(const Run& r) {
+std::int32_t reset_items(const Run& r) {
   set(r.machine(), {});
-  r.s.sums_fresh = r.s.other_items = 0;
-  return form_items(r.machine());
+  r.s.statistics_valid = r.s.items_changed = 0;
+  return items_to_priors(r.machine());
 }
 
 std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64_t total, State*& s) {
@@ -51,11 +51,11 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
     if (const std::int32_t status = call_on_data(r.machine(), m.expectations)) return status;
     s->expectations_stale = 0;
   }
-  return s->other_items ? forget_items(r) : 0;
+  return s->items_changed ? reset_items(r) : 0;
 }
 
-std::int32_t sum_before(const Run& r) {
-  return reads_statistics_first(r.m) && !r.s.sums_fresh ? sum_statistics(r.machine()) : 0;
+std::int32_t sum_if_invalid(const Run& r) {
+  return reads_statistics_first(r.m) && !r.s.statistics_valid ? sum_statistics(r.machine()) : 0;
 }
 
 }  // namespace lehr::embedded

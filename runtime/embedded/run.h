@@ -30,11 +30,11 @@ std::int32_t begin(const Model& m, void* memory, const DataSet* data, std::int64
 void begin_priors(const Run& r);
 
 /// Sets the factors of the items to their priors, for items that were never seen; returns a status.
-std::int32_t forget_items(const Run& r);
+std::int32_t reset_items(const Run& r);
 
 /// Computes the statistics of the present factors, if a sweep reads them before it computes them and they are invalid.
 /// Returns a status.
-std::int32_t sum_before(const Run& r);
+std::int32_t sum_if_invalid(const Run& r);
 
 /// Returns true if x is finite and above 0.
 inline bool is_positive(double x) { return x > 0 && x - x == 0; }

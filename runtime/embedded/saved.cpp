@@ -135,11 +135,11 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
   }
   for (std::int64_t k = 0; k < m->size_count && room; ++k)
     s->sizes[k] = s->outer_sizes[k] = s->next_sizes[k];
-  forget_sums(machine_of(*m, *s));
+  invalidate_sums(machine_of(*m, *s));
   s->started = 1;
   s->has_data = s->swept = s->sweeping = s->expectations_stale = 0;
-  s->sums_fresh = room;
-  s->other_items = !room;
+  s->statistics_valid = room;
+  s->items_changed = !room;
   s->scale = 1;
   return kOk;
 }

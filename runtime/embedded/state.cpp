@@ -162,15 +162,15 @@ Status adopt(const Model& m, State& s, const DataSet* data) {
     entry = array;
   }
   const View v{m, s.table, s.next_sizes};
-  if (const Status status = settle_sizes(v, s)) return status;
+  if (const Status status = derive_sizes(v, s)) return status;
   for (std::int64_t k = 0; k < m.array_count; ++k) {
     if (const Status status = check_array(v, m.arrays[k])) return status;
   }
   for (std::int64_t k = 0; k < m.size_count; ++k) {
-    if (s.sizes[k] != s.next_sizes[k]) s.other_items = 1;
+    if (s.sizes[k] != s.next_sizes[k]) s.items_changed = 1;
     s.sizes[k] = s.outer_sizes[k] = s.next_sizes[k];
   }
-  if (!same || s.other_items) s.sums_fresh = 0;
+  if (!same || s.items_changed) s.statistics_valid = 0;
   s.has_data = 1;
   return kOk;
 }

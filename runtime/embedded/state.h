@@ -35,31 +35,31 @@ enum Status : std::int32_t {
 
 /// The header of a state. It is at the first 64-byte boundary of the caller's memory; flags are 0 or 1.
 struct State {
-  std::uint64_t magic,        // marks a state
-      hash;                   // Model::hash of its model
-  const State* self;          // address of this state, by which a moved state is detected
-  std::int64_t has_data,      // 1: a data set was given and accepted
-      prepared,               // 1: sums of the present data alone are computed
-      started,                // 1: there are factors
-      swept,                  // 1: factors were inferred from the present data, so that the ELBO is valid
-      sums_fresh,             // 1: statistics are those of the present factors
-      expectations_stale;     // 1: a parameter was set, and expectations must be recomputed
-  std::int64_t other_items;   // 1: the items of the data are not those whose factors are stored
-  std::int64_t sweeping;      // 1: a sweep whose items the caller updates is in progress (lehr_step_begin)
-  std::int64_t next_step,     // in such a sweep: the step at which it continues
-      items,                  // number of items of the sweep's present stage
-      items_left,             // items of the present stage whose sums were not added yet
-      turn;                   // number of stages begun so far, by which ranges of other stages are refused
-  Accuracy accuracy;          // when the iteration over the local blocks of an item stops
-  double scale;               // factor on sums over a minibatch: all items / items of the minibatch
-  std::int64_t* sizes;        // by slot: sizes of the present data set
-  std::int64_t* outer_sizes;  // by slot: sizes with the number of all items, which code outside the items counts
-  std::int64_t* next_sizes;   // sizes of a data set that is being checked
-  std::int64_t* room;         // the capacity: the largest sizes that fit
-  std::int64_t* run_sizes;    // scratch sizes, see Machine::run_sizes
-  lehr_buffer *table,         // pointer to each buffer; data are in the caller's memory
-      *run_table;             // scratch table, see Machine::run_table
-  std::int64_t* order;        // scratch of starts, see Start::order
+  std::uint64_t magic,         // marks a state
+      hash;                    // Model::hash of its model
+  const State* self;           // address of this state, by which a moved state is detected
+  std::int64_t has_data,       // 1: a data set was given and accepted
+      prepared,                // 1: sums of the present data alone are computed
+      started,                 // 1: there are factors
+      swept,                   // 1: factors were inferred from the present data, so that the ELBO is valid
+      statistics_valid,        // 1: statistics are those of the present factors
+      expectations_stale;      // 1: a parameter was set, and expectations must be recomputed
+  std::int64_t items_changed;  // 1: the items of the data are not those whose factors are stored
+  std::int64_t sweeping;       // 1: a sweep whose items the caller updates is in progress (lehr_step_begin)
+  std::int64_t next_step,      // in such a sweep: the step at which it continues
+      items,                   // number of items of the sweep's present stage
+      items_left,              // items of the present stage whose sums were not added yet
+      stage_number;            // number of stages begun so far, by which ranges of other stages are refused
+  Accuracy accuracy;           // when the iteration over the local blocks of an item stops
+  double scale;                // factor on sums over a minibatch: all items / items of the minibatch
+  std::int64_t* sizes;         // by slot: sizes of the present data set
+  std::int64_t* outer_sizes;   // by slot: sizes with the number of all items, which code outside the items counts
+  std::int64_t* next_sizes;    // sizes of a data set that is being checked
+  std::int64_t* room;          // the capacity: the largest sizes that fit
+  std::int64_t* run_sizes;     // scratch sizes, see Machine::run_sizes
+  lehr_buffer *table,          // pointer to each buffer; data are in the caller's memory
+      *run_table;              // scratch table, see Machine::run_table
+  std::int64_t* order;         // scratch of starts, see Start::order
 };
 
 /// The sizes that the caller gives when a state is made: the struct NAME_sizes of the generated header. It is the
@@ -95,7 +95,7 @@ Status adopt(const Model& m, State& s, const DataSet* data);
 /// Computes the sizes of a data set that follow from its row offsets or from other sizes, in State::next_sizes. These
 /// are -1 before; the others are set, and the table has the offsets. Returns kOk, or kOffsets for offsets that are
 /// wrong.
-Status settle_sizes(const View& v, const State& s);
+Status derive_sizes(const View& v, const State& s);
 /// Checks the values of one data array against its domain. Returns kOk or kData.
 Status check_array(const View& v, const ArrayRow& row);
 

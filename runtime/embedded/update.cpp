@@ -30,7 +30,7 @@ void copy(const Run& r, bool back) {
 
 /// Raises every factor with a carried prior to the power `keep`, by updating it without data and with natural
 /// parameters times `keep`. Returns a status.
-std::int32_t widen(const Run& r, double keep) {
+std::int32_t temper_priors(const Run& r, double keep) {
   set(r.machine(), {.local_data = 0, .global_data = 0, .global = keep});
   std::int32_t status = 0;
   for (const StepRow& step : steps_of(r.m)) {
@@ -75,7 +75,7 @@ std::int32_t lehr_update(const Model* m, void* memory, const DataSet* data, doub
   weigh_priors(r, 0, 1);
   if (keep < 1) {
     if (const std::int32_t status = begin(*m, memory, nullptr, 0, s)) return status;
-    if (const std::int32_t status = widen(r, keep)) {
+    if (const std::int32_t status = temper_priors(r, keep)) {
       copy(r, true);
       s->expectations_stale = 1;
       return status;
@@ -83,9 +83,9 @@ std::int32_t lehr_update(const Model* m, void* memory, const DataSet* data, doub
     copy(r, false);
     s->prepared = 0;
   }
-  s->other_items = 1;
+  s->items_changed = 1;
   if (const std::int32_t status = begin(*m, memory, nullptr, 0, s)) return status;
-  return follow_items(r.machine());
+  return finish_item_start(r.machine());
 }
 
 }  // extern "C"

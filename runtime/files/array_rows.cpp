@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/files/file_bytes.h"
 #include "runtime/files/npy.h"
+#include "runtime/files/random_access_file.h"
 #include "runtime/files/rows.h"
 #include "runtime/files/text.h"
 #include "runtime/terminal/printable.h"
@@ -28,10 +28,10 @@ using ReadBytes = std::function<std::optional<Error>(std::uint64_t at, std::uint
 /// The rows of one array. `read` reads from the file or the archive's member.
 class ArrayRows : public RowFile {
  public:
-  ArrayRows(NpyRows where, ReadBytes read) : where_(std::move(where)), read_(std::move(read)) {}
+  ArrayRows(NpyRowLayout where, ReadBytes read) : where_(std::move(where)), read_(std::move(read)) {}
 
   std::int64_t rows() const override { return where_.shape[0]; }
-  std::int64_t lines_before(std::int64_t) const override { return 0; }
+  std::int64_t skipped_lines(std::int64_t) const override { return 0; }
   Result<std::string> excerpt(std::span<const RowRange> runs) const override {
     std::string out = where_.header(count_rows(runs)), part;
     for (const RowRange& run : runs) {
@@ -44,7 +44,7 @@ class ArrayRows : public RowFile {
   }
 
  private:
-  NpyRows where_;
+  NpyRowLayout where_;
   ReadBytes read_;
 };
 
@@ -52,13 +52,13 @@ class ArrayRows : public RowFile {
 Result<std::unique_ptr<RowFile>> rows_of(ReadBytes read, std::uint64_t size, const std::string& name) {
   std::string begin;
   if (std::optional<Error> e = read(0, std::min(size, kBegin), begin)) return *e;
-  Result<NpyRows> where = npy_rows(begin, size, name);
+  Result<NpyRowLayout> where = npy_row_layout(begin, size, name);
   if (!where) return where.error();
   return std::unique_ptr<RowFile>(std::make_unique<ArrayRows>(std::move(*where), std::move(read)));
 }
 
 /// Opens a ZIP archive through a copy of the file's descriptor.
-Result<std::shared_ptr<zip_t>> open_archive(const FileBytes& bytes) {
+Result<std::shared_ptr<zip_t>> open_archive(const RandomAccessFile& bytes) {
   int why = 0;
   const int file = bytes.duplicate();
   // zip_fdopen() takes ownership of the descriptor on success.
@@ -76,7 +76,7 @@ Result<std::vector<std::string>> names_of(zip_t* archive, const std::string& pat
     const std::string_view text = name ? name : "";
     if (!text.ends_with(kEnding)) continue;
     out.emplace_back(text.substr(0, text.size() - kEnding.size()));
-    if (std::count(out.begin(), out.end(), out.back()) > 1) return two_members(path, out.back());
+    if (std::count(out.begin(), out.end(), out.back()) > 1) return duplicate_member_error(path, out.back());
   }
   return out;
 }
@@ -91,15 +91,15 @@ std::int64_t count_rows(std::span<const RowRange> runs) {
 }
 
 Result<std::unique_ptr<RowFile>> open_array(const std::string& path) {
-  Result<FileBytes> bytes = FileBytes::open(path);
+  Result<RandomAccessFile> bytes = RandomAccessFile::open(path);
   if (!bytes) return bytes.error();
-  const auto file = std::make_shared<FileBytes>(std::move(*bytes));
+  const auto file = std::make_shared<RandomAccessFile>(std::move(*bytes));
   return rows_of([file](std::uint64_t at, std::uint64_t n, std::string& to) { return file->read(at, n, to); },
                  file->size(), path);
 }
 
 Result<std::vector<std::string>> list_members(const std::string& path) {
-  const Result<FileBytes> bytes = FileBytes::open(path);
+  const Result<RandomAccessFile> bytes = RandomAccessFile::open(path);
   if (!bytes) return bytes.error();
   const Result<std::shared_ptr<zip_t>> archive = open_archive(*bytes);
   if (!archive) return archive.error();
@@ -107,9 +107,9 @@ Result<std::vector<std::string>> list_members(const std::string& path) {
 }
 
 Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std::string& name) {
-  Result<FileBytes> bytes = FileBytes::open(path);
+  Result<RandomAccessFile> bytes = RandomAccessFile::open(path);
   if (!bytes) return bytes.error();
-  const auto file = std::make_shared<FileBytes>(std::move(*bytes));
+  const auto file = std::make_shared<RandomAccessFile>(std::move(*bytes));
   const Result<std::shared_ptr<zip_t>> archive = open_archive(*file);
   if (!archive) return archive.error();
   const Result<std::vector<std::string>> names = names_of(archive->get(), path);

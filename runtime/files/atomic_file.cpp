@@ -102,7 +102,7 @@ bool is_removed(int descriptor) {
 
 }  // namespace
 
-struct NewFile::Open {
+struct AtomicFile::Open {
   /// As given; links resolved; the temporary file, empty for a pipe or device, which is written directly.
   std::string path, target, beside;
   Descriptor out;
@@ -113,20 +113,20 @@ struct NewFile::Open {
   }
 };
 
-NewFile::NewFile(std::unique_ptr<Open> open) : open_(std::move(open)) {}
-NewFile::NewFile(NewFile&&) noexcept = default;
-NewFile::~NewFile() = default;
+AtomicFile::AtomicFile(std::unique_ptr<Open> open) : open_(std::move(open)) {}
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile::~AtomicFile() = default;
 
-Result<NewFile> NewFile::begin(const std::string& path, unsigned mode, Existing existing) {
+Result<AtomicFile> AtomicFile::begin(const std::string& path, unsigned mode, ExistingTarget existing) {
   std::error_code ignored;
-  const bool follows = existing == Existing::followed;
+  const bool follows = existing == ExistingTarget::followed;
   const bool exists =
       follows ? std::filesystem::exists(path, ignored)
               : std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::regular;
   if (exists && !std::filesystem::is_regular_file(path, ignored)) {
     std::unique_ptr<Open> open(new Open{path, path, "", Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC))});
     if (!open->out.ok()) return write_failure(path);
-    return NewFile(std::move(open));
+    return AtomicFile(std::move(open));
   }
   const std::string target = exists && follows ? std::filesystem::canonical(path, ignored).string() : path;
   const std::filesystem::path parent = std::filesystem::path(target).parent_path(),
@@ -145,22 +145,22 @@ Result<NewFile> NewFile::begin(const std::string& path, unsigned mode, Existing 
   struct stat before = {};
   if (exists && (::stat(target.c_str(), &before) != 0 || ::fchmod(open->out.number(), before.st_mode & 07777) != 0))
     return write_failure(path);
-  return NewFile(std::move(open));
+  return AtomicFile(std::move(open));
 }
 
-Result<bool> NewFile::append(std::string_view bytes) {
+Result<bool> AtomicFile::append(std::string_view bytes) {
   if (!write_all(open_->out.number(), bytes)) return write_failure(open_->path);
   return true;
 }
 
-Result<bool> NewFile::sync() {
+Result<bool> AtomicFile::sync() {
   if (!open_->beside.empty() && !open_->is_on_disk && ::fsync(open_->out.number()) != 0)
     return write_failure(open_->path);
   open_->is_on_disk = true;
   return true;
 }
 
-Result<bool> NewFile::finish() {
+Result<bool> AtomicFile::finish() {
   Descriptor& out = open_->out;
   if (Result<bool> r = sync(); !r) return r;
   if (!open_->beside.empty() && ::rename(open_->beside.c_str(), open_->target.c_str()) != 0)
@@ -172,7 +172,7 @@ Result<bool> NewFile::finish() {
 namespace {
 
 /// Appends the bytes to a new file and finishes it.
-Result<bool> write_whole(Result<NewFile> file, std::string_view bytes) {
+Result<bool> write_whole(Result<AtomicFile> file, std::string_view bytes) {
   if (!file) return file.error();
   const Result<bool> appended = file->append(bytes);
   return appended ? file->finish() : appended;
@@ -181,11 +181,11 @@ Result<bool> write_whole(Result<NewFile> file, std::string_view bytes) {
 }  // namespace
 
 Result<bool> write_file(const std::string& path, std::string_view bytes, unsigned mode) {
-  return write_whole(NewFile::begin(path, mode), bytes);
+  return write_whole(AtomicFile::begin(path, mode), bytes);
 }
 
-Result<bool> write_member(const std::string& path, std::string_view bytes) {
-  return write_whole(NewFile::begin(path, 0666, Existing::replaced), bytes);
+Result<bool> write_file_no_follow(const std::string& path, std::string_view bytes) {
+  return write_whole(AtomicFile::begin(path, 0666, ExistingTarget::replaced), bytes);
 }
 
 Result<std::string> read_file(const std::string& path) {
@@ -198,12 +198,12 @@ Result<std::string> read_file(const std::string& path) {
     return Error{ExitCode::data, path, "cannot read: it is a pipe or a device instead of a file", {}};
   // Reading may block.
   ::fcntl(in.number(), F_SETFL, 0);
-  const std::uint64_t most = memory_of_machine();
+  const std::uint64_t most = available_memory();
   const auto too_large = [&](double size) {
     return Error{ExitCode::data,
                  path,
-                 fmt::format("the file has {}, more than fits into the memory of {}", as_bytes(size),
-                             as_bytes(static_cast<double>(most))),
+                 fmt::format("the file has {}, more than fits into the memory of {}", format_bytes(size),
+                             format_bytes(static_cast<double>(most))),
                  {}};
   };
   if (S_ISREG(about.st_mode) && static_cast<std::uint64_t>(about.st_size) >= most)

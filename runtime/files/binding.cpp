@@ -86,7 +86,7 @@ Result<Binding> parse_binding(const std::string& text) {
   for (const DataFormat& format : kDataFormats)
     known.push_back(format.extension);
   return usage_error(text, fmt::format("the type of the file is unknown: its name must end in {} (each also with .gz)",
-                                       alternatives(known)));
+                                       join_with_or(known)));
 }
 
 /// Adds to the error of a missing file the most similar name in its directory.
@@ -235,7 +235,7 @@ Result<Dataset> RowBinding::read(std::span<const RowRange> runs) const {
   if (!binding) return binding.error();
   binding->path = path_;
   Result<Dataset> out = parse_bytes(*bytes, *binding, text_);
-  const std::int64_t lines = runs.size() == 1 ? file_->lines_before(runs[0].begin) : 0;
+  const std::int64_t lines = runs.size() == 1 ? file_->skipped_lines(runs[0].begin) : 0;
   if (!out) {
     Error e = out.error();
     e.where = moved_by(e.where, path_, lines);
@@ -281,7 +281,7 @@ Result<Dataset> read_binding(const std::string& text) {
   }
 }
 
-Error given_twice(std::string where, const DataArray& first, const DataArray& then) {
+Error duplicate_name_error(std::string where, const DataArray& first, const DataArray& then) {
   return {ExitCode::data,
           std::move(where),
           fmt::format("'{}' is given twice", printable(then.name)),
@@ -301,7 +301,7 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
         continue;
       }
       if (found->second.by_name || array.by_name)
-        return given_twice(fmt::format("{} {}", option("data"), text), found->second, array);
+        return duplicate_name_error(fmt::format("{} {}", option("data"), text), found->second, array);
       found->second.again.push_back(std::move(array));
     }
   }

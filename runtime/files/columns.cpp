@@ -20,12 +20,12 @@ std::optional<double> whole_number(const std::string& text) {
 
 }  // namespace
 
-std::string name_on_line(const DataArray& column, std::size_t line) {
+std::string entry_text(const DataArray& column, std::size_t line) {
   const double v = column.values[line];
   return column.levels.empty() ? fmt::format("{:.10g}", v) : column.levels[static_cast<std::size_t>(v)];
 }
 
-void read_numbers(DataArray& column) {
+void levels_to_numbers(DataArray& column) {
   std::vector<double> numbers;
   for (const std::string& level : column.levels) {
     const std::optional<double> number = whole_number(level);

@@ -43,11 +43,11 @@ struct DataArray {
 };
 
 /// Returns the entry of a column on a line (from 0) as text: its level, or its number. The entry must not be missing.
-std::string name_on_line(const DataArray& column, std::size_t line);
+std::string entry_text(const DataArray& column, std::size_t line);
 
 /// Converts a text column to numbers if all its levels are whole numbers from 0, written without leading zeros or
 /// signs. Other columns stay as they are.
-void read_numbers(DataArray& column);
+void levels_to_numbers(DataArray& column);
 
 /// A set of named arrays, as read from files: each DataArray by its name.
 using Dataset = std::map<std::string, DataArray>;
@@ -64,7 +64,7 @@ Result<Dataset> read_binding(const std::string& binding);
 
 /// Makes an error saying that an array is given twice: by the source of `first` and by that of `then`. `where` is its
 /// subject.
-Error given_twice(std::string where, const DataArray& first, const DataArray& then);
+Error duplicate_name_error(std::string where, const DataArray& first, const DataArray& then);
 
 /// Reads all bindings and returns their arrays together. Two arrays of one name are an error if a binding names one of
 /// them; if both names are from files, the second joins DataArray::again of the first.

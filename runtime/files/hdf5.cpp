@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "runtime/child_process.h"
-#include "runtime/files/file_bytes.h"
 #include "runtime/files/hdf5_codec.h"
 #include "runtime/files/npy.h"
+#include "runtime/files/random_access_file.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/rows.h"
 #include "runtime/files/sparse.h"
@@ -85,10 +85,10 @@ SparseMatrix matrix_of(const CompressedMatrix& m, const std::string& where) {
   const auto wrong =
       std::find_if(entries.begin(), entries.end(), [](const SparseEntry& e) { return !is_count(e.value); });
   if (wrong != entries.end())
-    out.no_counts = data_error(
+    out.not_counts_error = data_error(
         where,
         fmt::format("the entry in row {}, column {} is {:.10g}, not a count", wrong->row, wrong->column, wrong->value),
-        {kNoCounts});
+        {kNotCountsNote});
   return out;
 }
 
@@ -96,7 +96,7 @@ SparseMatrix matrix_of(const CompressedMatrix& m, const std::string& where) {
 Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::string& how) {
   if (array.sparse) {
     if (std::optional<Error> wrong = fault_of(*array.sparse, where)) return *wrong;
-    return as_asked(matrix_of(*array.sparse, where), where, how);
+    return convert_as_requested(matrix_of(*array.sparse, where), where, how);
   }
   DataArray out;
   out.source = where;
@@ -105,7 +105,7 @@ Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::
   if (!is_filled(out.shape, std::max(out.values.size(), array.texts.size())))
     return data_error(where, "it has not as many elements as its shape");
   for (const std::optional<std::string>& text : array.texts)
-    if (text && not_utf8(*text)) return data_error(where, fmt::format("'{}' is not UTF-8", printable(*text)));
+    if (text && find_invalid_utf8(*text)) return data_error(where, fmt::format("'{}' is not UTF-8", printable(*text)));
   if (!array.texts.empty()) set_levels(out, array.texts);
   set_flags(out);
   return out;
@@ -121,7 +121,8 @@ Result<bool> add_names(std::string_view bytes, const std::string& path, const st
   const std::unordered_set<std::string_view> different(names->begin(), names->end());
   if (std::ssize(*names) != count || different.size() != names->size()) return true;
   for (const std::string& name : *names)
-    if (not_utf8(name)) return data_error(path + ":" + table, fmt::format("'{}' is not UTF-8", printable(name)));
+    if (find_invalid_utf8(name))
+      return data_error(path + ":" + table, fmt::format("'{}' is not UTF-8", printable(name)));
   to = std::move(*names);
   return true;
 }
@@ -149,11 +150,11 @@ Result<DataArray> read_part(std::string_view bytes, const std::string& path, con
 /// The rows of an array in an HDF5 file. Each excerpt opens the file in a child process.
 class RowsOfHdf5 : public RowFile {
  public:
-  RowsOfHdf5(FileBytes file, std::string path, std::string part, std::vector<std::int64_t> shape)
+  RowsOfHdf5(RandomAccessFile file, std::string path, std::string part, std::vector<std::int64_t> shape)
       : file_(std::move(file)), path_(std::move(path)), part_(std::move(part)), shape_(std::move(shape)) {}
 
   std::int64_t rows() const override { return shape_[0]; }
-  std::int64_t lines_before(std::int64_t) const override { return 0; }
+  std::int64_t skipped_lines(std::int64_t) const override { return 0; }
   Result<std::string> excerpt(std::span<const RowRange> runs) const override {
     const Hdf5Codec& c = codec();
     Result<std::vector<double>> values = in_child<std::vector<double>>(path_, [&] { return read(c, runs); });
@@ -175,7 +176,7 @@ class RowsOfHdf5 : public RowFile {
     return out;
   }
 
-  FileBytes file_;
+  RandomAccessFile file_;
   std::string path_, part_;
   std::vector<std::int64_t> shape_;
 };
@@ -183,7 +184,7 @@ class RowsOfHdf5 : public RowFile {
 }  // namespace
 
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part) {
-  Result<FileBytes> file = FileBytes::open(path);
+  Result<RandomAccessFile> file = RandomAccessFile::open(path);
   if (!file) return file.error();
   const Hdf5Codec& c = codec();
   using Shape = std::vector<std::int64_t>;
@@ -201,7 +202,7 @@ Result<Dataset> parse_hdf5(std::string_view bytes, const std::string& path, cons
   if (!part.empty()) {
     const Part one = split(part, "");
     const std::string last = one.path.substr(one.path.rfind('/') + 1);
-    return under_name(read_part(bytes, path, one), path, name.empty() ? last : name);
+    return as_named_dataset(read_part(bytes, path, one), path, name.empty() ? last : name);
   }
   Result<Arrays> read = read_arrays(bytes, path, {});
   if (!read) return read.error();
@@ -223,7 +224,7 @@ Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, cons
                            const std::string& part) {
   const Part one = split(part, "X");
   Result<DataArray> array = read_part(bytes, path, one);
-  if (!array || array->shape.empty()) return under_name(std::move(array), path, name);
+  if (!array || array->shape.empty()) return as_named_dataset(std::move(array), path, name);
   const bool of_both = one.path == "X" || one.path.starts_with("layers/");
   if (of_both || one.path.starts_with("obs")) {
     if (Result<bool> r = add_names(bytes, path, "obs", array->shape.front(), array->row_labels); !r) return r.error();
@@ -232,7 +233,7 @@ Result<Dataset> parse_h5ad(std::string_view bytes, const std::string& path, cons
     const auto columns = array->ragged() ? static_cast<std::int64_t>(array->largest) + 1 : array->shape.back();
     if (Result<bool> r = add_names(bytes, path, "var", columns, array->axis_labels); !r) return r.error();
   }
-  return under_name(std::move(array), path, name);
+  return as_named_dataset(std::move(array), path, name);
 }
 
 }  // namespace lehr

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/files/hdf5_outside.h"
+#include "runtime/files/hdf5_external.h"
 #include "runtime/host.h"
 
 namespace lehr {
@@ -107,9 +107,10 @@ bool has(hid_t group, const std::string& name) { return Inside().has(group, name
 
 /// Throws if this many bytes exceed the memory.
 void check_memory(double bytes) {
-  const auto memory = static_cast<double>(memory_of_machine());
+  const auto memory = static_cast<double>(available_memory());
   if (bytes > memory)
-    throw Failure{fmt::format("it needs {}, more than the memory of {}", as_bytes(bytes), as_bytes(memory)), {}};
+    throw Failure{fmt::format("it needs {}, more than the memory of {}", format_bytes(bytes), format_bytes(memory)),
+                  {}};
 }
 
 /// Returns the extents of a data space; {0} if it has no elements.
@@ -164,7 +165,7 @@ Hdf5Array read_elements(hid_t type, hid_t space, const Read& read) {
 
 /// Reads a dataset of numbers or text.
 Hdf5Array read_dataset(hid_t id) {
-  if (is_outside(id)) throw outside();  // must come first: even asking for extents may open the other file
+  if (is_external(id)) throw outside();  // must come first: even asking for extents may open the other file
   const Handle type(H5Dget_type(id), H5Tclose), space(H5Dget_space(id), H5Sclose);
   return read_elements(type, space,
                        [&](hid_t as, void* to) { return H5Dread(id, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to); });
@@ -342,7 +343,7 @@ class RowsOfDataset : public Hdf5Rows {
     if (!exists(file_, part)) throw missing(file_, part);
     const hid_t object = Inside().open(file_, part);
     const bool wrong = H5Iget_type(object) != H5I_DATASET;
-    if (!wrong && !is_outside(object)) return object;
+    if (!wrong && !is_external(object)) return object;
     if (object >= 0) H5Oclose(object);
     throw wrong ? Failure{kNoRows, {}} : outside();
   }

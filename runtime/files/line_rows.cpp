@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/files/file_bytes.h"
+#include "runtime/files/random_access_file.h"
 #include "runtime/files/rows.h"
 #include "runtime/files/text.h"
 #include "runtime/threshold.h"
@@ -18,12 +18,12 @@ namespace lehr {
 namespace {
 
 /// Most offsets that are stored.
-constexpr Threshold<std::size_t> kMostPlaces("line_rows.most_places", 65536);
+constexpr Threshold<std::size_t> kMostStoredOffsets("line_rows.most_places", 65536);
 /// Bytes that are read at a time.
 constexpr Threshold<std::size_t> kChunk("line_rows.chunk", 1 << 20);
 
 /// A position in the file.
-struct Place {
+struct FilePosition {
   std::uint64_t byte = 0;
   std::int64_t line = 0;  // number of lines before it
 };
@@ -56,39 +56,39 @@ class RowScan {
 /// The rows of a file of lines; with `header` the first record is not a row but is part of every excerpt.
 class LineRows : public RowFile {
  public:
-  LineRows(FileBytes bytes, bool header) : bytes_(std::move(bytes)), header_(header) {}
+  LineRows(RandomAccessFile bytes, bool header) : bytes_(std::move(bytes)), header_(header) {}
 
   /// Counts the rows and stores their offsets; must be called first.
   std::optional<Error> scan();
 
   std::int64_t rows() const override { return rows_; }
-  std::int64_t lines_before(std::int64_t row) const override {
-    const Result<Place> at = find(row);
+  std::int64_t skipped_lines(std::int64_t row) const override {
+    const Result<FilePosition> at = find(row);
     return at ? at->line - header_lines_ : 0;
   }
   Result<std::string> excerpt(std::span<const RowRange> runs) const override;
 
  private:
   /// Returns the position of a row.
-  Result<Place> find(std::int64_t row) const;
+  Result<FilePosition> find(std::int64_t row) const;
   /// Passes over `rows` rows from a position, calls `take` with their text, and returns where they end.
   template <class Take>
-  Result<Place> pass(Place from, std::int64_t rows, const Take& take) const;
+  Result<FilePosition> pass(FilePosition from, std::int64_t rows, const Take& take) const;
   /// Stores the position of a row if its number is a multiple of `apart_`.
-  void note(std::int64_t row, Place at);
+  void note(std::int64_t row, FilePosition at);
 
-  FileBytes bytes_;
+  RandomAccessFile bytes_;
   bool header_;
   std::string header_text_;
   /// Lines of the header; rows; distance between rows with a stored position.
   std::int64_t header_lines_ = 0, rows_ = 0, apart_ = 1;
-  std::vector<Place> places_;  // of rows 0, apart_, 2 apart_, ...
+  std::vector<FilePosition> places_;  // of rows 0, apart_, 2 apart_, ...
 };
 
-void LineRows::note(std::int64_t row, Place at) {
+void LineRows::note(std::int64_t row, FilePosition at) {
   if (row % apart_ != 0) return;
   places_.push_back(at);
-  if (places_.size() < kMostPlaces) return;
+  if (places_.size() < kMostStoredOffsets) return;
   for (std::size_t k = 0; 2 * k < places_.size(); ++k)
     places_[k] = places_[2 * k];
   places_.resize((places_.size() + 1) / 2);
@@ -99,7 +99,7 @@ std::optional<Error> LineRows::scan() {
   RowScan scan(header_);
   std::string chunk;
   std::int64_t row = header_ ? -1 : 0;
-  Place begin;
+  FilePosition begin;
   for (std::uint64_t at = 0; at < bytes_.size(); at += chunk.size()) {
     if (std::optional<Error> e = bytes_.read(at, std::min<std::uint64_t>(kChunk, bytes_.size() - at), chunk)) return e;
     for (std::size_t i = 0; i < chunk.size(); ++i) {
@@ -121,7 +121,7 @@ std::optional<Error> LineRows::scan() {
 }
 
 template <class Take>
-Result<Place> LineRows::pass(Place from, std::int64_t rows, const Take& take) const {
+Result<FilePosition> LineRows::pass(FilePosition from, std::int64_t rows, const Take& take) const {
   RowScan scan(header_);
   std::string chunk;
   const std::uint64_t a_row = bytes_.size() / static_cast<std::uint64_t>(rows_) + 1;
@@ -137,29 +137,29 @@ Result<Place> LineRows::pass(Place from, std::int64_t rows, const Take& take) co
     take(std::string_view(chunk).substr(0, used));
     at += used;
   }
-  return Place{at, from.line + scan.lines()};
+  return FilePosition{at, from.line + scan.lines()};
 }
 
-Result<Place> LineRows::find(std::int64_t row) const {
-  const Place near = places_[static_cast<std::size_t>(row / apart_)];
+Result<FilePosition> LineRows::find(std::int64_t row) const {
+  const FilePosition near = places_[static_cast<std::size_t>(row / apart_)];
   return pass(near, row % apart_, [](std::string_view) {});
 }
 
 Result<std::string> LineRows::excerpt(std::span<const RowRange> runs) const {
   std::string out = header_text_;
-  Place at;
+  FilePosition at;
   std::int64_t here = -1;
   for (const RowRange& run : runs) {
     if (here >= 0 && run.begin >= here && run.begin - here < apart_) {
-      const Result<Place> next = pass(at, run.begin - here, [](std::string_view) {});
+      const Result<FilePosition> next = pass(at, run.begin - here, [](std::string_view) {});
       if (!next) return next.error();
       at = *next;
     } else {
-      const Result<Place> found = find(run.begin);
+      const Result<FilePosition> found = find(run.begin);
       if (!found) return found.error();
       at = *found;
     }
-    const Result<Place> end = pass(at, run.end - run.begin, [&](std::string_view text) { out += text; });
+    const Result<FilePosition> end = pass(at, run.end - run.begin, [&](std::string_view text) { out += text; });
     if (!end) return end.error();
     if (!out.ends_with('\n')) out += '\n';
     at = *end;
@@ -171,7 +171,7 @@ Result<std::string> LineRows::excerpt(std::span<const RowRange> runs) const {
 }  // namespace
 
 Result<std::unique_ptr<RowFile>> open_lines(const std::string& path, bool header) {
-  Result<FileBytes> bytes = FileBytes::open(path);
+  Result<RandomAccessFile> bytes = RandomAccessFile::open(path);
   if (!bytes) return bytes.error();
   auto out = std::make_unique<LineRows>(std::move(*bytes), header);
   if (std::optional<Error> e = out->scan()) return *e;

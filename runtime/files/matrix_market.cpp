@@ -1,9 +1,9 @@
 // Parses Matrix Market files: sparse matrices as lists of entries, counted from 1, and dense ones column by column.
 #include <fmt/format.h>
 
+#include "runtime/files/line_tokenizer.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/sparse.h"
-#include "runtime/files/words.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr {
@@ -24,7 +24,7 @@ std::string lower(std::string_view text) {
 }
 
 /// Parses the first line.
-Result<Banner> read_banner(Words& in) {
+Result<Banner> read_banner(LineTokenizer& in) {
   in.advance();
   if (lower(in.next()) != "%%matrixmarket" || lower(in.next()) != "matrix")
     return in.fail("the first line is not that of a Matrix Market file",
@@ -47,16 +47,16 @@ Result<Banner> read_banner(Words& in) {
 }
 
 /// Parses the sizes and entries of a sparse matrix.
-Result<SparseMatrix> read_entries(Words& in, const Banner& banner, std::int64_t most_rows) {
+Result<SparseMatrix> read_entries(LineTokenizer& in, const Banner& banner, std::int64_t most_rows) {
   const std::optional<std::int64_t> rows = in.next_index(1, most_rows), columns = in.next_index(1, kLargestIndex),
                                     count = in.next_index(0, kLargestIndex);
   if (!rows || !columns || !count || !in.done())
     return in.fail("expected the line `ROWS COLUMNS ENTRIES`, three whole numbers that the file accounts for");
   if (banner.mirrored != 0 && *rows != *columns) return in.fail("a symmetric matrix has as many rows as columns");
   std::vector<SparseEntry> entries;
-  std::optional<Error> no_counts;
+  std::optional<Error> not_counts_error;
   std::int64_t read = 0;
-  for (; in.advance_to_words('%'); ++read) {
+  for (; in.next_nonempty_line('%'); ++read) {
     const std::optional<std::int64_t> row = in.next_index(1, *rows);
     if (!row) return in.fail(fmt::format("expected a row, a whole number from 1 to {}", *rows));
     const std::optional<std::int64_t> column = in.next_index(1, *columns);
@@ -65,24 +65,24 @@ Result<SparseMatrix> read_entries(Words& in, const Banner& banner, std::int64_t 
     if (!value) return in.fail("expected a number after row and column");
     if (!in.done()) return in.fail("there is more in this line than an entry");
     if (read == *count) return in.fail(fmt::format("the first line announces {} entries, and there are more", *count));
-    if (!no_counts && !is_count(*value))
-      no_counts = in.fail(fmt::format("{:.10g} is not a count", *value), {kNoCounts});
+    if (!not_counts_error && !is_count(*value))
+      not_counts_error = in.fail(fmt::format("{:.10g} is not a count", *value), {kNotCountsNote});
     entries.push_back({*row - 1, *column - 1, *value});
     if (banner.mirrored != 0 && *row != *column) entries.push_back({*column - 1, *row - 1, banner.mirrored * *value});
   }
   if (read != *count)
     return in.fail(fmt::format("the file ends after {} of the {} entries that it announces", read, *count));
   SparseMatrix out = by_rows(entries, *rows, *columns);
-  out.no_counts = std::move(no_counts);
+  out.not_counts_error = std::move(not_counts_error);
   return out;
 }
 
 /// Parses a dense matrix; with one column it becomes a vector.
-Result<DataArray> read_array(Words& in, const std::string& path) {
+Result<DataArray> read_array(LineTokenizer& in, const std::string& path) {
   const std::optional<std::int64_t> rows = in.next_index(1, kLargestIndex), columns = in.next_index(1, kLargestIndex);
   if (!rows || !columns || !in.done()) return in.fail("expected the line `ROWS COLUMNS`, two whole numbers");
   std::vector<double> by_columns;
-  while (in.advance_to_words('%')) {
+  while (in.next_nonempty_line('%')) {
     const std::optional<double> value = parse_number(in.next());
     if (!value || !in.done()) return in.fail("expected a line with one number");
     by_columns.push_back(*value);
@@ -105,18 +105,18 @@ Result<DataArray> read_array(Words& in, const std::string& path) {
 Result<Dataset> parse_matrix_market(std::string_view bytes, const std::string& path, const std::string& name,
                                     const std::string& part) {
   if (bytes.empty()) return data_error(path, "the file is empty");
-  Words in(bytes, path);
+  LineTokenizer in(bytes, path);
   const Result<Banner> banner = read_banner(in);
   if (!banner) return banner.error();
-  if (!in.advance_to_words('%')) return in.fail("the file ends after its first line");
+  if (!in.next_nonempty_line('%')) return in.fail("the file ends after its first line");
   if (!banner->sparse) {
-    if (!part.empty() && part != kDense) return no_part(path, part);
-    return under_name(read_array(in, path), path, name);
+    if (!part.empty() && part != kDense) return missing_part_error(path, part);
+    return as_named_dataset(read_array(in, path), path, name);
   }
   const auto most_rows = std::min(kLargestIndex, kMostRowsPerByte * static_cast<std::int64_t>(bytes.size()));
   const Result<SparseMatrix> matrix = read_entries(in, *banner, most_rows);
   if (!matrix) return matrix.error();
-  return under_name(as_asked(*matrix, path, part), path, name);
+  return as_named_dataset(convert_as_requested(*matrix, path, part), path, name);
 }
 
 }  // namespace lehr

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/files/hdf5_outside.h"
+#include "runtime/files/hdf5_external.h"
 #include "runtime/host.h"
 
 namespace lehr {
@@ -166,7 +166,7 @@ void read_variable(int group, int id, const std::vector<std::string>& others, Ar
     a.shape.push_back(static_cast<std::int64_t>(extent));
     numbers *= static_cast<double>(extent);
   }
-  if (8 * numbers > static_cast<double>(memory_of_machine())) throw Failure{NC_ENOMEM};
+  if (8 * numbers > static_cast<double>(available_memory())) throw Failure{NC_ENOMEM};
   const auto size = static_cast<std::size_t>(numbers);
   const bool coordinate = a.axes.size() == 1 && (a.axes[0] == a.name || std::ranges::count(others, a.name) > 0);
   if (coordinate && type == NC_STRING) {
@@ -217,7 +217,7 @@ Result<std::string> format(const LabelledArrays& arrays) {
 
 /// Implements NetcdfCodec::parse.
 Result<LabelledArrays> parse(std::string_view bytes, const std::string& path) {
-  if (leads_outside(bytes.data(), bytes.size()))
+  if (has_external_references(bytes.data(), bytes.size()))
     return Error{ExitCode::data, path, "not a file of draws: parts of it are in another file", {}};
   try {
     Open file;

@@ -10,18 +10,19 @@ namespace lehr {
 
 /// What happens to a symbolic link, pipe or device under the target's name. `followed`: the link's target is replaced,
 /// and the pipe or device is written to. `replaced`: the new file takes the name.
-enum class Existing { followed, replaced };
+enum class ExistingTarget { followed, replaced };
 
 /// A file being written, under a temporary name beside its target. Without finish(), the destructor removes it.
-class NewFile {
+class AtomicFile {
  public:
   /// Opens the temporary file. `mode` is the permissions of a new file before the umask; an existing file keeps its
   /// own. Errors are those of write_file().
-  static Result<NewFile> begin(const std::string& path, unsigned mode = 0666, Existing existing = Existing::followed);
+  static Result<AtomicFile> begin(const std::string& path, unsigned mode = 0666,
+                                  ExistingTarget existing = ExistingTarget::followed);
   /// Moves the file that is being written.
-  NewFile(NewFile&&) noexcept;
+  AtomicFile(AtomicFile&&) noexcept;
   /// Removes the temporary file unless finish() has renamed it.
-  ~NewFile();
+  ~AtomicFile();
 
   /// Appends bytes to the file.
   Result<bool> append(std::string_view bytes);
@@ -33,8 +34,8 @@ class NewFile {
  private:
   /// The state of a file that is being written (atomic_file.cpp).
   struct Open;
-  /// Makes a NewFile of an open temporary file.
-  explicit NewFile(std::unique_ptr<Open> open);
+  /// Makes a AtomicFile of an open temporary file.
+  explicit AtomicFile(std::unique_ptr<Open> open);
   std::unique_ptr<Open> open_;
 };
 

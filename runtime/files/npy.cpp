@@ -177,10 +177,10 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
 
 /// Returns an error if the elements, as doubles, exceed the memory.
 std::optional<Error> too_large(const Layout& layout, const std::string& path) {
-  const double needed = 8 * static_cast<double>(layout.count), room = static_cast<double>(memory_of_machine());
+  const double needed = 8 * static_cast<double>(layout.count), room = static_cast<double>(available_memory());
   if (needed <= room) return std::nullopt;
   return data_error(path, fmt::format("shape ({}) needs {}, more than the memory of {}",
-                                      fmt::join(layout.header.shape, ", "), as_bytes(needed), as_bytes(room)));
+                                      fmt::join(layout.header.shape, ", "), format_bytes(needed), format_bytes(room)));
 }
 
 /// Formats a header of version 1.0, padded to a multiple of 64 bytes.
@@ -229,7 +229,7 @@ Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path) {
   return array;
 }
 
-Result<NpyRows> npy_rows(std::string_view begin, std::uint64_t size, const std::string& path) {
+Result<NpyRowLayout> npy_row_layout(std::string_view begin, std::uint64_t size, const std::string& path) {
   const Result<Layout> layout = read_layout(begin, size, path);
   if (!layout) return layout.error();
   const std::vector<std::int64_t>& shape = layout->header.shape;
@@ -238,10 +238,10 @@ Result<NpyRows> npy_rows(std::string_view begin, std::uint64_t size, const std::
     return data_error(path, "the array is in Fortran order: its rows do not lie together",
                       {"write it with `numpy.save(path, numpy.ascontiguousarray(array))`"});
   const auto rows = static_cast<std::uint64_t>(shape[0]);
-  return NpyRows{layout->begin, rows == 0 ? 0 : layout->count / rows * layout->size, layout->header.descr, shape};
+  return NpyRowLayout{layout->begin, rows == 0 ? 0 : layout->count / rows * layout->size, layout->header.descr, shape};
 }
 
-std::string NpyRows::header(std::int64_t rows) const {
+std::string NpyRowLayout::header(std::int64_t rows) const {
   std::vector<std::int64_t> extents = shape;
   extents[0] = rows;
   return header_of(descr, extents);
@@ -274,7 +274,7 @@ Result<DataArray> npy_data(std::string_view bytes, const std::string& path) {
   return array;
 }
 
-Error two_members(const std::string& path, const std::string& name) {
+Error duplicate_member_error(const std::string& path, const std::string& name) {
   return data_error(path, fmt::format("there are two arrays of the name '{}'", printable(name)));
 }
 
@@ -293,9 +293,9 @@ Result<std::vector<Array>> parse_members(std::string_view bytes, const std::stri
   std::set<std::string, std::less<>> names;
   const auto filter = [&](std::string_view name, std::uint64_t size, std::string_view begin) -> Result<bool> {
     if (!name.ends_with(kEnding)) return false;
-    if (not_utf8(name)) return data_error(named(name), "the name of the member is not UTF-8");
+    if (find_invalid_utf8(name)) return data_error(named(name), "the name of the member is not UTF-8");
     if (!names.emplace(name).second)
-      return two_members(path, std::string(name.substr(0, name.size() - kEnding.size())));
+      return duplicate_member_error(path, std::string(name.substr(0, name.size() - kEnding.size())));
     const Result<Layout> layout = read_layout(begin, size, named(name));
     if (!layout) return layout.error();
     if (std::optional<Error> e = too_large(*layout, named(name))) return *e;
@@ -303,9 +303,9 @@ Result<std::vector<Array>> parse_members(std::string_view bytes, const std::stri
       return data_error(named(name), fmt::format("the member has {} bytes and its shape ({}) accounts for {}", size,
                                                  fmt::join(layout->header.shape, ", "), used));
     needed += 8 * static_cast<double>(layout->count) + static_cast<double>(size);
-    if (needed > static_cast<double>(memory_of_machine()))
-      return data_error(path, fmt::format("the arrays need {}, more than the memory of {}", as_bytes(needed),
-                                          as_bytes(static_cast<double>(memory_of_machine()))));
+    if (needed > static_cast<double>(available_memory()))
+      return data_error(path, fmt::format("the arrays need {}, more than the memory of {}", format_bytes(needed),
+                                          format_bytes(static_cast<double>(available_memory()))));
     return true;
   };
   Result<std::vector<ZipMember>> members = read_zip(bytes, path, filter);

@@ -21,7 +21,7 @@ Result<NamedArray> parse_npy(std::string_view bytes, const std::string& path);
 std::string format_npy(const NamedArray& array);
 
 /// Where the rows of an NPY file lie. A row is an element along the first axis.
-struct NpyRows {
+struct NpyRowLayout {
   std::uint64_t begin = 0, bytes = 0;  // offset of the first row in the file; size of each row
   std::string descr;                   // dtype, as in the header
   std::vector<std::int64_t> shape;     // extents of the whole array
@@ -31,11 +31,11 @@ struct NpyRows {
 };
 /// Locates the rows of an NPY file of `size` bytes, from its first bytes. A scalar or an array in Fortran order is an
 /// error.
-Result<NpyRows> npy_rows(std::string_view begin, std::uint64_t size, const std::string& path);
+Result<NpyRowLayout> npy_row_layout(std::string_view begin, std::uint64_t size, const std::string& path);
 
 /// Makes the error that an archive has two arrays of one name. It is refused because programs differ in which they
 /// read.
-Error two_members(const std::string& path, const std::string& name);
+Error duplicate_member_error(const std::string& path, const std::string& name);
 
 /// Parses an NPZ archive and returns its arrays, named without `.npy`. Other members of the archive are skipped.
 Result<std::vector<NamedArray>> parse_npz(std::string_view bytes, const std::string& path);

@@ -68,7 +68,7 @@ Result<DataArray> text_data(std::string_view bytes, const TextType& type, const 
   std::vector<std::optional<std::string>> texts;
   for (; !bytes.empty(); bytes.remove_prefix(type.size)) {
     std::string text = decode(bytes.substr(0, type.size), type);
-    if (not_utf8(text))
+    if (find_invalid_utf8(text))
       return data_error(path, fmt::format("element {} is not {}", texts.size(), type.wide ? "Unicode" : "UTF-8"),
                         {"text of other encodings: `numpy.char.decode(array, \"latin-1\")`"});
     texts.push_back(is_missing(text) ? std::nullopt : std::optional(std::move(text)));

@@ -35,7 +35,7 @@ class RowFile {
   virtual Result<std::string> excerpt(std::span<const RowRange> runs) const = 0;
   /// Returns how many lines of the file precede row `row` and are missing in an excerpt that begins there. Messages add
   /// it to line numbers. It is 0 if the file has no lines.
-  virtual std::int64_t lines_before(std::int64_t row) const = 0;
+  virtual std::int64_t skipped_lines(std::int64_t row) const = 0;
 };
 
 /// Opens an LDA-C file, or with `header` a table whose first record names the columns. The file is scanned once;

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/files/atomic_file.h"
-#include "runtime/files/file_bytes.h"
 #include "runtime/files/npy.h"
+#include "runtime/files/random_access_file.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/zip.h"
 #include "runtime/terminal/printable.h"
@@ -20,7 +20,7 @@ namespace lehr {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedVariable, axes, event, family, joint, members)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedRestart, restart, iterations, status)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedRows, in, offsets, from)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedNestedRows, in, offsets, from)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SavedFit, model, model_file, model_text, command, version, method,
                                                 status, seed, restart, iterations, sizes, rows, nested, labels, words)
 
@@ -74,8 +74,8 @@ double read_score(const std::filesystem::path& base, const json& of_fit) {
 }
 
 /// Reads the seals of the other files.
-std::map<std::string, FileSeal> read_seals(const json& summary) {
-  std::map<std::string, FileSeal> out;
+std::map<std::string, FileDigest> read_seals(const json& summary) {
+  std::map<std::string, FileDigest> out;
   const json files = summary.value("files", json::object());
   for (const auto& [name, file] : files.items())
     out[name] = {file.at("size").get<std::uint64_t>(), file.at("crc32").get<std::uint32_t>()};
@@ -116,7 +116,7 @@ std::optional<Error> read_trace(const std::string& path, SavedFit& fit) {
   Result<std::string> text = read_file(path);
   if (!text) return text.error();
   const auto seal = fit.files.find("trace.csv");
-  fit.other_trace = seal != fit.files.end() && seal->second != seal_of(*text);
+  fit.other_trace = seal != fit.files.end() && seal->second != file_digest(*text);
   if (fit.other_trace) return std::nullopt;
   fit.trace = std::move(*text);
   if (const Result<Dataset> rows = parse_csv(fit.trace, "trace.csv", "elbo", {"elbo"}))
@@ -137,13 +137,13 @@ const NamedArray* SavedVariable::find(const std::string& parameter) const { retu
 
 const SavedVariable* SavedFit::find(const std::string& variable) const { return named(variables, variable); }
 
-FileSeal seal_of(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
+FileDigest file_digest(std::string_view bytes) { return {bytes.size(), checksum(bytes)}; }
 
-Result<FileSeal> seal_of_file(const std::string& path) {
+Result<FileDigest> file_digest_of(const std::string& path) {
   constexpr std::uint64_t kTogether = 1 << 16;  // bytes that are read at a time
-  const Result<FileBytes> file = FileBytes::open(path);
+  const Result<RandomAccessFile> file = RandomAccessFile::open(path);
   if (!file) return file.error();
-  FileSeal out{file->size(), 0};
+  FileDigest out{file->size(), 0};
   std::string bytes;
   for (std::uint64_t at = 0; at < out.size; at += bytes.size()) {
     if (std::optional<Error> failed = file->read(at, std::min(kTogether, out.size - at), bytes)) return *failed;
@@ -200,7 +200,7 @@ Result<SavedFit> read_fit(const std::string& directory) {
   if (std::isnan(fit.held_out)) fit.held_out = read_score(base, data);
   const auto is_another = [&](const char* name, std::string_view bytes) {
     const auto seal = fit.files.find(name);
-    return seal != fit.files.end() && seal->second != seal_of(bytes);
+    return seal != fit.files.end() && seal->second != file_digest(bytes);
   };
   const std::string posterior = (base / "posterior.npz").string();
   const Result<std::string> bytes = read_file(posterior);

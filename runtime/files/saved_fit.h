@@ -13,11 +13,11 @@
 namespace lehr {
 
 /// Size and checksum of a file of a fit. fit.json stores one for each other file.
-struct FileSeal {
+struct FileDigest {
   std::uint64_t size = 0;  // bytes
   std::uint32_t crc = 0;   // CRC-32
   /// Returns true if size and checksum are equal.
-  bool operator==(const FileSeal&) const = default;
+  bool operator==(const FileDigest&) const = default;
 };
 
 /// A variable of the model with the parameters of its variational factor.
@@ -43,7 +43,7 @@ struct SavedRestart {
 };
 
 /// The extents of a nested plate as stored in fit.json: one row for each element of the plate that contains it.
-struct SavedRows {
+struct SavedNestedRows {
   std::string in;                     // the plate that contains it
   std::vector<std::int64_t> offsets;  // beginning of each row in the packed order, and the end of the last
   std::int64_t from = 0;              // number by which the model counts the first element of each row
@@ -68,7 +68,7 @@ struct SavedFit {
   std::map<std::string, std::int64_t> sizes;  // number of elements, by plate
   /// Row lengths of nested plates whose elements the data refer to, by plate.
   std::map<std::string, std::vector<std::int64_t>> rows;
-  std::map<std::string, SavedRows> nested;  // rows of the nested plates over which written arrays lie, by plate
+  std::map<std::string, SavedNestedRows> nested;  // rows of the nested plates over which written arrays lie, by plate
   /// Constants of the model, row-major; a number is an array of one.
   std::map<std::string, std::vector<double>> constants;
   std::map<std::string, std::vector<std::string>> labels;  // names of elements, for the plates that have them
@@ -82,7 +82,7 @@ struct SavedFit {
   std::vector<NamedArray> posterior;  // arrays of posterior.npz
   /// Arrays of items.npz, what the fit found about its items; empty if there is no such file.
   std::vector<NamedArray> items;
-  std::map<std::string, FileSeal> files;  // seals of the files beside fit.json, by name
+  std::map<std::string, FileDigest> files;  // seals of the files beside fit.json, by name
 
   /// Returns the saved variable of that name, or null.
   const SavedVariable* find(const std::string& variable) const;
@@ -92,9 +92,9 @@ struct SavedFit {
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
 
 /// Returns size and CRC-32 of these bytes.
-FileSeal seal_of(std::string_view bytes);
+FileDigest file_digest(std::string_view bytes);
 /// Returns size and CRC-32 of a file, which is read in pieces.
-Result<FileSeal> seal_of_file(const std::string& path);
+Result<FileDigest> file_digest_of(const std::string& path);
 
 /// Makes a SavedFit in memory from the text of a fit.json, which must be well-formed, and posterior arrays.
 SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior);

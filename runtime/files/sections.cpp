@@ -32,11 +32,11 @@ std::FILE* nameless_beside(const std::string& path) {
 
 }  // namespace
 
-Result<SectionedFile> SectionedFile::begin(const std::string& path, Existing existing) {
-  std::error_code ignored;  // NewFile::begin() reports a missing folder
+Result<SectionedFile> SectionedFile::begin(const std::string& path, ExistingTarget existing) {
+  std::error_code ignored;  // AtomicFile::begin() reports a missing folder
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
     std::filesystem::create_directories(folder, ignored);
-  Result<NewFile> file = NewFile::begin(path, 0666, existing);
+  Result<AtomicFile> file = AtomicFile::begin(path, 0666, existing);
   if (!file) return file.error();
   return SectionedFile(path, std::move(*file));
 }

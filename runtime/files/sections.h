@@ -16,7 +16,7 @@ class SectionedFile {
  public:
   /// Opens the file and makes its folder if necessary. The first section is written to the new file at once, the others
   /// to nameless temporary files in the same folder. Errors, here and below, are those of write_file().
-  static Result<SectionedFile> begin(const std::string& path, Existing existing = Existing::followed);
+  static Result<SectionedFile> begin(const std::string& path, ExistingTarget existing = ExistingTarget::followed);
 
   /// Appends bytes to one section of the file; sections count from 0.
   Result<bool> append(std::size_t section, std::string_view bytes);
@@ -28,10 +28,10 @@ class SectionedFile {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  SectionedFile(std::string path, NewFile file) : path_(std::move(path)), file_(std::move(file)) {}
+  SectionedFile(std::string path, AtomicFile file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::string path_;                                      // of the file
-  NewFile file_;                                          // the file, with its first section
+  AtomicFile file_;                                       // the file, with its first section
   std::vector<std::unique_ptr<std::FILE, Close>> later_;  // temporary files of sections 1, 2, ...
 };
 

@@ -36,7 +36,7 @@ bool is_count(double value) {
 }
 
 Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path) {
-  if (matrix.no_counts) return *matrix.no_counts;
+  if (matrix.not_counts_error) return *matrix.not_counts_error;
   if (matrix.rows() == 0) return data_error(path, "the matrix has no rows");
   DataArray out;
   out.source = path;
@@ -63,10 +63,10 @@ Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path)
 
 Result<DataArray> as_dense(const SparseMatrix& matrix, const std::string& path) {
   const double needed = 8 * static_cast<double>(matrix.rows()) * static_cast<double>(matrix.columns);
-  const auto memory = static_cast<double>(memory_of_machine());
+  const auto memory = static_cast<double>(available_memory());
   if (needed > memory)
     return data_error(path, fmt::format("{} x {} numbers need {}, more than the memory of {}", matrix.rows(),
-                                        matrix.columns, as_bytes(needed), as_bytes(memory)));
+                                        matrix.columns, format_bytes(needed), format_bytes(memory)));
   DataArray out;
   out.source = path;
   out.shape = {matrix.rows(), matrix.columns};
@@ -83,18 +83,18 @@ Result<DataArray> as_dense(const SparseMatrix& matrix, const std::string& path) 
   return out;
 }
 
-Result<DataArray> as_asked(const SparseMatrix& matrix, const std::string& path, const std::string& part) {
+Result<DataArray> convert_as_requested(const SparseMatrix& matrix, const std::string& path, const std::string& part) {
   if (part.empty()) return as_counts(matrix, path);
   if (part == kDense) return as_dense(matrix, path);
-  return no_part(path, part);
+  return missing_part_error(path, part);
 }
 
-Error no_part(const std::string& path, const std::string& part) {
+Error missing_part_error(const std::string& path, const std::string& part) {
   return data_error(path, fmt::format("there is no part '{}'", printable(part)),
                     {"after the `:` stands `dense`, for all numbers with the zeros"});
 }
 
-Result<Dataset> under_name(Result<DataArray> array, const std::string& path, const std::string& name) {
+Result<Dataset> as_named_dataset(Result<DataArray> array, const std::string& path, const std::string& name) {
   if (!array) return array.error();
   if (name.empty()) return data_error(path, "the array needs a name", {"name it: `x=" + path + "`"});
   array->name = name;

@@ -28,7 +28,7 @@ struct SparseMatrix {
   std::vector<std::int64_t> column;                    // column of each entry, from 0
   std::vector<double> values;                          // value of each entry
   std::vector<std::string> row_labels, column_labels;  // names of rows and columns; empty if the file has none
-  std::optional<Error> no_counts;  // the error about the first entry that is not a count; nothing if all are
+  std::optional<Error> not_counts_error;  // the error about the first entry that is not a count; nothing if all are
 
   /// Returns the number of rows of the matrix.
   std::int64_t rows() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
@@ -47,7 +47,7 @@ SparseMatrix by_rows(const std::vector<SparseEntry>& entries, std::int64_t rows,
 bool is_count(double value);
 
 /// The note that advises `:dense` in errors about an entry that is not a count.
-inline constexpr const char* kNoCounts =
+inline constexpr const char* kNotCountsNote =
     "sparse matrices hold counts; `:dense` after the file reads any numbers, with the zeros";
 
 /// Converts a matrix of counts to a ragged array: for each row the columns of its nonzero entries, with the counts as
@@ -63,14 +63,14 @@ inline constexpr const char* kDense = "dense";
 
 /// Converts a matrix as the part of a binding asks: counts if it is empty, dense numbers for kDense; an error
 /// otherwise.
-Result<DataArray> as_asked(const SparseMatrix& matrix, const std::string& path, const std::string& part);
+Result<DataArray> convert_as_requested(const SparseMatrix& matrix, const std::string& path, const std::string& part);
 
 /// Makes an error saying that a sparse matrix in the file `path` cannot be read as `part`; it names the parts that
 /// exist.
-Error no_part(const std::string& path, const std::string& part);
+Error missing_part_error(const std::string& path, const std::string& part);
 
 /// Returns a data set with this one array under the binding's name. An error in `array` is passed on; an empty name is
 /// an error.
-Result<Dataset> under_name(Result<DataArray> array, const std::string& path, const std::string& name);
+Result<Dataset> as_named_dataset(Result<DataArray> array, const std::string& path, const std::string& name);
 
 }  // namespace lehr

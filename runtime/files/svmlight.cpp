@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "runtime/files/line_tokenizer.h"
 #include "runtime/files/readers.h"
 #include "runtime/files/sparse.h"
-#include "runtime/files/words.h"
 
 namespace lehr {
 namespace {
@@ -19,15 +19,15 @@ struct Rows {
 };
 
 /// Parses one `column:value` and appends it to the last row.
-std::optional<Error> read_pair(const Words& in, std::string_view word, SparseMatrix& out) {
+std::optional<Error> read_pair(const LineTokenizer& in, std::string_view word, SparseMatrix& out) {
   const std::size_t colon = std::min(word.find(':'), word.size());
   const std::string_view after = word.substr(std::min(colon + 1, word.size()));
   if (word.substr(0, colon) == "qid") return std::nullopt;  // ranking data: the group of a query, which is ignored
-  const std::optional<std::int64_t> column = Words::index(word.substr(0, colon), 0, kLargestIndex);
+  const std::optional<std::int64_t> column = LineTokenizer::index(word.substr(0, colon), 0, kLargestIndex);
   const std::optional<double> value = parse_number(after);
   if (!column || !value) return in.fail("expected `column:value`", {std::string(kLine)});
-  if (!out.no_counts && !is_count(*value))
-    out.no_counts = in.fail(fmt::format("{:.10g} is not a count", *value), {kNoCounts});
+  if (!out.not_counts_error && !is_count(*value))
+    out.not_counts_error = in.fail(fmt::format("{:.10g} is not a count", *value), {kNotCountsNote});
   out.column.push_back(*column);
   out.values.push_back(*value);
   return std::nullopt;
@@ -35,10 +35,10 @@ std::optional<Error> read_pair(const Words& in, std::string_view word, SparseMat
 
 /// Parses all lines.
 Result<Rows> read_rows(std::string_view bytes, const std::string& path) {
-  Words in(bytes, path);
+  LineTokenizer in(bytes, path);
   Rows out;
   out.matrix.columns_known = false;
-  while (in.advance_to_words('#')) {
+  while (in.next_nonempty_line('#')) {
     const std::optional<double> label = parse_number(in.next());
     if (!label) return in.fail("expected the label of the row", {std::string(kLine)});
     out.labels.push_back(*label);
@@ -64,13 +64,13 @@ Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, 
                                const std::string& part) {
   Result<Rows> rows = read_rows(bytes, path);
   if (!rows) return rows.error();
-  if (part != "label") return under_name(as_asked(rows->matrix, path, part), path, name);
+  if (part != "label") return as_named_dataset(convert_as_requested(rows->matrix, path, part), path, name);
   DataArray labels;
   labels.source = path + ", the labels";
   labels.shape = {std::ssize(rows->labels)};
   labels.values = std::move(rows->labels);
   set_flags(labels);
-  return under_name(std::move(labels), path, name);
+  return as_named_dataset(std::move(labels), path, name);
 }
 
 }  // namespace lehr

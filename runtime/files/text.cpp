@@ -102,7 +102,7 @@ Error data_error(std::string where, std::string text, std::vector<std::string> n
 }
 
 std::optional<Error> encoding_error(const std::string& path, std::string_view bytes, std::string_view part) {
-  const std::optional<std::size_t> wrong = not_utf8(part);
+  const std::optional<std::size_t> wrong = find_invalid_utf8(part);
   if (!wrong) return std::nullopt;
   const std::size_t offset = static_cast<std::size_t>(part.data() - bytes.data()) + *wrong;
   return data_error(place(path, bytes, offset),
@@ -133,7 +133,7 @@ std::string suggest(std::string_view wanted, const std::vector<std::string>& nam
   return list;
 }
 
-std::string alternatives(const std::vector<std::string_view>& names) {
+std::string join_with_or(const std::vector<std::string_view>& names) {
   std::string out;
   for (std::size_t i = 0; i < names.size(); ++i)
     out += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);

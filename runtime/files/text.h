@@ -42,7 +42,7 @@ std::optional<Error> encoding_error(const std::string& path, std::string_view by
 std::string suggest(std::string_view wanted, const std::vector<std::string>& names);
 
 /// Joins names as "a, b or c".
-std::string alternatives(const std::vector<std::string_view>& names);
+std::string join_with_or(const std::vector<std::string_view>& names);
 
 /// Turns a text array into levels: `array.levels` becomes the sorted distinct strings, and `array.values` the position
 /// of each element among them. An element of `texts` that is nothing is missing: NaN.

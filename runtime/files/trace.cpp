@@ -63,7 +63,7 @@ Result<Trace> Trace::open(const std::string& directory, const std::vector<std::s
   for (const std::string& column : extra_columns)
     header += "," + column;
   header += "\n";
-  const Result<bool> begun = write_member(trace.path_, header + earlier_rows(trace.path_, header, keep_until));
+  const Result<bool> begun = write_file_no_follow(trace.path_, header + earlier_rows(trace.path_, header, keep_until));
   if (!begun) return begun.error();
   const int file = ::open(trace.path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
   trace.file_.reset(file < 0 ? nullptr : ::fdopen(file, "a"));

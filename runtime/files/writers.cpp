@@ -16,7 +16,7 @@ std::string extensions_of(const Formats& formats) {
   std::vector<std::string_view> all;
   for (const auto& format : formats)
     all.push_back(format.extension);
-  return alternatives(all);
+  return join_with_or(all);
 }
 
 /// Returns the format in a table whose extension ends the path.

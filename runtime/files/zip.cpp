@@ -150,7 +150,7 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
   constexpr int kGzipOnly = MAX_WBITS + 16;
   z_stream stream = {};
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) return Error{ExitCode::internal, path, "zlib does not start", {}};
-  const std::uint64_t most = memory_of_machine() / 2;  // parsing the result needs as much memory again
+  const std::uint64_t most = available_memory() / 2;  // parsing the result needs as much memory again
   std::string out;
   int status = Z_OK;
   while (out.size() < most) {
@@ -174,7 +174,7 @@ Result<std::string> gunzip(std::string_view bytes, const std::string& path) {
   }
   inflateEnd(&stream);
   if (out.size() >= most)
-    return data_error(path, fmt::format("the file expands to more than {}", as_bytes(static_cast<double>(most))));
+    return data_error(path, fmt::format("the file expands to more than {}", format_bytes(static_cast<double>(most))));
   if (status != Z_STREAM_END) return data_error(path, "not a gzip file, or one that was cut off");
   return out;
 }

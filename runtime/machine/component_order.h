@@ -7,9 +7,9 @@ namespace lehr::machine {
 
 /// The permutations of the components of one plate that leave the model as it is.
 enum class ComponentOrder : std::int64_t {
-  none,       // all permutations: components are exchangeable
-  by_size,    // stick-breaking weights: a permutation changes the ELBO, and the order by falling size is preferred
-  told_apart  // no permutation: the data name components, or a chain's transitions distinguish neighbours
+  none,          // all permutations: components are exchangeable
+  by_size,       // stick-breaking weights: a permutation changes the ELBO, and the order by falling size is preferred
+  distinguished  // no permutation: the data name components, or a chain's transitions distinguish neighbours
 };
 
 }  // namespace lehr::machine

@@ -115,24 +115,24 @@ std::int32_t form(const Machine& m, std::size_t k, ItemRange run) {
   return stale ? run_expectations(m, k, run) : 0;
 }
 
-bool one_stage(const Model& m) { return forming_stage(m) != nullptr; }
+bool has_single_stage(const Model& m) { return forming_stage(m) != nullptr; }
 
-std::int32_t form_items(const Machine& m) {
+std::int32_t items_to_priors(const Machine& m) {
   const Model& model = *m.model;
   if (const StepRow* const stage = forming_stage(model)) {
-    if (!m.keeps_items()) return 0;  // they are set to their priors when they are visited
+    if (!m.stores_all_items()) return 0;  // they are set to their priors when they are visited
     const ItemRange all{0, m.view().extent(stage->items)};
     return form(m, 0, all);
   }
   if (model.initialise_local < 0) return 0;
-  if (const std::int32_t status = call_on_kept(m, model.initialise_local)) return status;
-  return repair(m.view(), true) || has_local_chain(model) ? call_on_kept(m, model.expectations) : 0;
+  if (const std::int32_t status = call_on_stored(m, model.initialise_local)) return status;
+  return repair(m.view(), true) || has_local_chain(model) ? call_on_stored(m, model.expectations) : 0;
 }
 
-std::int32_t follow_items(const Machine& m) {
-  const bool kept = m.keeps_items() || (m.supply && m.supply->by_shares);
-  if (!one_stage(*m.model) || !kept) return 0;
-  if (const std::int32_t status = form_items(m)) return status;
+std::int32_t finish_item_start(const Machine& m) {
+  const bool kept = m.stores_all_items() || (m.supply && m.supply->loads_by_chunks);
+  if (!has_single_stage(*m.model) || !kept) return 0;
+  if (const std::int32_t status = items_to_priors(m)) return status;
   return reads_statistics_first(*m.model) ? sweep(m, {.which = Which::local}) : 0;
 }
 

@@ -21,10 +21,10 @@ std::int32_t call(const Machine& m, std::int64_t f, lehr_buffer const* table, co
 
 /// Runs a parallel region on the workers: clears its sums, then executes all of its iterations. Items in a window play
 /// no part in it.
-std::int32_t run_phase(Machine m, const PhaseRow& phase, const std::int64_t* sizes) {
+std::int32_t run_phase(Machine m, const PrerequisiteRow& phase, const std::int64_t* sizes) {
   m.sizes = sizes;
   m.window = nullptr;
-  const Shareable what = turns_of(*m.model, phase);
+  const ParallelWork what = iterations_of(*m.model, phase);
   const ItemRange all{0, m.view().extent(phase.turns)};
   const ItemWork work{phase.function};
   for (const std::int64_t b : what.sums) {
@@ -36,7 +36,7 @@ std::int32_t run_phase(Machine m, const PhaseRow& phase, const std::int64_t* siz
 
 /// Calls a function without arguments after its cached reductions, if they are not valid, and its parallel regions.
 std::int32_t call_with_phases(const Machine& m, std::int64_t f, const std::int64_t* sizes) {
-  for (const PhaseRow& phase : phases_of(*m.model)) {
+  for (const PrerequisiteRow& phase : prerequisites_of(*m.model)) {
     if (phase.of != f) continue;
     const bool sums = phase.fresh >= 0;
     if (sums && m.view().reals(phase.fresh)[0] != 0) continue;
@@ -85,7 +85,8 @@ std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body
 
 /// Does `work` on these runs of items, which must be in memory together, on the workers if there are any. All work on
 /// items passes through here.
-std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs, const ItemWork& work) {
+std::int32_t run_on_workers(const Machine& m, const StepRow& stage, std::span<const ItemRange> runs,
+                            const ItemWork& work) {
   if (m.workers && stage.operations > 0)
     return m.workers->run(m.workers->context, m, items_of(*m.model, stage), runs.data(), runs.size(), work);
   if (work.formed) place(m, runs);
@@ -94,24 +95,26 @@ std::int32_t share_out(const Machine& m, const StepRow& stage, std::span<const I
 
 /// Does `work` on all items, in memory or out of core.
 std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& work) {
-  if (m.supply && m.supply->by_shares && stage.operations > 0) {
+  if (m.supply && m.supply->loads_by_chunks && stage.operations > 0) {
     const ItemRange all{0, m.whole().extent(stage.items)};
     return m.workers->run(m.workers->context, m, items_of(*m.model, stage), &all, 1, work);
   }
-  return each_slice(m, stage, [&](ItemRange slice, ItemRange) { return share_out(m, stage, {&slice, 1}, work); });
+  return each_slice(m, stage, [&](ItemRange slice, ItemRange) { return run_on_workers(m, stage, {&slice, 1}, work); });
 }
 
 /// Completes the statistics of a stage after all of its items have been visited.
-std::int32_t close_stage(const Machine& m, const StepRow& stage) { return stage.close < 0 ? 0 : call(m, stage.close); }
+std::int32_t finalise_stage(const Machine& m, const StepRow& stage) {
+  return stage.close < 0 ? 0 : call(m, stage.close);
+}
 
 /// Visits the items of a stage part by part. After each part its statistics are completed and merged with the others.
-std::int32_t update_parts(const Machine& m, const StepRow& stage, const Division& d, const ItemWork& work) {
+std::int32_t update_parts(const Machine& m, const StepRow& stage, const PartedVisit& d, const ItemWork& work) {
   const std::int64_t items = m.view().extent(stage.items);
   for (std::int64_t k = d.first; k < d.last; ++k) {
     clear(m, statistics_of(*m.model, stage));
     const ItemRange part{items * k / d.count, items * (k + 1) / d.count};
-    if (const std::int32_t status = share_out(m, stage, {&part, 1}, work)) return status;
-    if (const std::int32_t status = close_stage(m, stage)) return status;
+    if (const std::int32_t status = run_on_workers(m, stage, {&part, 1}, work)) return status;
+    if (const std::int32_t status = finalise_stage(m, stage)) return status;
     d.merge(d.context, stage, k);
   }
   return 0;
@@ -129,13 +132,13 @@ std::int32_t open_stage(const Machine& m, const StepRow& stage) {
 /// Visits the items of a stage (all, a minibatch, or part by part) and completes their statistics.
 std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& plan) {
   if (const std::int32_t status = open_stage(m, stage)) return status;
-  const ItemWork work{stage.update, plan.form && !stage.refresh && one_stage(*m.model)};
+  const ItemWork work{stage.update, plan.form && !stage.refresh && has_single_stage(*m.model)};
   if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
   const bool some = stage.batched && !plan.batch.empty();
   const std::int32_t status =
-      some ? share_out(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : visit_all(m, stage, work);
+      some ? run_on_workers(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : visit_all(m, stage, work);
   if (status != 0) return status;
-  if (const std::int32_t failed = close_stage(m, stage)) return failed;
+  if (const std::int32_t failed = finalise_stage(m, stage)) return failed;
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
   return 0;
 }
@@ -157,19 +160,19 @@ double* weights_of(const Machine& m) { return static_cast<double*>(m.table[m.mod
 double& bound_flag(const Machine& m) { return weights_of(m)[7]; }
 
 /// A guard: while it lives, updates may leave out sums that the ELBO alone reads, if `is_left_out`.
-class BoundLeftOut {
+class ElboSumsLeftOut {
  public:
-  BoundLeftOut(const Machine& m, bool is_left_out) : flag_(bound_flag(m)) { flag_ = is_left_out ? 0 : 1; }
-  ~BoundLeftOut() { flag_ = 1; }
-  BoundLeftOut(const BoundLeftOut&) = delete;
-  BoundLeftOut& operator=(const BoundLeftOut&) = delete;
+  ElboSumsLeftOut(const Machine& m, bool is_left_out) : flag_(bound_flag(m)) { flag_ = is_left_out ? 0 : 1; }
+  ~ElboSumsLeftOut() { flag_ = 1; }
+  ElboSumsLeftOut(const ElboSumsLeftOut&) = delete;
+  ElboSumsLeftOut& operator=(const ElboSumsLeftOut&) = delete;
 
  private:
   double& flag_;
 };
 
 /// Returns true if touch() updates this stage: it consists of tangent points of local bounds alone.
-bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !one_stage(m); }
+bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !has_single_stage(m); }
 
 /// Returns true if the stage of `step` is repeated later in the sweep, which then recomputes its statistics. Sums for
 /// the ELBO need not be computed at the first visit.
@@ -191,7 +194,7 @@ bool visits(const Model& m, const Plan& plan, const StepRow& step) {
     case Which::all:
       return true;
     case Which::ascent:
-      return step.refresh != kForBound;
+      return step.refresh != kForElbo;
     case Which::local:
       return step.local;
     case Which::stages:
@@ -204,11 +207,11 @@ bool visits(const Model& m, const Plan& plan, const StepRow& step) {
 
 }  // namespace
 
-Shareable items_of(const Model& m, const StepRow& stage) {
+ParallelWork items_of(const Model& m, const StepRow& stage) {
   return {stage.items, statistics_of(m, stage), scratch_of(m, stage), stage.operations, true};
 }
 
-Shareable turns_of(const Model& m, const PhaseRow& phase) {
+ParallelWork iterations_of(const Model& m, const PrerequisiteRow& phase) {
   return {phase.turns,
           {m.statistics + phase.first_sum, unsigned_of(phase.sums)},
           {m.statistics + phase.first_scratch, unsigned_of(phase.scratch)},
@@ -218,7 +221,7 @@ Shareable turns_of(const Model& m, const PhaseRow& phase) {
 
 std::int32_t call(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.outer); }
 std::int32_t call_on_data(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.sizes); }
-std::int32_t call_on_kept(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.kept); }
+std::int32_t call_on_stored(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.kept); }
 
 std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work) {
   for (const ItemRange& run : runs) {
@@ -235,8 +238,8 @@ std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buf
   return call(m, f, table, m.sizes, integers, reals);
 }
 
-void forget_sums(const Machine& m) {
-  for (const PhaseRow& phase : phases_of(*m.model))
+void invalidate_sums(const Machine& m) {
+  for (const PrerequisiteRow& phase : prerequisites_of(*m.model))
     if (phase.fresh >= 0) m.view().reals(phase.fresh)[0] = 0;
 }
 
@@ -277,11 +280,11 @@ std::int32_t sweep(const Machine& m, const Plan& plan) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(*m.model, plan, step)) continue;
     const bool again = plan.which == Which::all && comes_again(*m.model, step);
-    const BoundLeftOut left_out(m, plan.which == Which::ascent || again);
+    const ElboSumsLeftOut left_out(m, plan.which == Which::ascent || again);
     count_step(m);
     // A repeated stage would change nothing: the global factors are those with which the items were just inferred.
     const bool items_only = plan.which == Which::local || plan.which == Which::stages;
-    if (step.refresh && plan.form && items_only && one_stage(*m.model)) continue;
+    if (step.refresh && plan.form && items_only && has_single_stage(*m.model)) continue;
     if (const std::int32_t status = update(m, step, plan)) return status;
   }
   return 0;
@@ -291,7 +294,7 @@ std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*
   stage = nullptr;
   if (step > 0) {
     const StepRow& before = m.model->steps[step - 1];
-    if (const std::int32_t status = is_shared(before) ? close_stage(m, before) : 0) return status;
+    if (const std::int32_t status = is_shared(before) ? finalise_stage(m, before) : 0) return status;
   }
   while (step < m.model->step_count) {
     const StepRow& row = m.model->steps[step++];
@@ -325,7 +328,7 @@ std::int32_t sum_statistics(const Machine& m) {
   return 0;
 }
 
-std::int32_t touch(const Machine& m) {
+std::int32_t move_tangent_points(const Machine& m) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!touches(*m.model, step)) continue;
     if (const std::int32_t status = update(m, step, {})) return status;
@@ -333,16 +336,16 @@ std::int32_t touch(const Machine& m) {
   return 0;
 }
 
-std::int32_t seed_statistics(const Machine& m, const Taken* taken) {
+std::int32_t seed_statistics(const Machine& m, const DeferredValues* taken) {
   for (const StepRow& step : steps_of(*m.model)) {
     const std::int64_t f = step.seed < 0 ? step.sum : step.seed;
     if (!step.stage || f < 0 || touches(*m.model, step)) continue;
     clear(m, statistics_of(*m.model, step));
     if (const std::int32_t failed = step.forms ? call(m, step.tables) : 0) return failed;
     const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {
-      if (!m.keeps_items()) {
+      if (!m.stores_all_items()) {
         place(m, {&slice, 1});
-        if (const std::int32_t failed = one_stage(*m.model) ? form(m, 0, slice) : 0) return failed;
+        if (const std::int32_t failed = has_single_stage(*m.model) ? form(m, 0, slice) : 0) return failed;
         if (taken->put(taken->context, m, slice, which)) {
           if (const std::int32_t failed = run_expectations(m, 0, slice)) return failed;
         }

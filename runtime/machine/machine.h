@@ -77,7 +77,7 @@ struct Window {
 /// A source of the data of out-of-core items, which loads a few at a time. It is for models whose items are visited by
 /// batched stages alone. Loaded items replace those before; they get the indices 0, 1, ..., run after run, while
 /// Machine::outer has the sizes of all items.
-struct Supply {
+struct ItemLoader {
   void* context;       // first argument of the functions below
   std::int64_t items;  // how many items a visit of all loads at a time
   /// Loads the data of these runs. Returns their new index ranges, one a run, valid until the next call.
@@ -87,11 +87,11 @@ struct Supply {
   std::int64_t (*row)(void* context, std::int64_t slot, std::int64_t item);
   /// True: Machine::workers load the items of a visit of all, so that sums have the bits of items in memory. False: the
   /// machine visits all items in slices of `items`.
-  bool by_shares;
+  bool loads_by_chunks;
 };
 
-struct Taken;    // start.h: assignments of start values that are deferred until their items are loaded
-struct Machine;  // defined below
+struct DeferredValues;  // start.h: assignments of start values that are deferred until their items are loaded
+struct Machine;         // defined below
 
 /// What to do with a range of items.
 struct ItemWork {
@@ -100,7 +100,7 @@ struct ItemWork {
 };
 
 /// Work that can be distributed over threads: the items of a stage, or the iterations of a parallel region.
-struct Shareable {
+struct ParallelWork {
   Extent items;                        // number of items or iterations
   std::span<const std::int64_t> sums,  // buffers that the work adds to, one private copy for each chunk
       scratch;                         // buffers without lasting contents, one private copy for each thread
@@ -108,16 +108,16 @@ struct Shareable {
   bool of_stage;                       // true: items of a stage; false: a region that all threads wait for
 };
 /// Describes the items of a stage as work for threads.
-Shareable items_of(const Model& m, const StepRow& stage);
+ParallelWork items_of(const Model& m, const StepRow& stage);
 /// Describes the iterations of a parallel region as work for threads.
-Shareable turns_of(const Model& m, const PhaseRow& phase);
+ParallelWork iterations_of(const Model& m, const PrerequisiteRow& phase);
 
 /// Threads (and processes) that divide work among them. A machine without them does all work in one call.
 struct Workers {
   void* context;  // first argument of `run`
   /// Does `work` on these ascending runs of items and adds the sums to the machine's buffers.
-  std::int32_t (*run)(void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t count,
-                      const ItemWork& work);
+  std::int32_t (*run)(void* context, const Machine& m, const ParallelWork& what, const ItemRange* runs,
+                      std::size_t count, const ItemWork& work);
 };
 
 /// A compiled model with memory, sizes and the optional ways of executing it. It owns nothing and is cheap to copy.
@@ -131,9 +131,9 @@ struct Machine {
   std::int64_t* run_sizes;     // scratch memory for run-time sizes, used while a run of items is processed
   Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
   const Code* code = nullptr;  // an interpreter; null: native functions
-  const Window* window = nullptr;    // memory for a few items; null: the table has the factors of all
-  const Workers* workers = nullptr;  // threads; null: none
-  const Supply* supply = nullptr;    // source of out-of-core items; null: all data are in memory
+  const Window* window = nullptr;      // memory for a few items; null: the table has the factors of all
+  const Workers* workers = nullptr;    // threads; null: none
+  const ItemLoader* supply = nullptr;  // source of out-of-core items; null: all data are in memory
 
   /// Returns the model with its memory and the sizes of the data in memory.
   View view() const { return {*model, table, sizes}; }
@@ -141,7 +141,7 @@ struct Machine {
   /// say.
   View whole() const { return {*model, table, supply ? outer : sizes}; }
   /// Returns true if the table has the factors of all items.
-  bool keeps_items() const { return !window && !supply; }
+  bool stores_all_items() const { return !window && !supply; }
 };
 
 /// Calls a generated function without arguments that counts all items, in memory or not: an update outside the items,
@@ -150,10 +150,10 @@ std::int32_t call(const Machine& m, std::int64_t function);
 /// Calls a generated function without arguments that loops over the data in memory.
 std::int32_t call_on_data(const Machine& m, std::int64_t function);
 /// Calls a generated function without arguments that loops over all factors in the table.
-std::int32_t call_on_kept(const Machine& m, std::int64_t function);
+std::int32_t call_on_stored(const Machine& m, std::int64_t function);
 
 /// Marks all cached reductions as invalid. Call it after writing factors in another way than by calls of functions.
-void forget_sums(const Machine& m);
+void invalidate_sums(const Machine& m);
 
 /// Computes sums and inverses of the data alone, once for each data set. Out-of-core items are loaded slice by slice.
 std::int32_t prepare(const Machine& m);
@@ -175,7 +175,7 @@ struct Update {
 };
 
 /// An incremental visit of the batched stage: `count` equal parts of its items, one after another.
-struct Division {
+struct PartedVisit {
   void* context;  // first argument of `merge`
   /// Called after each part, when the statistics of that part alone are in place. It replaces them by those of all
   /// items.
@@ -201,7 +201,7 @@ struct Plan {
   double scale = 1;                       // factor on statistics of batched stages: all items / items visited
   bool form = false;                      // true: items begin at their priors, if one stage has all local blocks
   const Update* update = nullptr;         // updates blocks outside the items; null: their generated functions do
-  const Division* division = nullptr;     // visits items part by part; not together with a batch or a window
+  const PartedVisit* division = nullptr;  // visits items part by part; not together with a batch or a window
 };
 
 /// Runs the steps of a sweep in order. With `form`, a visit of local blocks alone leaves out repeated (refresh) steps,
@@ -218,7 +218,7 @@ std::int32_t sum_statistics(const Machine& m);
 /// Computes the statistics of a random start. Items get the values in the pick buffers, and only items with such a
 /// value are added up; stages without picks add up the stored factors, except those that touch() updates next. With a
 /// window or a supply, local factors are set to their priors, and `taken` writes the recorded start values.
-std::int32_t seed_statistics(const Machine& m, const Taken* taken);
+std::int32_t seed_statistics(const Machine& m, const DeferredValues* taken);
 /// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
 /// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
@@ -226,21 +226,21 @@ std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double
 bool reads_statistics_first(const Model& m);
 
 /// Returns true if one stage has all local blocks and stores some of their factors.
-bool one_stage(const Model& m);
+bool has_single_stage(const Model& m);
 /// Returns the first stage, from whose items minibatches are drawn; null if there is none.
 const StepRow* batch_stage(const Model& m);
 /// Sets the local factors of all items to their priors; does nothing for items in a window or out of core.
-std::int32_t form_items(const Machine& m);
+std::int32_t items_to_priors(const Machine& m);
 /// Completes a start that consists of its global factors: sets local factors to their priors, if one stage has them
 /// all, and updates them if a sweep reads their statistics first.
-std::int32_t follow_items(const Machine& m);
+std::int32_t finish_item_start(const Machine& m);
 /// Brings the local factors to their optimum while the global ones stay. If several local steps depend on each other,
 /// it repeats them until the ELBO changes by at most 1e-12 of itself, `accuracy.iterations` times at most. `scale` is
 /// that of Plan.
 std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
 /// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
 /// Points within the one stage of all local blocks are set together with their items.
-std::int32_t touch(const Machine& m);
+std::int32_t move_tangent_points(const Machine& m);
 /// Updates all blocks outside the items, except chains to which a start has assigned values. Points that a local bound
 /// lets move only gradually are updated 200 times.
 std::int32_t update_globals(const Machine& m);

@@ -81,12 +81,12 @@ struct ArrayRow {
 };
 
 /// The value of StepRow::refresh for a step that only the ELBO needs, because the next sweep recomputes it.
-inline constexpr std::int64_t kForBound = 2;
+inline constexpr std::int64_t kForElbo = 2;
 /// One step of a sweep: an item stage (a loop over items that updates their local blocks and adds up statistics), or
 /// the update of one block outside the items. See StageFunctions and UpdateFunction in compiler/loops/lower.h.
 struct StepRow {
   std::int64_t stage;    // 1: an item stage; 0: a block outside the items, updated by `update`
-  std::int64_t refresh;  // 1: repeats a stage, for its auxiliary variables alone; kForBound: needed for the ELBO alone
+  std::int64_t refresh;  // 1: repeats a stage, for its auxiliary variables alone; kForElbo: needed for the ELBO alone
   std::int64_t local;    // 1: updates blocks that are local to the items, in a stage or outside
   std::int64_t seeded;   // 1: a chain of categories; a start assigns its values and updates the other blocks from them
   std::int64_t chains;   // 1: a stage that updates a chain of categories
@@ -120,7 +120,7 @@ struct StepRow {
 /// Work that must be done before the function `of` is called, in the order of the table. It is a cached reduction: sums
 /// that are recomputed if they are not valid (loops::Kept in the compiler). Or it is an outlined parallel region: a
 /// loop whose iterations may be distributed over threads (loops::Phase).
-struct PhaseRow {
+struct PrerequisiteRow {
   std::int64_t of,  // position of the generated function that needs this work done before it is called
       function;  // cached sums: function () that computes them; region: function (begin, end) that runs its iterations
   std::int64_t fresh;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
@@ -188,15 +188,15 @@ struct PriorRow {
       parameter;        // index in Model::parameters of the posterior's parameter that is copied to it
 };
 
-/// How an array of data belongs to the elements of a subject; see runtime/methods/columns.h.
-enum class ColumnForm : std::int64_t {
+/// How an array of data belongs to the elements of a subject; see runtime/methods/features.h.
+enum class FeatureLayout : std::int64_t {
   rows,    // a matrix: every element has equally many values
   ragged,  // every element has a row of a nested plate
   named    // a list of values; one data array names the element of each (a node of an edge)
 };
 /// One array of data from which features of the elements of a subject are computed.
-struct ColumnsRow {
-  ColumnForm form;           // how the data array belongs to the elements
+struct FeatureArrayRow {
+  FeatureLayout form;        // how the data array belongs to the elements
   std::int64_t buffer;       // buffer of the values
   std::int64_t by;           // ragged: buffer of row offsets; named: buffer with the element of each value
   std::int64_t other;        // named: buffer with another element that each value belongs to, the feature; -1: none
@@ -206,7 +206,7 @@ struct ColumnsRow {
       inners;                // number of axes of one value
 };
 /// Elements that share a set of axes (the items, the elements of a variable), and what was observed of them.
-struct SubjectRow {
+struct ElementSetRow {
   std::int64_t first_axis,     // index in Model::axes of the first axis of the elements
       axes;                    // number of axes of the elements
   std::int64_t first_columns,  // index in Model::columns of the first array that describes the elements
@@ -228,7 +228,7 @@ struct ComponentArrayRow {
   std::uint64_t axes;   // bit k is set if axis k runs over the components
 };
 /// A pair of statistics of a stick-breaking prior, which needs the same sums with and without the last component.
-struct HeadRow {
+struct StickSumsRow {
   std::int64_t most,  // buffer of sums over all components but the last
       all;            // buffer of the sums over all components, the last included
 };
@@ -319,14 +319,14 @@ struct Model {
   const std::int64_t* summed;                 // buffers that `prepare` fills with sums over the items of a minibatch
   const lehr_function* functions;             // generated functions
   const char* const* failures;                // meaning of the statuses: of blocks, then of data matrices
-  const ColumnsRow* columns;                  // arrays of features
-  const SubjectRow* subjects;                 // sets of elements with features
+  const FeatureArrayRow* columns;             // arrays of features
+  const ElementSetRow* subjects;              // sets of elements with features
   const ComponentArrayRow* component_arrays;  // arrays with axes over components
-  const HeadRow* heads;                       // pairs of stick-breaking statistics
+  const StickSumsRow* heads;                  // pairs of stick-breaking statistics
   const AllocationRow* allocations;           // categories whose values are components
   const ComponentsRow* components;            // plates of components
   const char* const* component_names;         // names of the plates of components
-  const PhaseRow* phases;                     // parallel regions and cached reductions
+  const PrerequisiteRow* phases;              // parallel regions and cached reductions
   const PriorRow* priors;                     // parameters of carried priors
   // Built objects alone have the following tables, which use the names in the model file:
   const char* const* built_from;       // texts, by BuiltFrom
@@ -369,7 +369,9 @@ inline std::size_t unsigned_of(std::int64_t n) { return static_cast<std::size_t>
 /// Returns the steps of a sweep, in order.
 inline std::span<const StepRow> steps_of(const Model& m) { return {m.steps, unsigned_of(m.step_count)}; }
 /// Returns the parallel regions and cached reductions of all functions.
-inline std::span<const PhaseRow> phases_of(const Model& m) { return {m.phases, unsigned_of(m.phase_count)}; }
+inline std::span<const PrerequisiteRow> prerequisites_of(const Model& m) {
+  return {m.phases, unsigned_of(m.phase_count)};
+}
 /// Returns the parameters of priors that come from earlier data.
 inline std::span<const PriorRow> priors_of(const Model& m) { return {m.priors, unsigned_of(m.prior_count)}; }
 /// Returns the parameters of all factors.

@@ -27,7 +27,7 @@ std::span<std::int64_t> random_order(const Start& s, std::size_t n, Rng& rng) {
 }
 
 /// Returns the first `count` (n at most) numbers of a random permutation of 0 .. n - 1, in memory or deferred.
-std::span<const std::int64_t> first_in_order(const Start& s, std::size_t n, std::size_t count, Rng& rng) {
+std::span<const std::int64_t> first_of_permutation(const Start& s, std::size_t n, std::size_t count, Rng& rng) {
   if (count > n) count = n;
   if (s.taken) return {s.taken->first(s.taken->context, n, count, rng), count};
   return random_order(s, n, rng).first(count);
@@ -178,7 +178,7 @@ void allocate_chain(const View& v, const Start& s, std::int64_t parameter, Rng& 
     for (std::size_t i = 0; i < elements; ++i)
       put(i, clusters[i]);
   } else if (s.kind == StartKind::seeds) {
-    const std::span<const std::int64_t> order = first_in_order(s, elements, kSeedsPerValue * n, rng);
+    const std::span<const std::int64_t> order = first_of_permutation(s, elements, kSeedsPerValue * n, rng);
     for (std::size_t i = 0; i < order.size(); ++i)
       put(unsigned_of(order[i]), static_cast<std::int64_t>(i % n));
   } else {
@@ -231,7 +231,7 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
 }
 
 /// Takes back random values that the data already give to some item: that component is started by its observed items.
-void leave_known(const View& v, const PickRow& row) {
+void drop_observed(const View& v, const PickRow& row) {
   if (row.known < 0) return;
   const std::span<const std::int64_t> known = v.integers(row.known);
   for (std::int64_t& pick : v.integers(row.buffer)) {
@@ -242,7 +242,7 @@ void leave_known(const View& v, const PickRow& row) {
 }
 
 /// Gives items with an observed value that value; their other categories get random values if they have none.
-void take_known(const View& v, std::span<const PickRow> picks, Rng& rng) {
+void assign_observed(const View& v, std::span<const PickRow> picks, Rng& rng) {
   for (const PickRow& row : picks) {
     if (row.known < 0) continue;
     const std::span<const std::int64_t> known = v.integers(row.known);
@@ -262,7 +262,7 @@ void seed_items(const View& v, const Start& s, const StepRow& stage, Rng& rng) {
   const PickRow* picks = v.model.picks + stage.first_pick;
   const std::size_t items = unsigned_of(v.extent(stage.items)),
                     seeds = kSeedsPerValue * unsigned_of(v.extent(picks[0].values));
-  const std::span<const std::int64_t> order = first_in_order(s, items, stage.chains ? items : seeds, rng);
+  const std::span<const std::int64_t> order = first_of_permutation(s, items, stage.chains ? items : seeds, rng);
   for (std::int64_t k = 0; k < stage.picks; ++k) {
     const std::size_t n = unsigned_of(v.extent(picks[k].values));
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -303,9 +303,9 @@ bool start_items(const View& v, const Start& s, bool elsewhere, Rng& rng) {
         pick = !in ? -1 : static_cast<std::int64_t>(dealt ? i % n : draw_below(rng, n));
         if (clusters) pick = clusters[order[i]];
       }
-      if (s.kind == StartKind::seeds && !stage.chains) leave_known(v, picks[k]);
+      if (s.kind == StartKind::seeds && !stage.chains) drop_observed(v, picks[k]);
     }
-    take_known(v, {picks, unsigned_of(stage.picks)}, rng);
+    assign_observed(v, {picks, unsigned_of(stage.picks)}, rng);
   }
   return any;
 }
@@ -355,8 +355,8 @@ bool repair(const View& v, bool local) {
   return any;
 }
 
-void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
-                std::size_t total) {
+void write_start_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
+                        std::size_t total) {
   const std::size_t n = factors.size() / values.size();
   if (row.chain) take_nothing(factors, total);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -368,23 +368,23 @@ void put_values(const ParameterRow& row, std::span<double> factors, std::span<co
 
 std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const Model& model = *m.model;
-  if (const std::int32_t status = call_on_kept(m, model.initialise)) return status;
+  if (const std::int32_t status = call_on_stored(m, model.initialise)) return status;
   start_factors({model, m.table, m.kept}, s.kind, rng);
-  if (one_stage(model) && m.keeps_items()) {
-    if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
-    if (const std::int32_t status = form_items(m)) return status;
+  if (has_single_stage(model) && m.stores_all_items()) {
+    if (const std::int32_t status = call_on_stored(m, model.expectations)) return status;
+    if (const std::int32_t status = items_to_priors(m)) return status;
   }
   // Values are assigned to stored elements before the expectations are computed, to fused ones afterwards.
   const bool stored = start_elements(m.whole(), s, rng);
-  if (const std::int32_t status = call_on_kept(m, model.expectations)) return status;
+  if (const std::int32_t status = call_on_stored(m, model.expectations)) return status;
   const bool picked = start_items(m.whole(), s, m.supply != nullptr, rng);
-  forget_sums(m);
+  invalidate_sums(m);
   if (stored || picked) {
     if (const std::int32_t status = seed_statistics(m, s.taken)) return status;
-    if (const std::int32_t status = touch(m)) return status;
+    if (const std::int32_t status = move_tangent_points(m)) return status;
     if (const std::int32_t status = update_globals(m)) return status;
   }
-  return follow_items(m);
+  return finish_item_start(m);
 }
 
 }  // namespace lehr::machine

@@ -35,7 +35,7 @@ struct Clusters {
 
 /// Assignments of start values that cannot be written yet, because the factors of the items are in a window or their
 /// data in files. The caller records them and writes them when the items are loaded.
-struct Taken {
+struct DeferredValues {
   void* context;  // first argument of the functions below
   /// Records that an element of a parameter's variable starts at `value`.
   void (*take)(void* context, std::int64_t parameter, std::size_t element, std::int64_t value);
@@ -52,10 +52,10 @@ struct Taken {
 
 /// The options and the scratch memory of one random start.
 struct Start {
-  StartKind kind = StartKind::seeds;   // how the start is made
-  const Clusters* clusters = nullptr;  // the clustering; needed for StartKind::points
-  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations
-  const Taken* taken = nullptr;        // deferred assignments; needed if not all factors of items are in the table
+  StartKind kind = StartKind::seeds;      // how the start is made
+  const Clusters* clusters = nullptr;     // the clustering; needed for StartKind::points
+  std::int64_t* order = nullptr;          // scratch of order_length(view) integers for permutations
+  const DeferredValues* taken = nullptr;  // deferred assignments; needed if not all factors of items are in the table
 };
 
 /// Returns how many integers Start::order needs: the longest permutation that a start of this model draws.
@@ -74,7 +74,7 @@ bool repair(const View& view, bool local);
 bool repair(const View& view, const ParameterRow& row);
 /// Writes start values into the parameters `factors` of consecutive elements; a value of -1 marks an element without
 /// one. In a chain such an element gets the weight 1 / `total` everywhere, `total` being the length of the whole array.
-void put_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
-                std::size_t total);
+void write_start_values(const ParameterRow& row, std::span<double> factors, std::span<const std::int32_t> values,
+                        std::size_t total);
 
 }  // namespace lehr::machine

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/methods/outlook.h"
+#include "runtime/methods/improvement_bound.h"
 
 namespace lehr {
 namespace {
@@ -63,12 +63,12 @@ class Run {
     }
     const double t = report_.melting;
     double best_share = 0.7;
-    for (const double share : {o_.hasty ? 1.0 : 0.7, o_.hasty ? 0.7 : 1.0}) {
+    for (const double share : {o_.stop_early ? 1.0 : 0.7, o_.stop_early ? 0.7 : 1.0}) {
       const bool kept = arm(plain(), at_share(t, share), o_.arm, 1e-3);
       if (kept) best_share = share;
-      if (o_.fresh || (o_.hasty && !kept && is_best(elbo_.value))) break;
+      if (o_.fresh || (o_.stop_early && !kept && is_best(elbo_.value))) break;
     }
-    if ((!o_.hasty && best_share == 1.0) || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
+    if ((!o_.stop_early && best_share == 1.0) || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
     if (report_.plateau) arm(plain(), at_share(early_, 0.75), o_.arm, 1e-3);
     for (std::int64_t k = 0; goes_on(); ++k)
       more(k, at_share(t, best_share));
@@ -126,7 +126,7 @@ class Run {
   /// Returns true if further candidates should follow: they are free, or one was kept and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
-    const auto kept = [](const AutoReport::Arm& a) { return a.kept; };
+    const auto kept = [](const AutoReport::Candidate& a) { return a.kept; };
     const auto last = std::find_if(report_.arms.rbegin(), report_.arms.rend(), kept);
     return last - report_.arms.rbegin() < o_.failures + std::ranges::count_if(report_.arms, kept) / kGains &&
            last != report_.arms.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
@@ -154,8 +154,8 @@ class Run {
   /// Sweeps at temperature 1 until the run converges. Returns false after `most` sweeps, or if it cannot reach
   /// `target`.
   bool converge(std::int64_t most, double target = -INFINITY) {
-    Settling settling(e_, o_);
-    Outlook outlook(kDoubt);
+    StoppingRule settling(e_, o_);
+    ImprovementBound outlook(kDoubt);
     double previous = -INFINITY;
     for (std::int64_t k = 0; k < most; ++k) {
       make(1);
@@ -228,7 +228,7 @@ class Run {
 
   /// Mixes a small weight of a fresh random start into the global parameters, so that equal components can separate.
   /// Returns a status of the generated code.
-  std::int32_t shake(double share) const {
+  std::int32_t perturb(double share) const {
     Parameters random;
     const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations);
     if (const std::int32_t status = e_.random_parameters(seed, {}, random)) return status;
@@ -263,7 +263,7 @@ class Run {
   /// Returns true if a candidate cannot win: in the colder half of its temperatures, its objective is far below that of
   /// the candidate which found the best, at the same temperature.
   bool is_lost(const CoolingPoint& now, double from) const {
-    return o_.hasty && now.temperature < (1 + from) / 2 &&
+    return o_.stop_early && now.temperature < (1 + from) / 2 &&
            now.objective < objective_at(cooling_, now.temperature) - kLost * std::abs(best_elbo_);
   }
 
@@ -286,7 +286,7 @@ class Run {
     const std::int64_t before = out_.iterations;
     for (std::int64_t k = 0; k < sweeps; ++k) {
       const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
-      if (const double share = noise * (t - 1) / (from - 1); share > 0) check(e_.seen([&] { return shake(share); }));
+      if (const double share = noise * (t - 1) / (from - 1); share > 0) check(e_.seen([&] { return perturb(share); }));
       make(t);
       cooling.push_back({t, annealed_objective(form_, t, elbo_)});
       if (is_lost(cooling.back(), from)) {
@@ -295,7 +295,7 @@ class Run {
       }
     }
     const double target = best_elbo_ + margin();
-    if (o_.hasty) converge(kHasty, target);
+    if (o_.stop_early) converge(kHasty, target);
     else converge(kFinishing);
     const bool kept = elbo_.value > target;
     report_.arms.push_back({from, elbo_.value, kept});

@@ -20,7 +20,7 @@ struct AutoOptions : CaviOptions {
   std::int64_t arm = 40;    // annealed sweeps of a candidate
   /// True: the hotter candidate comes first, and is the only one if it returns to the solution it began with; a
   /// candidate is stopped as soon as it cannot become the best.
-  bool hasty = false;
+  bool stop_early = false;
   std::int64_t spare = 0;     // sweeps up to which further candidates follow in any case
   std::int64_t most = 0;      // sweeps up to which further candidates follow while some of them improve
   std::int64_t failures = 3;  // failures in a row that end the improvement; one more is allowed for every three kept
@@ -45,13 +45,13 @@ struct AutoReport {
   bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
   std::vector<HeatingPoint> heating;             // the temperatures of the heating
   /// One candidate.
-  struct Arm {
+  struct Candidate {
     double from = 1;    // first temperature of the candidate
     double elbo = 0;    // last ELBO of the candidate, in nats; NaN: it failed
     bool kept = false;  // true: it became the best
   };
-  std::vector<Arm> arms;  // all candidates, in order
-  bool plateau = false;   // true: the entropy rose in two steps, which suggests more than one phase transition
+  std::vector<Candidate> arms;  // all candidates, in order
+  bool plateau = false;         // true: the entropy rose in two steps, which suggests more than one phase transition
 };
 
 /// Returns true if items have proportions of their own: a local simplex variable, whose prior annealing of the data

@@ -36,7 +36,7 @@ std::int32_t heat(const Engine& e, const SviOptions& o, std::span<const std::int
 /// Heats a sample of items and finds the melting temperature. The caller restores the state. Returns 0 or a status of
 /// the generated code.
 std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   const std::int64_t items = e.items();
   Batches batches(items, batch_of(e, o), o.replacement && e.minibatches(), o.seed + kProbe);
   for (std::int64_t t = 0; t < kSteps; ++t) {

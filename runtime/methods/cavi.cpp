@@ -12,7 +12,7 @@
 #include "runtime/abi.h"
 #include "runtime/methods/cavi_run.h"
 #include "runtime/methods/geometric.h"
-#include "runtime/methods/held_shapes.h"
+#include "runtime/methods/snapshot_checks.h"
 
 namespace lehr {
 
@@ -30,14 +30,14 @@ std::string_view name_of(Status s) {
   return "";
 }
 
-Settling::Settling(const Engine& e, const CaviOptions& options)
-    : engine_(e), tolerance_(options.tolerance), slack_(options.slack), before_(e.keep_parameters()) {}
+StoppingRule::StoppingRule(const Engine& e, const CaviOptions& options)
+    : engine_(e), tolerance_(options.tolerance), slack_(options.slack), before_(e.snapshot_parameters()) {}
 
 /// Returns the largest relative movement of an array: its mean absolute change over its mean absolute value. Entries of
 /// kPointPrecision, which stand for infinite ones, do not count in the latter.
 double movement_between(const Parameters& before, const Parameters& now) {
   using Numbers = Eigen::Map<const Eigen::ArrayXd>;
-  expect_alike(before, now);
+  expect_same_lengths(before, now);
   double largest = 0;
   for (std::size_t k = 0; k < now.size(); ++k) {
     const auto count = static_cast<Eigen::Index>(now[k].size());
@@ -51,8 +51,8 @@ double movement_between(const Parameters& before, const Parameters& now) {
   return largest;
 }
 
-double Settling::movement() {
-  const std::shared_ptr<Arrays> before = std::exchange(before_, engine_.keep_parameters(std::move(room_)));
+double StoppingRule::movement() {
+  const std::shared_ptr<Arrays> before = std::exchange(before_, engine_.snapshot_parameters(std::move(room_)));
   const double out = engine_.seen([&] { return movement_between(*before, *before_); });
   room_ = std::move(*before);
   return out;
@@ -60,7 +60,7 @@ double Settling::movement() {
 
 /// Sums the tail of the geometric series that the movements of the last ten sweeps suggest. A ratio near 1 counts as
 /// 1 - 1e-4, so that rounding cannot keep a fit running for ever.
-double Settling::left_to_go(double moved) {
+double StoppingRule::remaining_movement(double moved) {
   constexpr std::size_t kSweeps = 10, kFewest = 3;
   constexpr double kSlowest = 1 - 1e-4;
   recent_.push_back(moved);
@@ -72,16 +72,16 @@ double Settling::left_to_go(double moved) {
   return tail_after(moved, ratio);
 }
 
-bool Settling::settled(double elbo) {
-  const double moved = movement(), left = left_to_go(moved), root = std::sqrt(tolerance_);
+bool StoppingRule::settled(double elbo) {
+  const double moved = movement(), left = remaining_movement(moved), root = std::sqrt(tolerance_);
   const bool still = !first_ && std::abs(elbo - previous_) <= tolerance_ * (1 + std::abs(elbo));
   first_ = false;
   previous_ = elbo;
   return still && moved <= root && left <= root;
 }
 
-void Settling::forget() {
-  before_ = engine_.keep_parameters();
+void StoppingRule::forget() {
+  before_ = engine_.snapshot_parameters();
   recent_.clear();
   first_ = true;
 }
@@ -108,7 +108,7 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
     if (row.block == block.block) std::ranges::copy(by[k], e.reals(row.buffer).begin());
     ++k;
   }
-  e.forget_sums();
+  e.invalidate_sums();
 }
 
 /// Makes the sweep with this number at its temperature, and computes the ELBO unless `elbo` is null.
@@ -146,7 +146,7 @@ void CaviRun::end(Status status) {
 }
 
 const Outcome& CaviRun::go_on(std::int64_t until, const OnSweep& on_sweep) {
-  const PlainAtEnd plain{e_};
+  const WeightsGuard plain{e_};
   until = std::min(until, o_.max_iterations);
   if (!std::exchange(prepared_, true)) {
     if (const std::int32_t status = prepare_statistics(e_)) {
@@ -180,7 +180,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     out_.leaps = leap_.count();
     settling_.forget();
   }
-  if (!a.active(now)) leap_.saw();
+  if (!a.active(now)) leap_.note_sweep();
   if (!judged && !last) {
     // The last sweep must have an ELBO: if the callback wants to stop now, one more sweep follows.
     stops_ = !on_sweep({out_.iterations, std::nan(""), t, std::nan("")});

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/methods/anneal.h"
-#include "runtime/methods/leap.h"
+#include "runtime/methods/extrapolation.h"
 #include "runtime/methods/sweep.h"
 
 namespace lehr {
@@ -28,12 +28,12 @@ enum class Status {
 std::string_view name_of(Status s);
 
 /// Changes that are attributed to rounding.
-struct Slack {
+struct RoundingSlack {
   double elbo = 1e-9,    // falls of the ELBO relative to it
       movement = 1e-14;  // movements of parameters relative to their size
 };
 /// The slack of code that computes items in single precision.
-inline constexpr Slack kSingleSlack{1e-6, 1e-6};
+inline constexpr RoundingSlack kSingleSlack{1e-6, 1e-6};
 
 /// The options of coordinate ascent.
 struct CaviOptions : SweepOptions {
@@ -42,7 +42,7 @@ struct CaviOptions : SweepOptions {
   /// parameter array moves, and according to the last sweeps still has to move, by at most sqrt(tolerance) of its mean
   /// size.
   double tolerance = 1e-8;
-  Slack slack;                   // changes that are attributed to rounding
+  RoundingSlack slack;           // changes that are attributed to rounding
   Annealing annealing;           // temperatures of the first sweeps, which count; plain sweeps follow
   std::uint64_t seed = 1;        // of the random starts that stochastic annealing mixes in
   std::int64_t leap_after = 20;  // sweeps before extrapolation may begin, if convergence is slow (leap.h); 0: never
@@ -56,7 +56,7 @@ struct Outcome {
   double elbo = 0;                   // the last ELBO, at temperature 1, in nats
   std::string failure;               // numerical_failure: the message for the user
   std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
-  Leaps leaps;                       // extrapolations tried
+  ExtrapolationCounts leaps;         // extrapolations tried
 };
 
 /// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.
@@ -71,10 +71,10 @@ struct SweepReport {
 using OnSweep = std::function<bool(const SweepReport&)>;
 
 /// The stopping rule: decides after each sweep whether a run has converged.
-class Settling {
+class StoppingRule {
  public:
   /// Begins with a snapshot of the present global parameters.
-  Settling(const Engine& e, const CaviOptions& options);
+  StoppingRule(const Engine& e, const CaviOptions& options);
   /// Returns true if the run has converged. Call it once after each sweep, with its ELBO.
   bool settled(double elbo);
   /// Forgets the earlier sweeps, because the parameters were changed by something else (an extrapolation).
@@ -84,11 +84,11 @@ class Settling {
   /// Returns the largest relative movement of a parameter array since the last call.
   double movement();
   /// Returns how far the parameters still have to move, extrapolated from the movements of the last sweeps.
-  double left_to_go(double moved);
+  double remaining_movement(double moved);
 
   const Engine& engine_;            // the engine whose run it judges
   double tolerance_;                // relative tolerance, see CaviOptions::tolerance
-  Slack slack_;                     // changes that count as rounding, see CaviOptions::slack
+  RoundingSlack slack_;             // changes that count as rounding, see CaviOptions::slack
   double previous_ = 0;             // ELBO of the sweep before
   bool first_ = true;               // true: no sweep to compare with
   std::shared_ptr<Arrays> before_;  // global parameters after the sweep before
@@ -97,9 +97,9 @@ class Settling {
 };
 
 /// A guard that sets the weights of the engine back to 1 when a run ends, even by an exception.
-struct PlainAtEnd {
+struct WeightsGuard {
   const Engine& engine;  // the engine of the run
-  ~PlainAtEnd() { engine.set({}); }
+  ~WeightsGuard() { engine.set({}); }
 };
 
 /// Returns `so_far` as the outcome of a run that ended with this status of the generated code.

@@ -32,8 +32,8 @@ class CaviRun {
   const Engine& e_;                             // the engine that sweeps
   const CaviOptions o_;                         // the options of the run
   Outcome out_;                                 // of all pieces
-  Settling settling_;                           // the stopping rule
-  Leap leap_;                                   // extrapolation
+  StoppingRule settling_;                       // the stopping rule
+  Extrapolation leap_;                          // extrapolation
   Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
   bool may_leap_ = false;                       // true: the next sweep may follow an extrapolation
   std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable

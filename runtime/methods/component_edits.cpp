@@ -64,7 +64,7 @@ bool is_sum(Kind k) { return k == Kind::statistic || k == Kind::responsibility |
 /// Recomputes the expected statistics of the items' factors if proportions were edited. Returns a status.
 std::int32_t follow_proportions(const Engine& e, const Components& c) {
   const bool any = std::ranges::any_of(c.arrays, [](const ComponentArray& a) { return a.kind == Kind::proportion; });
-  return any ? machine::call_on_kept(e.machine(), e.model().expectations) : 0;
+  return any ? machine::call_on_stored(e.machine(), e.model().expectations) : 0;
 }
 
 /// Normalises probabilities after a component was removed; a row without any other probability becomes uniform.
@@ -121,7 +121,7 @@ void move_last(const Engine& e, const Components& c, std::size_t k) {
 
 }  // namespace
 
-std::vector<double> masses_of(const Engine& e, const Components& c) {
+std::vector<double> component_sizes(const Engine& e, const Components& c) {
   return e.seen([&] {
     std::vector<double> out(c.count, 0.0);
     const ComponentArray& a = c.counts.front();
@@ -136,7 +136,7 @@ std::vector<double> masses_of(const Engine& e, const Components& c) {
   });
 }
 
-bool heads_agree(const Engine& e, const Components& c) {
+bool stick_sums_agree(const Engine& e, const Components& c) {
   const auto agrees = [&](const auto& h) {
     const std::span<const double> head = e.reals(h.first), whole = e.reals(h.second);
     for (std::size_t i = 0; i < head.size(); ++i) {
@@ -147,7 +147,7 @@ bool heads_agree(const Engine& e, const Components& c) {
   return e.seen([&] { return std::ranges::all_of(c.heads, agrees); });
 }
 
-void fold(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share) {
+void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share) {
   each_axis(e, a, [&](const Strides& s, std::span<double> x) {
     s.each([&](std::size_t at) {
       const double moved = share * x[at + from * s.inner];
@@ -175,9 +175,9 @@ std::int32_t merge(const Engine& e, const Components& c, std::size_t from, std::
   }
   if (const std::int32_t status = follow_proportions(e, c)) return status;
   for (const ComponentArray& a : c.arrays) {
-    if (is_sum(a.kind)) fold(e, a, from, to);
+    if (is_sum(a.kind)) move_slice(e, a, from, to);
   }
-  if (c.told_apart) move_last(e, c, from);
+  if (c.distinguished) move_last(e, c, from);
   return 0;
 }
 
@@ -202,7 +202,7 @@ std::vector<std::size_t> by_size(const std::vector<double>& masses) {
   return out;
 }
 
-std::int32_t twin(const Engine& e, const Components& c, std::size_t from, std::size_t to) {
+std::int32_t copy_component(const Engine& e, const Components& c, std::size_t from, std::size_t to) {
   for (const ComponentArray& a : c.arrays) {
     if (a.kind == Kind::factor) copy(e, a, from, to);
     if (a.kind != Kind::proportion) continue;
@@ -215,10 +215,10 @@ std::int32_t twin(const Engine& e, const Components& c, std::size_t from, std::s
   return follow_proportions(e, c);
 }
 
-std::int32_t form_components(const Engine& e, const Components& c) {
-  e.forget_sums();
+std::int32_t update_from_sums(const Engine& e, const Components& c) {
+  e.invalidate_sums();
   if (c.ordered) {
-    const std::vector<std::size_t> order = by_size(masses_of(e, c));
+    const std::vector<std::size_t> order = by_size(component_sizes(e, c));
     for (const ComponentArray& a : c.arrays)
       permute(e, a, order);
   }

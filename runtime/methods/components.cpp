@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/machine/component_order.h"
-#include "runtime/methods/columns.h"
+#include "runtime/methods/features.h"
 
 namespace lehr {
 namespace {
@@ -38,15 +38,15 @@ std::vector<Components> components_of(const Engine& e) {
     if (c.count < 2) continue;  // nothing to move
     const auto order = static_cast<machine::ComponentOrder>(row.ordered);
     c.ordered = order == machine::ComponentOrder::by_size;
-    c.told_apart = order == machine::ComponentOrder::told_apart;
+    c.distinguished = order == machine::ComponentOrder::distinguished;
     c.arrays = arrays(m, row.first_array, row.arrays);
     c.counts = arrays(m, row.first_count, row.counts);
-    for (const machine::HeadRow& h : std::span(m.heads + row.first_head, unsigned_of(row.heads)))
+    for (const machine::StickSumsRow& h : std::span(m.heads + row.first_head, unsigned_of(row.heads)))
       c.heads.emplace_back(h.most, h.all);
     for (const machine::AllocationRow& a :
          std::span(m.allocations + row.first_allocation, unsigned_of(row.allocations))) {
       const auto features = [&e, subject = a.subject] {
-        const Columns x = columns_of(e, subject, true);
+        const Columns x = features_of(e, subject, true);
         return Features{unsigned_of(x.cols()), {x.data(), x.data() + x.size()}};
       };
       const bool chain = std::ranges::any_of(

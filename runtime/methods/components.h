@@ -36,10 +36,10 @@ struct Allocation {
 
 /// One plate of components.
 struct Components {
-  std::string name;         // of the plate
-  std::size_t count = 0;    // number of components
-  bool ordered = false;     // true: weights are stick-breaking, so that the ELBO depends on the order of components
-  bool told_apart = false;  // true: data distinguish them; they are not renumbered, and only neighbours merge
+  std::string name;            // of the plate
+  std::size_t count = 0;       // number of components
+  bool ordered = false;        // true: weights are stick-breaking, so that the ELBO depends on the order of components
+  bool distinguished = false;  // true: data distinguish them; they are not renumbered, and only neighbours merge
   std::vector<ComponentArray> arrays;                        // arrays of q with a slice for each component
   std::vector<ComponentArray> counts;                        // arrays that count elements: statistics, responsibilities
   std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // buffers of a sum without the last component, and with it

@@ -13,21 +13,22 @@
 namespace lehr {
 
 /// The shares of single elements in each component: one array an element, its number first, then one share a component.
-using Shares = Arrays;
+using Memberships = Arrays;
 
 /// Returns the shares of the elements that an allocation assigns. If the category is not stored, they are those of a
 /// random sample of the items, computed from the statistics of each item alone; this changes the state. If it is
 /// stored, they are those of all elements.
-Shares shares_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
+Memberships memberships_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
 
 /// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws OtherRun if
 /// the shares do not fit the components or the number of elements, as those of a damaged checkpoint may.
-std::vector<std::int64_t> members_of(const Shares& shares, std::size_t k, const Components& c, std::size_t elements);
+std::vector<std::int64_t> members_of(const Memberships& shares, std::size_t k, const Components& c,
+                                     std::size_t elements);
 /// Returns the number of items or elements that an allocation assigns.
 std::size_t elements_of(const Engine& e, const Components& c, const Allocation& a);
 
 /// A component that a split can fill: one without elements, or one that a merge empties first.
-struct Room {
+struct SplitTarget {
   std::size_t at = 0;                                              // the component
   std::optional<std::pair<std::size_t, std::size_t>> merged = {};  // the merge (from, to); none: it is empty already
 };
@@ -36,6 +37,6 @@ struct Room {
 /// `state` must be the state in place. The edit is incomplete until form_components(). Returns 0 or a status of the
 /// generated code.
 std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
-                    const Arrays& state, std::size_t k, const Room& room, const std::vector<std::int64_t>& part);
+                    const Arrays& state, std::size_t k, const SplitTarget& room, const std::vector<std::int64_t>& part);
 
 }  // namespace lehr

@@ -65,7 +65,7 @@ std::vector<std::int64_t> without_items(const machine::Model& m, std::vector<std
 }  // namespace
 
 Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
-               const machine::Code* code, Supplied supplied)
+               const machine::Code* code, LoaderFunctions supplied)
     : sizes_(supplied.bring ? without_items(model, sizes) : sizes),
       all_(std::move(sizes)),
       kept_(sizes_),
@@ -83,18 +83,18 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
     const auto row = [](void* context, std::int64_t slot, std::int64_t item) {
       return static_cast<Engine*>(context)->supplied_.row(slot, item);
     };
-    const bool windowed = window > 0 && minibatches() && machine::one_stage(model);
-    machine_.supply = &supply_.emplace(machine::Supply{this, supplied_.items, bring, row, !windowed});
-  } else if (window > 0 && minibatches() && machine::one_stage(model))
+    const bool windowed = window > 0 && minibatches() && machine::has_single_stage(model);
+    machine_.supply = &supply_.emplace(machine::ItemLoader{this, supplied_.items, bring, row, !windowed});
+  } else if (window > 0 && minibatches() && machine::has_single_stage(model))
     window_ = std::make_unique<ItemWindow>(machine_, window);
-  const auto is_here = [&](std::int64_t b) { return !is_elsewhere(b) && !is_pick(model, b); };
-  NoRoom needed;
+  const auto is_here = [&](std::int64_t b) { return !is_partial(b) && !is_pick(model, b); };
+  OutOfMemory needed;
   for (std::int64_t b = 0; b < model.buffer_count; ++b)
     needed.lengths.push_back(is_here(b) ? length_of(machine_.view(), b) : 0);
   // Refusing here gives a message; the system might end the process later, when the memory is used.
   constexpr double kNumber = 8;  // bytes
   if (kNumber * std::accumulate(needed.lengths.begin(), needed.lengths.end(), 0.0) >
-      static_cast<double>(memory_of_machine()))
+      static_cast<double>(available_memory()))
     throw needed;
   for (std::int64_t b = 0; b < model.buffer_count; ++b) {
     if (is_here(b)) resize(b, machine_.view().length(b));
@@ -110,7 +110,7 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
   set({});
 }
 
-void Engine::work_with(std::size_t threads, const ShareSize& least, Group* group) {
+void Engine::work_with(std::size_t threads, const ChunkSize& least, Group* group) {
   // An interpreter may throw, which no thread but the caller may do.
   workers_ = std::make_unique<Workers>(machine_.code ? 1 : threads, least, group, spill_.get());
   machine_.workers = workers_->hook();
@@ -118,9 +118,10 @@ void Engine::work_with(std::size_t threads, const ShareSize& least, Group* group
 
 void Engine::divide(std::int64_t parts) {
   if (supply_) parts = 1;
-  if (parts == 0) parts = Parts::choose(machine_);
-  parts_ = std::make_unique<Parts>(
-      Parts::can_divide(machine_) ? std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(1, items())) : 1);
+  if (parts == 0) parts = IncrementalBatches::choose(machine_);
+  parts_ = std::make_unique<IncrementalBatches>(
+      IncrementalBatches::can_divide(machine_) ? std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(1, items()))
+                                               : 1);
 }
 
 void Engine::resize(std::int64_t buffer, std::size_t length) {
@@ -147,7 +148,7 @@ void Engine::make_room(const std::vector<std::int64_t>& sizes) {
   }
 }
 
-bool Engine::is_elsewhere(std::int64_t buffer) const {
+bool Engine::is_partial(std::int64_t buffer) const {
   return supply_ ? lies_on_items(model(), buffer) : window_ && window_->holds(buffer);
 }
 
@@ -160,7 +161,7 @@ std::vector<std::int64_t> Engine::state_buffers() const {
   std::vector<std::int64_t> out;
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
     const Role role = model().buffers[b].role;
-    if (supply_ && is_elsewhere(b)) continue;
+    if (supply_ && is_partial(b)) continue;
     if (role == Role::factor || role == Role::statistic) out.push_back(b);
   }
   return out;
@@ -193,12 +194,12 @@ Arrays Engine::save() const {
 void Engine::load(const Arrays& saved) const {
   const std::vector<std::int64_t> buffers = state_buffers();
   const auto fits = [&](const std::vector<double>& x, std::int64_t b) { return x.size() == reals(b).size(); };
-  if (!std::ranges::equal(saved, buffers, fits)) throw OtherRun();  // the snapshot is of a checkpoint
+  if (!std::ranges::equal(saved, buffers, fits)) throw ReplayMismatch();  // the snapshot is of a checkpoint
   auto from = saved.begin();
   for (const std::int64_t b : buffers)
     std::ranges::copy(*from++, reals(b).begin());
-  forget_parts();
-  forget_sums();
+  invalidate_parts();
+  invalidate_sums();
   workers_->scatter();
 }
 
@@ -248,7 +249,7 @@ std::string Engine::memory() const {
   std::string out;
   Writer to(out);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!outlives(model(), b) || (supply_ && is_elsewhere(b))) continue;
+    if (!outlives(model(), b) || (supply_ && is_partial(b))) continue;
     to(reals(b).size());
     to.raw(reals(b));
   }
@@ -259,8 +260,8 @@ std::string Engine::memory() const {
 void Engine::restore(const std::string& memory) {
   Reader from(memory);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!outlives(model(), b) || (supply_ && is_elsewhere(b))) continue;
-    if (from.take<std::size_t>() != reals(b).size()) throw OtherRun();
+    if (!outlives(model(), b) || (supply_ && is_partial(b))) continue;
+    if (from.take<std::size_t>() != reals(b).size()) throw ReplayMismatch();
     from.raw(reals(b));
   }
   from(*parts_);

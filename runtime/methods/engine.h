@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "runtime/machine/start.h"
+#include "runtime/methods/incremental.h"
 #include "runtime/methods/item_window.h"
 #include "runtime/methods/journal.h"
 #include "runtime/methods/memory.h"
-#include "runtime/methods/parts.h"
 #include "runtime/methods/workers.h"
 
 namespace lehr {
@@ -28,7 +28,7 @@ using machine::Weights;
 using Parameters = Arrays;
 
 /// A source of out-of-core items, as functions of the caller.
-struct Supplied {
+struct LoaderFunctions {
   std::int64_t items = 0;  // how many items a visit of all items loads at a time
   /// Loads the data of these runs: calls Engine::make_room with their sizes and fills the data buffers. Null: all data
   /// are in memory.
@@ -49,7 +49,7 @@ class Engine {
   /// no memory until a start needs them (see Picks in random_start.cpp). With `supplied`, no items are in memory until
   /// the first are loaded. Throws NoRoom if the host's memory does not suffice.
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
-         Supplied supplied = {});
+         LoaderFunctions supplied = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -59,10 +59,10 @@ class Engine {
 
   /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,
   /// which must outlive the engine. `least` says what is worth a chunk. Results depend on neither number. A group
-  /// requires can_share_out().
-  void work_with(std::size_t threads, const ShareSize& least = {}, Group* group = nullptr);
+  /// requires can_distribute().
+  void work_with(std::size_t threads, const ChunkSize& least = {}, Group* group = nullptr);
   /// Returns true if the items can be distributed over processes: the rest of the model reads only sums over them.
-  bool can_share_out() const { return Parts::can_divide(machine_); }
+  bool can_distribute() const { return IncrementalBatches::can_divide(machine_); }
   /// Sends the factors of all items to all processes of the group. Call it before reading those of other processes.
   void gather() const { workers_->gather(machine_); }
 
@@ -70,14 +70,14 @@ class Engine {
   /// chooses the number that is expected to pay; models that cannot be divided get 1.
   void divide(std::int64_t parts);
   /// Marks cached reductions as invalid. Call it after writing factors otherwise than by function calls and load().
-  void forget_sums() const { machine::forget_sums(machine_); }
+  void invalidate_sums() const { machine::invalidate_sums(machine_); }
   /// Returns the threads that work on items.
   Workers& workers() const { return *workers_; }
   /// Marks the stored sums of the parts as invalid. Call it after writing factors of items otherwise than by sweeps and
   /// load().
-  void forget_parts() const { parts_->forget(); }
+  void invalidate_parts() const { parts_->forget(); }
   /// Returns the state of incremental sweeps.
-  Parts& parts() const { return *parts_; }
+  IncrementalBatches& parts() const { return *parts_; }
 
   /// Returns the tables of the compiled model.
   const machine::Model& model() const { return *machine_.model; }
@@ -101,7 +101,7 @@ class Engine {
   /// Returns true if factors of out-of-core items are stored in files.
   bool spills() const { return spill_ != nullptr; }
   /// Returns true if a buffer has rows of items and is not in memory as a whole.
-  bool is_elsewhere(std::int64_t buffer) const;
+  bool is_partial(std::int64_t buffer) const;
   /// Returns true if the model takes minibatches: sums over some items, scaled up, can stand for those over all.
   bool minibatches() const { return model().batch_slot >= 0; }
   /// Returns the number of items from which minibatches are drawn; 1 if the model has no item stage.
@@ -147,14 +147,14 @@ class Engine {
     return held([&] { return save(); });
   }
   /// Returns a snapshot of the global parameters. `room` may be discarded arrays, whose memory is then reused.
-  std::shared_ptr<Arrays> keep_parameters(Arrays room = {}) const {
+  std::shared_ptr<Arrays> snapshot_parameters(Arrays room = {}) const {
     return held([&] { return global_parameters(std::move(room)); });
   }
   /// Copies a snapshot of q back; does nothing during a replay.
   void load(const Held& kept) const;
   /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
   std::vector<std::int64_t> global_buffers() const;
-  /// Returns a copy of these parameters; `room` as in keep_parameters().
+  /// Returns a copy of these parameters; `room` as in snapshot_parameters().
   Parameters global_parameters(Arrays room = {}) const;
   /// Computes the global parameters of another random start, and leaves the present q unchanged. Without a kind it is
   /// that of the run. Returns 0 or a status of the generated code.
@@ -172,21 +172,21 @@ class Engine {
   /// Loads the data of these runs of items; returns their new index ranges.
   const ItemRange* bring(std::span<const ItemRange> runs);
 
-  std::vector<std::int64_t> sizes_,        // run-time sizes by slot, of the items in memory
-      all_,                                // run-time sizes of all items
-      kept_,                               // run-time sizes of the items whose factors are in the table
-      run_sizes_;                          // scratch sizes, see Machine::run_sizes
-  std::vector<lehr_buffer> run_table_;     // scratch table, see Machine::run_table
-  Memory memory_;                          // all buffers
-  machine::Machine machine_;               // refers to the members above
-  std::unique_ptr<ItemWindow> window_;     // factors of a few items; null: of all
-  Supplied supplied_;                      // source of out-of-core items
-  std::optional<machine::Supply> supply_;  // the source of out-of-core items, in the form that the machine uses
-  std::vector<ItemRange> brought_;         // index ranges of the runs that were loaded last
-  std::unique_ptr<Spill> spill_;           // files for the factors of out-of-core items; may be null
-  std::unique_ptr<Workers> workers_;       // threads
-  std::unique_ptr<Parts> parts_;           // incremental sweeps
-  Journal* journal_ = nullptr;             // of the caller; null: results are not recorded
+  std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
+      all_,                                    // run-time sizes of all items
+      kept_,                                   // run-time sizes of the items whose factors are in the table
+      run_sizes_;                              // scratch sizes, see Machine::run_sizes
+  std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
+  Memory memory_;                              // all buffers
+  machine::Machine machine_;                   // refers to the members above
+  std::unique_ptr<ItemWindow> window_;         // factors of a few items; null: of all
+  LoaderFunctions supplied_;                   // source of out-of-core items
+  std::optional<machine::ItemLoader> supply_;  // the source of out-of-core items, in the form that the machine uses
+  std::vector<ItemRange> brought_;             // index ranges of the runs that were loaded last
+  std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
+  std::unique_ptr<Workers> workers_;           // threads
+  std::unique_ptr<IncrementalBatches> parts_;  // incremental sweeps
+  Journal* journal_ = nullptr;                 // of the caller; null: results are not recorded
 };
 
 }  // namespace lehr

@@ -116,7 +116,8 @@ Evidence together(const std::vector<Evidence>& chains) {
   return out;
 }
 
-std::vector<double> spread(const std::vector<double>& powers, const std::vector<std::vector<double>>& energy) {
+std::vector<double> equal_length_powers(const std::vector<double>& powers,
+                                        const std::vector<std::vector<double>>& energy) {
   struct Rung {
     double power, sd, length = 0;
   };

@@ -33,6 +33,7 @@ Evidence together(const std::vector<Evidence>& chains);
 
 /// Returns new powers, as many as before and with 0 and 1 among them, at equal distances in thermodynamic length. That
 /// is the integral of the sd of the log likelihood over the power, estimated from draws at the given powers.
-std::vector<double> spread(const std::vector<double>& powers, const std::vector<std::vector<double>>& energy);
+std::vector<double> equal_length_powers(const std::vector<double>& powers,
+                                        const std::vector<std::vector<double>>& energy);
 
 }  // namespace lehr

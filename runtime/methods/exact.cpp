@@ -34,7 +34,7 @@ std::int32_t run_envelope(const Engine& e, const ExactOptions& o, std::int64_t d
 Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_sweep,
                   const std::function<void(double)>& on_draw) {
   Outcome out;
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   e.set({});
   std::int64_t usual = 1;  // sweeps before time 0 at which the last sample began
   for (std::int64_t draw = 0; draw < o.draws; ++draw) {

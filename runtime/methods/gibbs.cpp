@@ -8,7 +8,7 @@ namespace lehr {
 Outcome run_gibbs(const Engine& e, const GibbsOptions& o, const OnSweep& on_sweep,
                   const std::function<void(double)>& on_draw) {
   Outcome out;
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   const SweepOptions once{.local_iterations = 1};  // each local block of an item is drawn once a sweep
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   machine::set_key(e.machine(), o.seed, o.chain);

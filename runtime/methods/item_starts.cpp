@@ -78,7 +78,7 @@ class Starts {
   /// Does all of the work. Returns 0 or a status of the generated code.
   std::int32_t run() {
     if (const std::int32_t status = has_sources() ? form_sources() : 0) return status;
-    const bool alone = machine::one_stage(model_) && model_.item_energies >= 0;
+    const bool alone = machine::has_single_stage(model_) && model_.item_energies >= 0;
     found_.items = stage_ ? engine_.extent(stage_->items) : 0;
     found_.given = std::ranges::count(o_.given, true);
     found_.together = !alone;
@@ -90,7 +90,7 @@ class Starts {
   /// Returns true if an item keeps the solution of its present factors.
   bool is_given(std::int64_t item) const { return !o_.given.empty() && o_.given[static_cast<std::size_t>(item)]; }
   /// Returns the local ELBO of each item, in nats.
-  std::span<double> bounds() const { return engine_.reals(model_.item_energies); }
+  std::span<double> item_elbos() const { return engine_.reals(model_.item_energies); }
 
   /// Returns true if items have auxiliary variables that no stage updates (machine::Which::sources).
   bool has_sources() const {
@@ -253,16 +253,16 @@ class Starts {
   }
 
   /// Visits all items until each has converged, and offers its solution. Returns a status.
-  std::int32_t settle() {
+  std::int32_t visit_until_converged() {
     std::vector<bool> done(static_cast<std::size_t>(items()), false);
     std::vector<double> before(done.size(), -std::numeric_limits<double>::infinity());
-    const std::int64_t rounds = o_.settles ? 1 : m_.accuracy.iterations;
+    const std::int64_t rounds = o_.converges_in_one_visit ? 1 : m_.accuracy.iterations;
     for (std::int64_t round = 1; round <= rounds; ++round) {
-      std::ranges::fill(bounds(), 0.0);
+      std::ranges::fill(item_elbos(), 0.0);
       if (const std::int32_t status = machine::sweep(m_, {.which = o_.which})) return status;
       bool all = true;
       for (std::size_t i = 0; i < done.size(); ++i) {
-        const double bound = bounds()[i];
+        const double bound = item_elbos()[i];
         if (done[i]) continue;
         done[i] = round == rounds || std::abs(bound - before[i]) <= kEqual * (1 + std::abs(bound));
         before[i] = bound;
@@ -297,7 +297,7 @@ class Starts {
     highest_.assign(n, -std::numeric_limits<double>::infinity());
     worst_.assign(n, std::numeric_limits<double>::infinity());
     tries_.assign(n, 0);
-    if (const std::int32_t status = settle()) return status;
+    if (const std::int32_t status = visit_until_converged()) return status;
     if (buffers_.empty() || o_.unique || o_.starts <= 1) return 0;
     const std::int64_t of_values = values();
     for (std::int64_t k = 1; k < o_.starts; ++k) {
@@ -305,15 +305,15 @@ class Starts {
       if (o_.on_start) o_.on_start(k, o_.starts);
       counts_ = k > of_values;
       std::int32_t status = begin(k, of_values);
-      if (status == 0) status = settle();
+      if (status == 0) status = visit_until_converged();
       // A start that fails is skipped.
       if (status == 0) found_.starts = k + 1;
     }
     put(best_);
-    engine_.forget_parts();
+    engine_.invalidate_parts();
     for (std::size_t i = 0; i < n; ++i) {
       const double apart = highest_[i] - worst_[i];
-      if (!(apart > kApart)) continue;
+      if (!(apart > kDifferentSolution)) continue;
       ++found_.apart;
       found_.largest = std::max(found_.largest, apart);
     }
@@ -326,7 +326,7 @@ class Starts {
     for (std::int64_t round = 0;; ++round) {
       if (const std::int32_t status = machine::infer_items(m_, o_.which)) return status;
       Elbo now;
-      if (o_.settles || round + 1 >= m_.accuracy.iterations || engine_.elbo(now) != 0) return 0;
+      if (o_.converges_in_one_visit || round + 1 >= m_.accuracy.iterations || engine_.elbo(now) != 0) return 0;
       if (round > 0 && std::abs(now.value - before) <= kEqual * (1 + std::abs(now.value))) return 0;
       before = now.value;
     }
@@ -337,7 +337,7 @@ class Starts {
   std::int32_t all_items() {
     if (const std::int32_t status = visit_all()) return status;
     // Code with one stage but without ELBOs of single items gives nothing to choose by.
-    const bool given = (found_.given > 0 && found_.given == found_.items) || machine::one_stage(model_);
+    const bool given = (found_.given > 0 && found_.given == found_.items) || machine::has_single_stage(model_);
     Elbo now;
     if (given || o_.unique || rows_.empty() || engine_.elbo(now) != 0) return 0;
     double highest = now.value, worst = now.value;
@@ -351,7 +351,7 @@ class Starts {
       for (const std::int64_t parameter : rows_)
         displace(parameter, -1, rng);
       found_.starts = k + 1;
-      if (machine::call_on_kept(m_, model_.expectations) != 0 || machine::infer_items(m_, o_.which) != 0 ||
+      if (machine::call_on_stored(m_, model_.expectations) != 0 || machine::infer_items(m_, o_.which) != 0 ||
           engine_.elbo(now) != 0 || !machine::is_possible(now.value))
         continue;
       worst = std::min(worst, now.value);
@@ -361,7 +361,7 @@ class Starts {
       without = -1;
     }
     engine_.load(best);
-    if (highest - worst > kApart) {
+    if (highest - worst > kDifferentSolution) {
       found_.apart = found_.items;
       found_.largest = highest - worst;
     }

@@ -16,9 +16,9 @@ struct ItemStarts {
   std::int64_t starts = 1;  // starts of an item: the factors in place, then each value of its categories, then random
   std::uint64_t seed = 1;   // of the random starts
   std::int64_t first = 0;   // number of the first item; the random starts of an item depend on its number alone
-  bool settles = true;      // true: one visit of an item reaches a solution
-  bool unique = false;      // true: an item has one solution only, so that further starts are useless
-  machine::Accuracy accuracy = {};                // when a visit of an item stops
+  bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution
+  bool unique = false;                 // true: an item has one solution only, so that further starts are useless
+  machine::Accuracy accuracy = {};     // when a visit of an item stops
   machine::Which which = machine::Which::stages;  // which local blocks are updated
   std::vector<bool> given = {};  // by item: true if it keeps the solution of its present factors; empty: none does
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};  // progress: called before each further start
@@ -29,7 +29,7 @@ struct ItemSearch {
   std::int64_t items = 0,   // number of items
       given = 0;            // items that kept the solution of their present factors
   std::int64_t starts = 1;  // most starts that an item had
-  std::int64_t apart = 0;   // items whose solutions differ by more than kApart in their local ELBO
+  std::int64_t apart = 0;   // items whose solutions differ by more than kDifferentSolution in their local ELBO
   double largest = 0;       // largest difference of the local ELBOs of an item's solutions, in nats
   bool together = false;    // true: all items had to take the same start
   /// Returns true if any item had more than one start.
@@ -37,7 +37,7 @@ struct ItemSearch {
 };
 
 /// The difference of local ELBOs, in nats, from which two solutions of an item count as different.
-inline constexpr double kApart = 0.01;
+inline constexpr double kDifferentSolution = 0.01;
 
 /// Infers all items. The factors in place are the first start; an item has no further ones after three random starts
 /// without an improvement. The engine must be compiled with LowerOptions::item_starts and have no window. Returns 0 or

@@ -28,9 +28,9 @@ using Arrays = std::vector<std::vector<double>>;
 
 /// Thrown if a replayed run asks for something that the journal does not contain: the checkpoint belongs to another
 /// run, or is damaged.
-struct OtherRun : std::runtime_error {
+struct ReplayMismatch : std::runtime_error {
   /// Makes the exception with its message.
-  OtherRun() : std::runtime_error("the run took another way") {}
+  ReplayMismatch() : std::runtime_error("the run took another way") {}
 };
 
 /// Records what a run learns from its engine, and replays it when the run resumes from a checkpoint.
@@ -61,7 +61,7 @@ class Journal {
   std::function<void(const std::string& memory)> arrived;
 
   /// Returns f() and records it. During a replay it returns the recorded value and does not call f. A call inside
-  /// another one is not recorded. Throws OtherRun if the records end too early.
+  /// another one is not recorded. Throws ReplayMismatch if the records end too early.
   template <class F>
   auto seen(const F& f) {
     using T = std::decay_t<std::invoke_result_t<const F&>>;
@@ -105,7 +105,7 @@ class Journal {
       if (!replays()) arrive();
       return out;
     } catch (const std::out_of_range&) {
-      throw OtherRun();
+      throw ReplayMismatch();
     }
   }
   /// Returns f(), whose own calls of seen() are not recorded.

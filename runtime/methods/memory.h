@@ -12,7 +12,7 @@
 namespace lehr {
 
 /// Thrown if the buffers need more memory than the host has.
-struct NoRoom : std::bad_alloc {
+struct OutOfMemory : std::bad_alloc {
   std::vector<double> lengths;     // number of elements of each buffer
   std::vector<std::string> names;  // names of the buffers, if the thrower or a caller could add them
 };

@@ -53,13 +53,13 @@ class Mover {
   void run() {
     best_ = e_.keep();
     elbo_ = out_.elbo;
-    masses_ = masses_of(e_, c_);
-    if (!heads_agree(e_, c_)) return;
+    masses_ = component_sizes(e_, c_);
+    if (!stick_sums_agree(e_, c_)) return;
     report_.plates.push_back(c_.name);
     try {
       while (has_sweeps()) {
         const bool ordered = order();
-        const bool merged = merges(), removed = !c_.told_apart && removals(), split = !c_.told_apart && splits();
+        const bool merged = merges(), removed = !c_.distinguished && removals(), split = !c_.distinguished && splits();
         if (!ordered && !merged && !removed && !split) break;
         first_ = false;
       }
@@ -128,15 +128,15 @@ class Mover {
     } else {
       e_.load(best_);
     }
-    masses_ = masses_of(e_, c_);
+    masses_ = component_sizes(e_, c_);
     shares_.clear();
     scored_.clear();
   }
 
   /// Makes an edit and completes it. Returns false if the generated code fails.
   template <class Edit>
-  bool formed(const Edit& edit) const {
-    return e_.seen([&] { return edit() == 0 && form_components(e_, c_) == 0; });
+  bool edit_succeeds(const Edit& edit) const {
+    return e_.seen([&] { return edit() == 0 && update_from_sums(e_, c_) == 0; });
   }
 
   /// Tries a move from the best state: edit, trial sweeps, accept or not. Returns true if it was accepted.
@@ -144,7 +144,7 @@ class Mover {
   bool attempt(MoveReport::Kind& kind, const Edit& edit) {
     ++kind.tried;
     e_.load(best_);
-    if (!formed(edit) || !rises()) return false;
+    if (!edit_succeeds(edit) || !rises()) return false;
     ++kind.accepted;
     keep();
     return true;
@@ -174,7 +174,7 @@ class Mover {
   /// Returns pairs of non-empty components. If there are too many to be scored, it returns the nearest ones, by Ward's
   /// criterion (1963): the increase of the squared deviations from the component mean, here of the mean statistics.
   std::vector<Pair> pairs() const {
-    if (c_.told_apart) return neighbours();
+    if (c_.distinguished) return neighbours();
     const std::vector<std::size_t> in = occupied();
     std::vector<Pair> out;
     for (std::size_t a = 0; a < in.size(); ++a) {
@@ -234,7 +234,7 @@ class Mover {
     std::vector<Pair> out = e_.seen([&] { return pairs(); });
     for (Pair& p : out) {
       e_.load(best_);
-      const bool merged = formed([&] { return merge(e_, c_, p.from, p.to); });
+      const bool merged = edit_succeeds([&] { return merge(e_, c_, p.from, p.to); });
       if (!merged || !bound(p.score)) p.score = -INFINITY;
     }
     std::ranges::stable_sort(out, std::greater{}, &Pair::score);
@@ -274,24 +274,24 @@ class Mover {
 
   /// Returns an empty component for the second half of a split; otherwise the one that the best merge empties. None if
   /// every merge would involve the component to be split.
-  std::optional<Room> room_beside(std::size_t split) {
+  std::optional<SplitTarget> room_beside(std::size_t split) {
     for (std::size_t k = 0; k < c_.count; ++k) {
-      if (masses_[k] < kEmpty && k != split) return Room{k};
+      if (masses_[k] < kEmpty && k != split) return SplitTarget{k};
     }
     if (scored_.empty()) scored_ = scored_pairs();
     for (const Pair& p : scored_) {
-      if (p.from != split && p.to != split) return Room{p.from, std::pair(p.from, p.to)};
+      if (p.from != split && p.to != split) return SplitTarget{p.from, std::pair(p.from, p.to)};
     }
     return std::nullopt;
   }
 
   /// Tries to split every component that is large enough, in several ways. Returns true if any split was accepted.
   bool splits() {
-    constexpr Division kDivisions[] = {Division::early, Division::two_means, Division::ball, Division::half,
-                                       Division::few};
+    constexpr SplitRule kDivisions[] = {SplitRule::early, SplitRule::two_means, SplitRule::ball, SplitRule::half,
+                                        SplitRule::few};
     bool any = false;
     for (const Allocation& a : c_.allocations) {
-      const std::span<const Division> divisions = std::span(kDivisions).subspan(a.chain ? 0 : 1);
+      const std::span<const SplitRule> divisions = std::span(kDivisions).subspan(a.chain ? 0 : 1);
       for (const std::size_t k : by_size(masses_)) {
         for (std::int64_t n = 0;
              n < (first_ ? o_.splits : (o_.splits + 1) / 2) && has_sweeps() && masses_[k] > 2 * kEmpty; ++n) {
@@ -305,11 +305,11 @@ class Mover {
   }
 
   /// Tries one way of splitting component k. Returns true if it was accepted.
-  bool split(const Allocation& a, std::size_t k, Division division) {
+  bool split(const Allocation& a, std::size_t k, SplitRule division) {
     if (!shares_.contains(&a)) {
       e_.load(best_);
       Rng rng = rng_;
-      shares_[&a] = e_.held([&] { return shares_of(e_, o_, c_, a, rng); });
+      shares_[&a] = e_.held([&] { return memberships_of(e_, o_, c_, a, rng); });
       rng_ = e_.seen([&] { return rng; });
     }
     std::vector<std::int64_t> part;
@@ -319,12 +319,12 @@ class Mover {
     };
     const Drawn drawn = e_.seen([&] {
       Rng rng = rng_;
-      part = part_of(members_of(*shares_[&a], k, c_, elements_of(e_, c_, a)), features(a), division, rng);
+      part = smaller_part(members_of(*shares_[&a], k, c_, elements_of(e_, c_, a)), features(a), division, rng);
       return Drawn{!part.empty(), rng};
     });
     rng_ = drawn.rng;
     if (!drawn.any) return false;
-    const std::optional<Room> room = room_beside(k);
+    const std::optional<SplitTarget> room = room_beside(k);
     if (!room) return false;
     return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, *best_, k, *room, part); });
   }
@@ -363,7 +363,7 @@ bool has_rows(const Components& c) {
 
 Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Components>& components, Outcome settled,
                   const OnSweep& on_sweep, MoveReport& report) {
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   Outcome out = std::move(settled);
   out.leaps = {};
   if (leaves_rows(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_rows)) {

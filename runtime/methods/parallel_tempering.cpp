@@ -19,8 +19,8 @@ std::vector<double> first_powers(std::int64_t levels) {
 }
 
 /// The states of the samplers, one for each power.
-struct Ladder {
-  Ladder(const Engine& e, const LadderOptions& o)
+struct TemperedStates {
+  TemperedStates(const Engine& e, const ParallelTemperingOptions& o)
       : engine(e),
         options(o),
         powers(first_powers(o.levels)),
@@ -42,7 +42,7 @@ struct Ladder {
   void place(bool move);
 
   const Engine& engine;
-  const LadderOptions& options;
+  const ParallelTemperingOptions& options;
   std::vector<double> powers;
   std::vector<Held> states;
   std::vector<double> energies;           // log likelihood of each state
@@ -51,7 +51,7 @@ struct Ladder {
   std::vector<std::int64_t> tried, accepted;  // exchanges proposed and accepted, by the lower of the two powers
 };
 
-std::int32_t Ladder::sweep_all(std::int64_t rounds, double& log_joint) {
+std::int32_t TemperedStates::sweep_all(std::int64_t rounds, double& log_joint) {
   constexpr double kLeast = 1e-30;  // stands for power 0: with a weight of 0, ratios of weighted sums would be 0 / 0
   const std::size_t n = powers.size();
   for (std::size_t r = 0; r < n; ++r) {
@@ -72,7 +72,7 @@ std::int32_t Ladder::sweep_all(std::int64_t rounds, double& log_joint) {
   return 0;
 }
 
-void Ladder::exchange(std::int64_t rounds) {
+void TemperedStates::exchange(std::int64_t rounds) {
   for (std::size_t r = static_cast<std::size_t>(rounds % 2); r + 1 < powers.size(); r += 2) {
     const double gain = (powers[r + 1] - powers[r]) * (energies[r] - energies[r + 1]);
     ++tried[r];
@@ -82,21 +82,21 @@ void Ladder::exchange(std::int64_t rounds) {
   }
 }
 
-void Ladder::record() {
+void TemperedStates::record() {
   for (std::size_t r = 0; r < powers.size(); ++r)
     seen[r].push_back(energies[r]);
 }
 
-void Ladder::place(bool move) {
+void TemperedStates::place(bool move) {
   constexpr std::size_t kFewest = 10;
-  if (move && seen[0].size() >= kFewest) powers = spread(powers, seen);
+  if (move && seen[0].size() >= kFewest) powers = equal_length_powers(powers, seen);
   std::ranges::for_each(seen, [](std::vector<double>& x) { x.clear(); });
   std::ranges::fill(tried, 0);
   std::ranges::fill(accepted, 0);
 }
 
 /// Returns the smallest acceptance rate of exchanges between two neighbours.
-double least_exchanged(const Ladder& l) {
+double least_exchanged(const TemperedStates& l) {
   double least = 1;
   for (std::size_t r = 0; r + 1 < l.powers.size(); ++r) {
     if (l.tried[r] > 0) least = std::min(least, static_cast<double>(l.accepted[r]) / static_cast<double>(l.tried[r]));
@@ -113,13 +113,13 @@ std::int32_t log_states(const Engine& e, double& out) {
 
 }  // namespace
 
-Outcome run_parallel_tempering(const Engine& e, const LadderOptions& o, const OnSweep& on_sweep,
+Outcome run_parallel_tempering(const Engine& e, const ParallelTemperingOptions& o, const OnSweep& on_sweep,
                                const std::function<void(double)>& on_draw, Evidence& evidence) {
   Outcome out;
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   double states = 0;
   if (const std::int32_t status = log_states(e, states)) return failure(e, status, out);
-  Ladder ladder(e, o);
+  TemperedStates ladder(e, o);
   const std::int64_t rounds = o.warmup + o.draws * o.thin, quarter = o.warmup / 4;
   while (out.iterations < rounds) {
     if (const std::int32_t status = ladder.sweep_all(out.iterations, out.elbo)) return failure(e, status, out);

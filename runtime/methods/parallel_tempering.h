@@ -9,14 +9,14 @@
 namespace lehr {
 
 /// The options of parallel tempering.
-struct LadderOptions : GibbsOptions {
+struct ParallelTemperingOptions : GibbsOptions {
   std::int64_t levels = 24;  // number of powers
   bool exchange = true;      // false: states stay, because they have variables whose distribution depends on the power
 };
 
 /// Runs one sampler for each power; the warmup chooses the powers. `on_draw` is called while a kept state of power 1 is
 /// in place. `evidence` receives the estimate of the log evidence.
-Outcome run_parallel_tempering(const Engine& engine, const LadderOptions& options, const OnSweep& on_sweep,
+Outcome run_parallel_tempering(const Engine& engine, const ParallelTemperingOptions& options, const OnSweep& on_sweep,
                                const std::function<void(double log_joint)>& on_draw, Evidence& evidence);
 
 }  // namespace lehr

@@ -17,18 +17,20 @@ constexpr double kMemory = 1e9;                           // most bytes of all s
 constexpr double kSame = 1e-11;  // relative difference of ELBOs that count as the same solution
 
 /// Sorts the remaining candidates, which come best first, into the order in which they should converge.
-std::vector<Arm> in_order(std::vector<Arm> arms, const SearchReport& report) {
-  std::vector<Arm> out;
-  const auto kind = [&](const Arm& a) { return report.starts[a.start].kind; };
+std::vector<Candidate> in_order(std::vector<Candidate> arms, const SearchReport& report) {
+  std::vector<Candidate> out;
+  const auto kind = [&](const Candidate& a) { return report.starts[a.start].kind; };
   const auto take = [&](const auto& wanted) {
-    for (Arm& a : arms) {
+    for (Candidate& a : arms) {
       if (a.state && wanted(a)) out.push_back(std::exchange(a, {}));
     }
   };
-  take([&](const Arm&) { return out.empty(); });
-  take([&](const Arm& a) { return a.start == 0; });
-  take([&](const Arm& a) { return std::ranges::none_of(out, [&](const Arm& b) { return kind(a) == kind(b); }); });
-  take([](const Arm&) { return true; });
+  take([&](const Candidate&) { return out.empty(); });
+  take([&](const Candidate& a) { return a.start == 0; });
+  take([&](const Candidate& a) {
+    return std::ranges::none_of(out, [&](const Candidate& b) { return kind(a) == kind(b); });
+  });
+  take([](const Candidate&) { return true; });
   return out;
 }
 
@@ -39,8 +41,8 @@ class Race {
       : e_(e), o_(o), on_sweep_(on_sweep), report_(report) {}
 
   /// Runs the race; see race() for the result.
-  std::vector<Arm> run(StartKind first, std::int64_t round) {
-    std::vector<Arm> arms;
+  std::vector<Candidate> run(StartKind first, std::int64_t round) {
+    std::vector<Candidate> arms;
     if (round == 0) enter(arms, first, o_.seed);
     const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes()));
     for (std::int64_t k = round * o_.starts; k < (round + 1) * o_.starts && !stopped_; ++k) {
@@ -51,7 +53,7 @@ class Race {
       }
     }
     keep(arms, (arms.size() + 1) / 2);
-    for (Arm& a : arms) {
+    for (Candidate& a : arms) {
       if (a.run->converged() || stopped_) continue;
       e_.load(a.state);
       if (!sweeps(a, kSecondRung)) a.elbo = NAN;
@@ -72,19 +74,19 @@ class Race {
   }
 
   /// Adds a candidate from the start in place, after its first sweeps, unless it fails or equals another.
-  void enter(std::vector<Arm>& arms, StartKind kind, std::uint64_t seed) {
+  void enter(std::vector<Candidate>& arms, StartKind kind, std::uint64_t seed) {
     report_.starts.push_back({kind, seed, 0, NAN});
-    Arm a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
+    Candidate a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
     if (!sweeps(a, kFirstRung)) return;
     const bool same = std::ranges::any_of(
-        arms, [&](const Arm& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
+        arms, [&](const Candidate& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
     report_.starts[a.start].same = same;
     if (!same) arms.push_back(std::move(a));
   }
 
   /// Continues a candidate until it has made `until` sweeps in all, and stores its state. Returns false if it has
   /// failed.
-  bool sweeps(Arm& a, std::int64_t until) {
+  bool sweeps(Candidate& a, std::int64_t until) {
     SearchReport::Start& start = report_.starts[a.start];
     start.elbo = NAN;
     const Outcome& out = a.run->go_on(until, [&](const SweepReport& s) {
@@ -100,18 +102,18 @@ class Race {
   }
 
   /// Returns true if several starts have led to one solution, and none to another.
-  bool has_one_optimum(const std::vector<Arm>& arms) const {
+  bool has_one_optimum(const std::vector<Candidate>& arms) const {
     constexpr std::size_t kEnough = 3;
     return arms.size() == 1 && arms[0].run->converged() && report_.starts.size() >= kEnough;
   }
 
   /// Removes failed candidates, sorts the others by ELBO, and keeps the best `n`.
-  static void keep(std::vector<Arm>& arms, std::size_t n) {
-    std::erase_if(arms, [](const Arm& a) { return std::isnan(a.elbo); });
-    std::ranges::stable_sort(arms, [](const Arm& a, const Arm& b) { return a.elbo > b.elbo; });
+  static void keep(std::vector<Candidate>& arms, std::size_t n) {
+    std::erase_if(arms, [](const Candidate& a) { return std::isnan(a.elbo); });
+    std::ranges::stable_sort(arms, [](const Candidate& a, const Candidate& b) { return a.elbo > b.elbo; });
     if (arms.size() <= n) return;
     // The start in place at the beginning always goes on, so that the search is never worse than a plain run.
-    const auto first = std::ranges::find(arms, std::size_t{0}, &Arm::start);
+    const auto first = std::ranges::find(arms, std::size_t{0}, &Candidate::start);
     if (first != arms.end() && first - arms.begin() >= static_cast<std::ptrdiff_t>(n))
       std::iter_swap(first, arms.begin() + static_cast<std::ptrdiff_t>(n) - 1);
     arms.resize(n);
@@ -126,8 +128,8 @@ class Race {
 
 }  // namespace
 
-std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
-                      const OnSweep& on_sweep, SearchReport& report) {
+std::vector<Candidate> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
+                            const OnSweep& on_sweep, SearchReport& report) {
   return Race(engine, options, on_sweep, report).run(first, round);
 }
 

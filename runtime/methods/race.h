@@ -10,7 +10,7 @@
 namespace lehr {
 
 /// A candidate of the search: one start and its run.
-struct Arm {
+struct Candidate {
   std::size_t start;                  // index in SearchReport::starts of the start
   Held state;                         // snapshot of the state after the last sweep
   double elbo = 0;                    // ELBO of the candidate's state
@@ -21,7 +21,7 @@ struct Arm {
 /// of the state in place, which has the kind `first`, so that the search is never worse than a plain run; the best of
 /// each other kind of start; the rest. The result is empty if the callback stopped the race or all candidates failed.
 /// `round` is the number of the race; races after the first (0) use fresh starts alone.
-std::vector<Arm> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
-                      const OnSweep& on_sweep, SearchReport& report);
+std::vector<Candidate> race(const Engine& engine, const SearchOptions& options, StartKind first, std::int64_t round,
+                            const OnSweep& on_sweep, SearchReport& report);
 
 }  // namespace lehr

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "runtime/machine/items.h"
-#include "runtime/methods/columns.h"
+#include "runtime/methods/features.h"
 
 namespace lehr {
 namespace {
@@ -20,7 +20,7 @@ struct Clustering {
   std::vector<std::int64_t> found;
 
   const std::int64_t* of(std::int64_t subject, std::int64_t k, Rng& rng) {
-    found = cluster(columns_of(e, subject, false), k, rng);
+    found = cluster(features_of(e, subject, false), k, rng);
     return found.empty() ? nullptr : found.data();
   }
 };
@@ -41,7 +41,7 @@ const std::int64_t* of_step(void* context, std::int64_t step, std::int64_t k, Rn
 }
 
 /// A deferred assignment: the start value of an element or an item.
-struct Taking {
+struct DeferredValue {
   std::int64_t at;     // number of the element or item
   std::int32_t value;  // the value
 };
@@ -83,23 +83,24 @@ std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t 
 }
 
 /// The deferred assignments of one start, until the items are loaded.
-struct TakenValues {
-  Engine& engine;                                                 // the engine that starts
-  std::map<std::int64_t, std::vector<Taking>> by_parameter = {},  // assignments of stored elements
-      by_pick = {};                                               // assignments of local categories of items
+struct RecordedValues {
+  Engine& engine;                                                        // the engine that starts
+  std::map<std::int64_t, std::vector<DeferredValue>> by_parameter = {},  // assignments of stored elements
+      by_pick = {};                                                      // assignments of local categories of items
   std::map<std::int64_t, std::int64_t> before = {};  // by parameter: rows of the items that were loaded before
   std::vector<std::int64_t> order = {};              // the result of the last Taken::first
 };
 
 /// Returns the assignments of the elements begin, ..., end - 1, sorted; sorts all of them first if necessary.
-std::span<const Taking> taken_in(std::vector<Taking>& all, std::int64_t begin, std::int64_t end) {
-  if (!std::ranges::is_sorted(all, {}, &Taking::at)) std::ranges::sort(all, {}, &Taking::at);
-  return {std::ranges::lower_bound(all, begin, {}, &Taking::at), std::ranges::lower_bound(all, end, {}, &Taking::at)};
+std::span<const DeferredValue> taken_in(std::vector<DeferredValue>& all, std::int64_t begin, std::int64_t end) {
+  if (!std::ranges::is_sorted(all, {}, &DeferredValue::at)) std::ranges::sort(all, {}, &DeferredValue::at);
+  return {std::ranges::lower_bound(all, begin, {}, &DeferredValue::at),
+          std::ranges::lower_bound(all, end, {}, &DeferredValue::at)};
 }
 
 /// Implements Taken::put. Runs come in the order of the items, so that the rows before each are counted.
 bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange which) {
-  auto& taken = *static_cast<TakenValues*>(context);
+  auto& taken = *static_cast<RecordedValues*>(context);
   for (auto& [parameter, all] : taken.by_parameter) {
     const machine::ParameterRow& row = m.model->parameters[parameter];
     const machine::BufferRow& buffer = m.model->buffers[row.buffer];
@@ -113,16 +114,16 @@ bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange 
     if (which.begin == 0) before = 0;
     const std::int64_t first = before * per_row, past = first + std::ssize(values);
     before += machine::row_of(m, rows, run.end) - machine::row_of(m, rows, run.begin);
-    for (const Taking& t : taken_in(all, first, past))
+    for (const DeferredValue& t : taken_in(all, first, past))
       values[static_cast<std::size_t>(t.at - first)] = t.value;
-    if (!values.empty()) machine::put_values(row, factors, values, m.whole().length(row.buffer));
+    if (!values.empty()) machine::write_start_values(row, factors, values, m.whole().length(row.buffer));
   }
   for (auto& [pick, all] : taken.by_pick) {
     const machine::PickRow& row = m.model->picks[pick];
     taken.engine.resize(row.buffer, static_cast<std::size_t>(run.end));
     const std::span<std::int64_t> values = taken.engine.integers(row.buffer);
     std::ranges::fill(values, -1);
-    for (const Taking& t : taken_in(all, which.begin, which.end))
+    for (const DeferredValue& t : taken_in(all, which.begin, which.end))
       values[static_cast<std::size_t>(t.at - which.begin)] = t.value;
   }
   return !taken.by_parameter.empty();
@@ -130,18 +131,18 @@ bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange 
 
 /// Implements Taken::take.
 void take_value(void* context, std::int64_t parameter, std::size_t element, std::int64_t value) {
-  static_cast<TakenValues*>(context)->by_parameter[parameter].push_back(
+  static_cast<RecordedValues*>(context)->by_parameter[parameter].push_back(
       {static_cast<std::int64_t>(element), static_cast<std::int32_t>(value)});
 }
 
 /// Implements Taken::take_item.
 void take_item(void* context, std::int64_t pick, std::int64_t item, std::int64_t value) {
-  static_cast<TakenValues*>(context)->by_pick[pick].push_back({item, static_cast<std::int32_t>(value)});
+  static_cast<RecordedValues*>(context)->by_pick[pick].push_back({item, static_cast<std::int32_t>(value)});
 }
 
 /// Implements Taken::first.
-const std::int64_t* first_in_order(void* context, std::size_t n, std::size_t count, Rng& rng) {
-  auto& taken = *static_cast<TakenValues*>(context);
+const std::int64_t* first_of_permutation(void* context, std::size_t n, std::size_t count, Rng& rng) {
+  auto& taken = *static_cast<RecordedValues*>(context);
   taken.order = first_of_shuffle(rng, n, count);
   return taken.order.data();
 }
@@ -188,19 +189,19 @@ std::string_view name_of(StartKind kind) {
 }
 
 std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
-  e.forget_parts();
+  e.invalidate_parts();
   e.workers().forget_spilled();
   const Picks picks(e);
   const machine::Machine& m = e.machine();
   Clustering clustering{e, {}};
-  TakenValues values{e};
+  RecordedValues values{e};
   const machine::Clusters clusters{&clustering, of_parameter, of_step};
-  const machine::Taken taken{&values, take_value, take_item, first_in_order, put_run};
+  const machine::DeferredValues taken{&values, take_value, take_item, first_of_permutation, put_run};
   std::vector<std::int64_t> order(m.supply ? 0 : machine::order_length(m.view()));
-  return machine::start(m, {kind, &clusters, order.data(), m.keeps_items() ? nullptr : &taken}, rng);
+  return machine::start(m, {kind, &clusters, order.data(), m.stores_all_items() ? nullptr : &taken}, rng);
 }
 
-Placed any_start(Engine& e, StartKind wanted, const Rng& rng) {
+StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {
   // The order of the attempts: kinds that need less of the data come first.
   constexpr StartKind kOthers[] = {StartKind::means, StartKind::flat, StartKind::points, StartKind::allocations,
                                    StartKind::seeds};
@@ -213,13 +214,13 @@ Placed any_start(Engine& e, StartKind wanted, const Rng& rng) {
   return {std::nullopt, failed};
 }
 
-void restart_at(Engine& engine, StartKind kind) {
+void set_restart(Engine& engine, StartKind kind) {
   constexpr std::uint64_t kStream = 0x57A7;  // not the stream of first starts, which would be repeated
   engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
     return engine.seen([&] {
       const Rng rng(seed, kStream);
       if (other) return random_start(engine, *other, rng);
-      const Placed placed = any_start(engine, kind, rng);
+      const StartResult placed = start_with_fallback(engine, kind, rng);
       return placed.kind ? 0 : placed.failed;
     });
   };

@@ -15,15 +15,15 @@ std::string_view name_of(StartKind kind);
 
 /// Replaces q by a random start. Call it after Engine::prepare. Returns 0 or a status of the generated code.
 std::int32_t random_start(Engine& engine, StartKind kind, Rng rng);
-/// The result of any_start().
-struct Placed {
+/// The result of start_with_fallback().
+struct StartResult {
   std::optional<StartKind> kind;  // kind of the start in place; none: starts of all kinds failed
   std::int32_t failed = 0;        // status of the start of the wanted kind
 };
 /// Replaces q by a start of the wanted kind. If that fails, it tries the other kinds with the same random numbers and
 /// stops at the first that succeeds.
-Placed any_start(Engine& engine, StartKind wanted, const Rng& rng);
+StartResult start_with_fallback(Engine& engine, StartKind wanted, const Rng& rng);
 /// Sets Engine::restart. A method that names no kind then gets this one, or another if it fails.
-void restart_at(Engine& engine, StartKind kind);
+void set_restart(Engine& engine, StartKind kind);
 
 }  // namespace lehr

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/methods/outlook.h"
+#include "runtime/methods/improvement_bound.h"
 #include "runtime/methods/race.h"
 
 namespace lehr {
@@ -27,7 +27,7 @@ class Search {
   /// Does all of the work, from the start of the kind `first` that is in place.
   Outcome all(StartKind first) {
     const Held begin = e_.keep();
-    std::vector<Arm> arms = race(e_, o_, first, 0, on_sweep_, report_);
+    std::vector<Candidate> arms = race(e_, o_, first, 0, on_sweep_, report_);
     const std::int64_t raced = report_.sweeps;
     if (!arms.empty()) {
       e_.load(arms.front().state);
@@ -68,7 +68,7 @@ class Search {
       later.iteration += report_.sweeps;
       return on_sweep_(later);
     };
-    const Leaps before = out_.leaps;
+    const ExtrapolationCounts before = out_.leaps;
     out_ = method(counted);
     out_.leaps += before;
     report_.sweeps += out_.iterations;
@@ -76,8 +76,8 @@ class Search {
   }
 
   /// Lets candidates converge until enough() is true.
-  void lead(std::vector<Arm>& arms) {
-    for (Arm& a : arms) {
+  void lead(std::vector<Candidate>& arms) {
+    for (Candidate& a : arms) {
       if (enough() || out_.status == Status::interrupted) break;
       converge(a);
     }
@@ -89,11 +89,11 @@ class Search {
 
   /// Continues a candidate until it converges or cannot become the best. The first start always converges, so that the
   /// search is never worse than a plain run.
-  void converge(Arm& a) {
+  void converge(Candidate& a) {
     SearchReport::Start& start = report_.starts[a.start];
     e_.load(std::exchange(a.state, {}));
     const std::int64_t before = report_.sweeps, made = a.run->outcome().iterations;
-    Outlook outlook;
+    ImprovementBound outlook;
     bool hopeless = false;
     run([&](const OnSweep& counted) {
       Outcome out = a.run->go_on(o_.max_iterations, [&](SweepReport s) {
@@ -132,7 +132,7 @@ class Search {
     const auto is_cheap = [&] { return raced < length_ && report_.sweeps < o_.spare_lengths * length_; };
     for (std::int64_t round = 1; is_cheap() && out_.status != Status::interrupted; ++round) {
       const std::int64_t before = report_.sweeps;
-      std::vector<Arm> arms = race(e_, o_, first, round, on_sweep_, report_);
+      std::vector<Candidate> arms = race(e_, o_, first, round, on_sweep_, report_);
       raced += report_.sweeps - before;
       if (arms.empty()) return;
       converge(arms.front());
@@ -155,9 +155,9 @@ class Search {
 
   /// Anneals all entropies from fresh flat starts, for models with proportions of items. The result depends little on
   /// the start, and plain runs rarely reach it.
-  void melt(const Arm& leader) {
+  void melt(const Candidate& leader) {
     AutoOptions annealed = o_;
-    annealed.hasty = annealed.fresh = true;
+    annealed.stop_early = annealed.fresh = true;
     for (std::int64_t k = 0; k < o_.melts && out_.status != Status::interrupted; ++k) {
       e_.load(leader.state);
       annealed.seed = o_.seed + kNextMelt * static_cast<std::uint64_t>(k);
@@ -180,7 +180,7 @@ class Search {
   void anneal() {
     AutoOptions annealed = o_;
     annealed.arm = std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.arm);
-    annealed.hasty = true;
+    annealed.stop_early = true;
     annealed.spare = (agree_ ? o_.spare_lengths / 2 : o_.spare_lengths) * length_ - report_.sweeps;
     annealed.most = o_.most_lengths * length_ - report_.sweeps;
     annealed.others = std::move(others_);
@@ -220,7 +220,7 @@ bool is_mixed(const Components& c) {
 /// Adapts a quick search to a model whose components can be moved. Moves repair what starts miss, so there are fewer
 /// starts. With mixed membership moves find little and annealing much, so moves get fewer sweeps.
 SearchOptions beside_moves(SearchOptions o) {
-  const auto is_movable = [](const Components& c) { return !c.told_apart; };
+  const auto is_movable = [](const Components& c) { return !c.distinguished; };
   if (std::ranges::none_of(o.components, is_movable) || o.cycles) return o;
   if (std::ranges::any_of(o.components, is_mixed)) {
     o.move_share = 0.2;
@@ -251,7 +251,7 @@ SearchOptions search_options(bool full) {
 
 Outcome run_search(const Engine& e, const SearchOptions& o, StartKind first, const OnSweep& on_sweep,
                    SearchReport& report) {
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   e.set({});
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, {});
   const SearchOptions options = beside_moves(o);

@@ -140,16 +140,16 @@ std::vector<bool> early(const std::vector<std::int64_t>& members) {
 
 }  // namespace
 
-std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, const Features& features, Division division,
-                                  Rng& rng) {
+std::vector<std::int64_t> smaller_part(const std::vector<std::int64_t>& members, const Features& features,
+                                       SplitRule division, Rng& rng) {
   const std::size_t n = members.size();
   if (n < 2) return {};
   const bool blind = features.columns == 0;
   std::vector<bool> in;
-  if (division == Division::early) in = early(members);
-  else if (division == Division::half || (blind && division == Division::two_means)) in = random_part(n, n / 2, rng);
-  else if (division == Division::few || blind) in = random_part(n, few_of(n), rng);
-  else if (division == Division::ball) in = ball(Cloud(members, features), rng);
+  if (division == SplitRule::early) in = early(members);
+  else if (division == SplitRule::half || (blind && division == SplitRule::two_means)) in = random_part(n, n / 2, rng);
+  else if (division == SplitRule::few || blind) in = random_part(n, few_of(n), rng);
+  else if (division == SplitRule::ball) in = ball(Cloud(members, features), rng);
   else in = two_means(Cloud(members, features), rng);
   // The smaller part is the one that is moved.
   if (2 * static_cast<std::size_t>(std::ranges::count(in, true)) > n) in.flip();

@@ -9,7 +9,7 @@
 namespace lehr {
 
 /// How the elements of a component are divided.
-enum class Division {
+enum class SplitRule {
   two_means,  // by k-means with two centres
   ball,       // an element far from the mean, with its nearest quarter of the elements
   few,        // up to three random elements
@@ -20,7 +20,7 @@ enum class Division {
 /// Returns the smaller part of a division of `members`, ascending; empty if the rule finds no part, as for less than
 /// two. `members` are element numbers, ascending, and rows of the features. Without features, two_means divides like
 /// `half` and ball like `few`.
-std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& members, const Features& features, Division division,
-                                  Rng& rng);
+std::vector<std::int64_t> smaller_part(const std::vector<std::int64_t>& members, const Features& features,
+                                       SplitRule division, Rng& rng);
 
 }  // namespace lehr

@@ -17,7 +17,7 @@ std::size_t aligned(std::size_t numbers) { return (numbers + kAligned - 1) / kAl
 
 }  // namespace
 
-Sums::Sums(const machine::Machine& m, const machine::Shareable& what) {
+Sums::Sums(const machine::Machine& m, const machine::ParallelWork& what) {
   std::size_t end = kAligned;  // number 0 is the status
   for (const std::int64_t b : what.sums) {
     begin_.push_back(end);
@@ -31,7 +31,7 @@ void Sums::clear() { std::ranges::fill(numbers(), 0.0); }
 
 std::span<double> Sums::of(std::size_t k) const { return numbers().subspan(begin_[k], length_[k]); }
 
-void Sums::enter(const machine::Shareable& what, std::vector<lehr_buffer>& table) const {
+void Sums::enter(const machine::ParallelWork& what, std::vector<lehr_buffer>& table) const {
   std::size_t k = 0;
   for (const std::int64_t b : what.sums)
     table[static_cast<std::size_t>(b)] = of(k++).data();
@@ -44,7 +44,7 @@ void Sums::add(const Sums& right) {
     to[i] += from[i];
 }
 
-void Sums::add_to(const machine::Machine& m, const machine::Shareable& what) const {
+void Sums::add_to(const machine::Machine& m, const machine::ParallelWork& what) const {
   std::size_t k = 0;
   for (const std::int64_t b : what.sums) {
     const std::span<double> from = of(k++), to = m.view().reals(b);
@@ -56,7 +56,7 @@ void Sums::add_to(const machine::Machine& m, const machine::Shareable& what) con
 Branch Branch::left() const { return {begin, begin + std::bit_ceil(size()) / 2}; }
 Branch Branch::right() const { return {begin + std::bit_ceil(size()) / 2, end}; }
 
-Sums SumTree::fresh(const machine::Machine& m, const machine::Shareable& what) {
+Sums SumTree::fresh(const machine::Machine& m, const machine::ParallelWork& what) {
   std::unique_lock lock(mutex_);
   if (spare_.empty()) {
     lock.unlock();

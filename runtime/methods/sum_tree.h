@@ -20,16 +20,16 @@ namespace lehr {
 class Sums {
  public:
   /// Allocates zeros for the buffers `what.sums`.
-  Sums(const machine::Machine& m, const machine::Shareable& what);
+  Sums(const machine::Machine& m, const machine::ParallelWork& what);
 
   /// Sets all numbers and the status to zero.
   void clear();
   /// Makes the entries of `table` for the buffers of `what.sums` point to these sums.
-  void enter(const machine::Shareable& what, std::vector<lehr_buffer>& table) const;
+  void enter(const machine::ParallelWork& what, std::vector<lehr_buffer>& table) const;
   /// Adds the sums of the right neighbour. The left status stays unless it is 0.
   void add(const Sums& right);
   /// Adds these sums to the machine's buffers.
-  void add_to(const machine::Machine& m, const machine::Shareable& what) const;
+  void add_to(const machine::Machine& m, const machine::ParallelWork& what) const;
 
   /// Returns the status and all sums as one array, for messages between processes.
   std::span<double> numbers() const { return memory_.reals(0); }
@@ -69,7 +69,7 @@ class SumTree {
   SumTree(std::size_t shares, std::vector<Sums>& spare) : root_{0, shares}, spare_(spare) {}
 
   /// Returns zeroed sums, from reused memory if there is some. Any thread may call it.
-  Sums fresh(const machine::Machine& m, const machine::Shareable& what);
+  Sums fresh(const machine::Machine& m, const machine::ParallelWork& what);
   /// Takes memory back for reuse. Any thread may call it.
   void give_back(Sums sums);
 

@@ -27,7 +27,7 @@ std::int32_t step(const Engine& e, const SviOptions& o, std::span<const std::int
   SweepPlan plan{.batch = batch, .update = update};
   if (const std::int32_t status = sum_data(e, batch)) return status;
   // Blocks that come before the items read their statistics, so the items of the minibatch are inferred first.
-  if (machine::one_stage(e.model()) && machine::reads_statistics_first(e.model())) {
+  if (machine::has_single_stage(e.model()) && machine::reads_statistics_first(e.model())) {
     if (const std::int32_t status = sweep(e, o, {.items_only = true, .batch = batch})) return status;
     plan.again = true;
   }
@@ -37,12 +37,12 @@ std::int32_t step(const Engine& e, const SviOptions& o, std::span<const std::int
 Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, TemperReport* report) {
   Outcome out;
   std::optional<ItemTemperatures> temperatures;
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   const auto done = [&](Status s) {
     out.status = s;
     return out;
   };
-  if (const std::int32_t status = machine::one_stage(e.model()) ? 0 : prepare_statistics(e))
+  if (const std::int32_t status = machine::has_single_stage(e.model()) ? 0 : prepare_statistics(e))
     return failure(e, status, out);
   const StepRow* const stage = machine::batch_stage(e.model());
   Batches batches(e.items(), batch_of(e, o), o.replacement && e.minibatches(), o.seed);

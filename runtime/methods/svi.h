@@ -9,16 +9,16 @@ namespace lehr {
 
 /// The options of stochastic variational inference.
 struct SviOptions : CaviOptions {
-  std::int64_t batch = 256;       // items of a minibatch
-  double tau0 = 1,                // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
-      kappa = 0.7;                // forgetting rate of the step sizes, above 0.5 for convergence
-  double rho = 0;                 // constant step size; 0: (tau0 + t)^-kappa
-  bool adaptive = false;          // true: step sizes of AdaptiveSteps; blocks without a gradient buffer use rho_t
-  double epochs = 10;             // passes over the items
-  bool replacement = false;       // true: items are drawn with replacement; false: each pass is a permutation
-  std::int64_t exact_every = 0;   // steps from one exact ELBO to the next; 0: only the last one is exact
-  std::optional<Grid> grid;       // a latent temperature in place of annealing; none: no such temperature
-  std::optional<ItemGrid> items;  // a latent temperature for each item; none: no such temperatures
+  std::int64_t batch = 256;      // items of a minibatch
+  double tau0 = 1,               // delay of the step sizes rho_t = (tau0 + t)^-kappa, t = 0, 1, ...
+      kappa = 0.7;               // forgetting rate of the step sizes, above 0.5 for convergence
+  double rho = 0;                // constant step size; 0: (tau0 + t)^-kappa
+  bool adaptive = false;         // true: step sizes of AdaptiveSteps; blocks without a gradient buffer use rho_t
+  double epochs = 10;            // passes over the items
+  bool replacement = false;      // true: items are drawn with replacement; false: each pass is a permutation
+  std::int64_t exact_every = 0;  // steps from one exact ELBO to the next; 0: only the last one is exact
+  std::optional<Grid> grid;      // a latent temperature in place of annealing; none: no such temperature
+  std::optional<ItemTemperatureGrid> items;  // a latent temperature for each item; none: no such temperatures
 };
 
 /// Returns the number of items of a step: all items if the model does not take minibatches.

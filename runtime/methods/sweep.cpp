@@ -35,7 +35,7 @@ machine::Which which_of(const SweepPlan& plan) {
 /// Makes the sweep, without a record. An ordinary sweep invalidates the sums of incremental ones.
 std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
   if (plan.parts && e.parts().count() > 1) return e.parts().pass(with_accuracy(e, options), {.form = options.fresh});
-  e.forget_parts();
+  e.invalidate_parts();
   const std::vector<ItemRange> runs = plan.batch ? runs_of(*plan.batch) : std::vector<ItemRange>();
   const auto call = [](void* context, const StepRow& step) {
     return (*static_cast<const std::function<std::int32_t(const StepRow&)>*>(context))(step);

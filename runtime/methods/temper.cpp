@@ -44,7 +44,7 @@ Outcome finish(const Engine& e, CaviOptions options, const Outcome& tempered, co
 
 Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_sweep, TemperReport& report) {
   Outcome out;
-  const PlainAtEnd plain{e};
+  const WeightsGuard plain{e};
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const auto levels = static_cast<double>(o.temperatures.size());
   std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = e.seen([&] { return o.log_normaliser({}); });
@@ -87,7 +87,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
 namespace {
 
 /// Runs the tempered phase with a temperature for each item, until the tempered ELBO converges.
-Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemGrid& grid, const OnSweep& on_sweep,
+Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemTemperatureGrid& grid, const OnSweep& on_sweep,
                      TemperReport& report) {
   Outcome out;
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
@@ -117,8 +117,8 @@ Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemGrid& grid
 
 }  // namespace
 
-Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemGrid& grid, const OnSweep& on_sweep,
-                           TemperReport& report) {
+Outcome run_items_tempered(const Engine& e, const CaviOptions& o, const ItemTemperatureGrid& grid,
+                           const OnSweep& on_sweep, TemperReport& report) {
   const Outcome out = temper_items(e, o, grid, on_sweep, report);
   const bool ended = out.status == Status::interrupted || out.status == Status::numerical_failure;
   return ended ? out : finish(e, o, out, on_sweep);

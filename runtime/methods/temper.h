@@ -43,7 +43,7 @@ Outcome run_tempered(const Engine& engine, const TemperOptions& options, const O
 /// Runs variational tempering with a latent temperature for each item; coordinate ascent at temperature 1 follows.
 /// During the tempered phase, reports have the tempered ELBO; the one at temperature 1 would cost another pass over the
 /// items.
-Outcome run_items_tempered(const Engine& engine, const CaviOptions& options, const ItemGrid& grid,
+Outcome run_items_tempered(const Engine& engine, const CaviOptions& options, const ItemTemperatureGrid& grid,
                            const OnSweep& on_sweep, TemperReport& report);
 
 }  // namespace lehr

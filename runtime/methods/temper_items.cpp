@@ -5,21 +5,22 @@
 #include <cmath>
 #include <numeric>
 
-#include "runtime/methods/held_shapes.h"
+#include "runtime/methods/snapshot_checks.h"
 #include "runtime/methods/temper.h"
 
 namespace lehr {
 namespace {
 
 /// Throws OtherRun unless both snapshots have the lengths of these items and temperatures.
-void check(const Arrays& r, const Arrays& added, std::size_t items, const ItemGrid& grid) {
+void check(const Arrays& r, const Arrays& added, std::size_t items, const ItemTemperatureGrid& grid) {
   expect_lengths(r, items, grid.temperatures.size());
   expect_lengths(added, 1, items);
 }
 
 }  // namespace
 
-ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemGrid& grid) : engine_(engine), grid_(grid) {
+ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemTemperatureGrid& grid)
+    : engine_(engine), grid_(grid) {
   const auto n = engine.reals(engine.model().item_energies).size();
   const std::size_t levels = grid.temperatures.size();
   const std::vector<double> prior(levels, 1 / static_cast<double>(levels));

@@ -17,7 +17,7 @@
 namespace lehr {
 
 /// The grid of temperatures of all items, with a uniform prior.
-struct ItemGrid {
+struct ItemTemperatureGrid {
   std::vector<double> temperatures;  // the temperatures, ascending from 1
   /// Returns log C_i(T) with the factors as they are: for each of these items one array, by temperature.
   std::function<std::vector<std::vector<double>>(std::span<const std::int64_t> items)> log_normaliser;
@@ -28,7 +28,7 @@ struct ItemGrid {
 class ItemTemperatures {
  public:
   /// Sets the inverse temperature of all items to E[1/T] of the prior. The model must have Model::item_energies.
-  ItemTemperatures(const Engine& engine, const ItemGrid& grid);
+  ItemTemperatures(const Engine& engine, const ItemTemperatureGrid& grid);
   /// Sets all temperatures to 1.
   ~ItemTemperatures() { pause(); }
   ItemTemperatures(const ItemTemperatures&) = delete;
@@ -58,10 +58,10 @@ class ItemTemperatures {
   /// Does the work of update(), without a record in the journal.
   std::int32_t update_now(std::span<const std::int64_t> items, const SweepOptions& options);
 
-  const Engine& engine_;           // the engine whose items these are
-  const ItemGrid& grid_;           // the temperatures
-  std::shared_ptr<Arrays> r_;      // by item: probabilities of the temperatures; empty only during a replay
-  std::shared_ptr<Arrays> added_;  // one array, by item: its part of objective()
+  const Engine& engine_;             // the engine whose items these are
+  const ItemTemperatureGrid& grid_;  // the temperatures
+  std::shared_ptr<Arrays> r_;        // by item: probabilities of the temperatures; empty only during a replay
+  std::shared_ptr<Arrays> added_;    // one array, by item: its part of objective()
 };
 
 }  // namespace lehr

@@ -16,12 +16,12 @@ namespace lehr {
 using machine::ItemRange;
 using machine::ItemWork;
 using machine::Machine;
-using machine::Shareable;
+using machine::ParallelWork;
 
 namespace {
 
 /// Returns true if the runs are one range of all items.
-bool are_all(const Machine& m, const Shareable& what, std::span<const ItemRange> runs) {
+bool are_all(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs) {
   return runs.size() == 1 && runs[0].begin == 0 && runs[0].end == m.whole().extent(what.items);
 }
 
@@ -45,9 +45,9 @@ std::span<double> rows_of(const Machine& m, machine::Extent items, ItemRange run
   return m.view().reals(buffer).subspan(begin * width, (past - begin) * width);
 }
 
-Workers::Workers(std::size_t threads, const ShareSize& least, Group* group, Spill* spill)
+Workers::Workers(std::size_t threads, const ChunkSize& least, Group* group, Spill* spill)
     : hook_{this,
-            [](void* context, const Machine& m, const Shareable& what, const ItemRange* runs, std::size_t n,
+            [](void* context, const Machine& m, const ParallelWork& what, const ItemRange* runs, std::size_t n,
                const ItemWork& work) {
               return static_cast<Workers*>(context)->run(m, what, {runs, n}, work);
             }},
@@ -56,11 +56,12 @@ Workers::Workers(std::size_t threads, const ShareSize& least, Group* group, Spil
       group_(group && group->size() > 1 ? group : nullptr),
       spill_(spill) {}
 
-std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<const ItemRange> runs,
+std::int32_t Workers::run(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs,
                           const ItemWork& work) {
-  if (m.supply && m.supply->by_shares && what.of_stage && are_all(m, what, runs)) return run_supplied(m, what, work);
-  if (!group_ && is_one_share(m, what, runs, least_)) return work_alone(m, runs, work);
-  const Cut shares = cut_into_shares(m, what, runs, least_);
+  if (m.supply && m.supply->loads_by_chunks && what.of_stage && are_all(m, what, runs))
+    return run_supplied(m, what, work);
+  if (!group_ && is_one_chunk(m, what, runs, least_)) return work_alone(m, runs, work);
+  const Partition shares = partition_into_chunks(m, what, runs, least_);
   Group* const group = what.of_stage ? group_ : nullptr;  // regions outside the items are computed by every process
   // `spread`: after this visit, the factors of an item are at the owner of its chunk alone. A visit of other chunks
   // needs the factors of items everywhere first.
@@ -71,7 +72,7 @@ std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<con
   if (work.formed) machine::place(m, shares.runs);
   SumTree sums = tree(what, shares.count());
   const std::size_t part = group ? group->rank() : 0, parts = group ? group->size() : 1;
-  this->work(m, what, shares, part_of(shares.count(), part, parts), work, sums);
+  this->work(m, what, shares, chunks_of_process(shares.count(), part, parts), work, sums);
   const std::int32_t status = add_up(m, what, sums, group);
   if (spread && all && !spread_) spread_.emplace(what.items, shares);
   if (spread && is_same()) is_spread_ = true;
@@ -79,8 +80,8 @@ std::int32_t Workers::run(const Machine& m, const Shareable& what, std::span<con
   return status;
 }
 
-std::int32_t Workers::add_up(const Machine& m, const Shareable& what, SumTree& sums, Group* group) {
-  if (group) unite(m, what, sums.root(), sums);
+std::int32_t Workers::add_up(const Machine& m, const ParallelWork& what, SumTree& sums, Group* group) {
+  if (group) reduce_branch(m, what, sums.root(), sums);
   Sums total = sums.is_whole() ? sums.take(sums.root()) : sums.fresh(m, what);
   if (group) group->broadcast(total.numbers(), owner_of(0, sums.root().end));
   total.add_to(m, what);
@@ -89,25 +90,25 @@ std::int32_t Workers::add_up(const Machine& m, const Shareable& what, SumTree& s
   return status;
 }
 
-std::int32_t Workers::run_supplied(const Machine& m, const Shareable& what, const ItemWork& work) {
-  hire();
+std::int32_t Workers::run_supplied(const Machine& m, const ParallelWork& what, const ItemWork& work) {
+  start_threads();
   auto found = cuts_.find(what.sums.data());
   if (found == cuts_.end()) {
     const ItemRange all{0, m.whole().extent(what.items)};
-    found = cuts_.emplace(what.sums.data(), cut_into_shares(m, what, {&all, 1}, least_, m.supply)).first;
+    found = cuts_.emplace(what.sums.data(), partition_into_chunks(m, what, {&all, 1}, least_, m.supply)).first;
   }
-  const Cut& shares = found->second;
-  const ShareRange mine = part_of(shares.count(), group_ ? group_->rank() : 0, group_ ? group_->size() : 1);
+  const Partition& shares = found->second;
+  const ChunkRange mine = chunks_of_process(shares.count(), group_ ? group_->rank() : 0, group_ ? group_->size() : 1);
   SumTree sums = tree(what, shares.count());
-  std::vector<Turn> turns;  // chunks in progress, ascending
+  std::vector<ChunkProgress> turns;  // chunks in progress, ascending
   for (std::size_t next = mine.begin; next < mine.end || !turns.empty();) {
     for (; next < mine.end && turns.size() < threads_; ++next) {
       const bool formed = work.formed || (spill_ && !spilled_.contains(next));
       turns.push_back({next, shares.of(next)[0], formed, 0, sums.fresh(m, what)});
     }
     bring(m, what, turns, work);
-    const auto is_done = [](const Turn& t) { return t.rest.begin == t.rest.end; };
-    for (Turn& t : turns) {
+    const auto is_done = [](const ChunkProgress& t) { return t.rest.begin == t.rest.end; };
+    for (ChunkProgress& t : turns) {
       if (!is_done(t)) continue;
       if (spill_) spilled_.insert(t.share);
       sums.put({t.share, t.share + 1}, std::move(t.sums));
@@ -117,7 +118,7 @@ std::int32_t Workers::run_supplied(const Machine& m, const Shareable& what, cons
   return add_up(m, what, sums, group_);
 }
 
-void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> turns, const ItemWork& work) {
+void Workers::bring(const Machine& m, const ParallelWork& what, std::span<ChunkProgress> turns, const ItemWork& work) {
   // A piece has a multiple of the items that code processes together, counted from the beginning of the chunk: so its
   // bits are those of the whole chunk.
   constexpr std::int64_t kFewTogether = 8;  // used if memory does not allow kItemsTogether
@@ -125,7 +126,7 @@ void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> tur
                      together = each < kItemsTogether ? kFewTogether : kItemsTogether,
                      most = std::max(together, each / together * together);
   std::vector<ItemRange> runs;
-  for (const Turn& t : turns)
+  for (const ChunkProgress& t : turns)
     runs.push_back({t.rest.begin, std::min(t.rest.end, t.rest.begin + most)});
   const ItemRange* const here = m.supply->bring(m.supply->context, runs.data(), runs.size());
   const auto rows = [&](std::size_t k) {
@@ -139,7 +140,7 @@ void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> tur
   std::atomic<std::size_t> next = 0;
   pool_->run([&](std::size_t thread) {
     Worker& w = *workers_[thread];
-    w.join(m, what);
+    w.prepare_for(m, what);
     for (std::size_t k = next++; k < turns.size(); k = next++) {
       turns[k].sums.enter(what, w.table);
       const std::int32_t status = machine::work_on(w.machine, k, {&here[k], 1}, {work.function, turns[k].formed});
@@ -152,20 +153,20 @@ void Workers::bring(const Machine& m, const Shareable& what, std::span<Turn> tur
   }
 }
 
-void Workers::hire() {
+void Workers::start_threads() {
   if (pool_) return;
   pool_ = std::make_unique<Pool>(threads_);
   for (std::size_t k = 0; k < threads_; ++k)
     workers_.push_back(std::make_unique<Worker>());
 }
 
-void Workers::work(const Machine& m, const Shareable& what, const Cut& shares, ShareRange mine, const ItemWork& work,
-                   SumTree& sums) {
-  hire();
+void Workers::work(const Machine& m, const ParallelWork& what, const Partition& shares, ChunkRange mine,
+                   const ItemWork& work, SumTree& sums) {
+  start_threads();
   std::atomic<std::size_t> next = mine.begin;
   pool_->run([&](std::size_t thread) {
     Worker& w = *workers_[thread];
-    w.join(m, what);
+    w.prepare_for(m, what);
     for (std::size_t share = next++; share < mine.end; share = next++) {
       Sums own = sums.fresh(m, what);
       own.enter(what, w.table);
@@ -175,24 +176,24 @@ void Workers::work(const Machine& m, const Shareable& what, const Cut& shares, S
   });
 }
 
-Cut Workers::cut(const Machine& m, const Shareable& what) const {
+Partition Workers::cut(const Machine& m, const ParallelWork& what) const {
   const ItemRange all{0, m.view().extent(what.items)};
-  return cut_into_shares(m, what, {&all, 1}, least_);
+  return partition_into_chunks(m, what, {&all, 1}, least_);
 }
 
 std::size_t Workers::owner_of(std::size_t share, std::size_t shares) const {
   std::size_t out = 0;
-  while (part_of(shares, out, group_->size()).end <= share)
+  while (chunks_of_process(shares, out, group_->size()).end <= share)
     ++out;
   return out;
 }
 
-void Workers::unite(const Machine& m, const Shareable& what, Branch branch, SumTree& sums) {
+void Workers::reduce_branch(const Machine& m, const ParallelWork& what, Branch branch, SumTree& sums) {
   const std::size_t all = sums.root().end, first = owner_of(branch.begin, all), last = owner_of(branch.end - 1, all);
   if (first == last) return;
   const Branch right = branch.right();
-  unite(m, what, branch.left(), sums);
-  unite(m, what, right, sums);
+  reduce_branch(m, what, branch.left(), sums);
+  reduce_branch(m, what, right, sums);
   const std::size_t from = owner_of(right.begin, all), here = group_->rank();
   if (from == first) return;  // both halves met at one process already
   if (here == from) {
@@ -206,7 +207,7 @@ void Workers::unite(const Machine& m, const Shareable& what, Branch branch, SumT
   }
 }
 
-void Workers::send_rows(const Machine& m, machine::Extent items, const Cut& shares) {
+void Workers::send_rows(const Machine& m, machine::Extent items, const Partition& shares) {
   for (std::size_t share = 0; share < shares.count(); ++share) {
     const std::size_t owner = owner_of(share, shares.count());
     for (const ItemRange& run : shares.of(share)) {
@@ -223,7 +224,7 @@ void Workers::gather(const Machine& m) {
   is_spread_ = false;
 }
 
-void Workers::Worker::join(const Machine& m, const Shareable& what) {
+void Workers::Worker::prepare_for(const Machine& m, const ParallelWork& what) {
   const auto buffers = static_cast<std::size_t>(m.model->buffer_count);
   if (table.size() != buffers) store = Memory(std::vector<std::size_t>(buffers, 0));
   table.assign(m.table, m.table + buffers);

@@ -45,7 +45,7 @@ std::int64_t accepted(const MoveReport& r) {
   return r.merges.accepted + r.removals.accepted + r.splits.accepted + r.orders.accepted;
 }
 
-/// Searches and writes the posterior to the state. Returns a status; throws NoRoom and std::bad_alloc.
+/// Searches and writes the posterior to the state. Returns a status; throws OutOfMemory and std::bad_alloc.
 std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr_search_result& result) {
   Engine e(m, sizes_of(m, s), 0, nullptr);
   e.work_with(static_cast<std::size_t>(o.threads));
@@ -62,11 +62,11 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
       copy(s, e, b, false);
     if (const std::int32_t status = e.call(m.expectations)) return status;
   } else {
-    const Placed placed = any_start(e, first, Rng(o.seed, 0));
+    const StartResult placed = start_with_fallback(e, first, Rng(o.seed, 0));
     if (!placed.kind) return placed.failed;
     first = *placed.kind;
   }
-  restart_at(e, first);
+  set_restart(e, first);
   SearchOptions options = options_of(o, s.accuracy);
   options.components = components_of(e);
   SearchReport report;
@@ -89,14 +89,14 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
 }
 
 /// Computes the sums of the data in the state and sets its flags as after a sweep. Returns a status.
-std::int32_t settle(const Model& m, State& s) {
+std::int32_t finish_state(const Model& m, State& s) {
   s.scale = 1;
   for (std::int64_t k = 0; k < m.size_count; ++k)
     s.outer_sizes[k] = s.sizes[k];
   machine::set(embedded::machine_of(m, s), {});
   if (const std::int32_t status = machine::call_on_data(embedded::machine_of(m, s), m.prepare)) return status;
-  s.prepared = s.started = s.swept = s.sums_fresh = 1;
-  s.expectations_stale = s.other_items = 0;
+  s.prepared = s.started = s.swept = s.statistics_valid = 1;
+  s.expectations_stale = s.items_changed = 0;
   return embedded::kOk;
 }
 
@@ -121,11 +121,11 @@ extern "C" std::int32_t lehr_search(const void* model, void* memory, const void*
   lehr_search_result found{};
   try {
     if (const std::int32_t status = search(m, *s, given, found)) return status;
-  } catch (const NoRoom&) {
+  } catch (const OutOfMemory&) {
     return embedded::kShort;
   } catch (const std::bad_alloc&) {
     return embedded::kShort;
   }
   if (result) *result = found;
-  return settle(m, *s);
+  return finish_state(m, *s);
 }

@@ -26,8 +26,8 @@ bool is_control(std::uint32_t c) {
 }
 
 /// Returns the character at offset `at` as printed; controls that occur in `kept` are printed as themselves.
-Glyph glyph(std::string_view text, std::size_t at, std::string_view kept) {
-  const std::size_t length = utf8_character(text.substr(at));
+PrintedCharacter glyph(std::string_view text, std::size_t at, std::string_view kept) {
+  const std::size_t length = utf8_length(text.substr(at));
   if (length == 0) return {at, at + 1, fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at])), 4};
   const std::string_view character = text.substr(at, length);
   const std::uint32_t c = code_point(character);
@@ -43,7 +43,7 @@ std::string escaped(std::string_view text, std::string_view kept, std::size_t mo
   std::size_t count = 0;
   for (std::size_t at = 0; at < text.size(); ++count) {
     if (count == most) return out + "...";
-    const Glyph g = glyph(text, at, kept);
+    const PrintedCharacter g = glyph(text, at, kept);
     out += g.shown;
     at = g.end;
   }
@@ -52,7 +52,7 @@ std::string escaped(std::string_view text, std::string_view kept, std::size_t mo
 
 }  // namespace
 
-std::size_t utf8_character(std::string_view text) {
+std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned lead = byte(0);
   if (text.empty()) return 0;
@@ -69,17 +69,17 @@ std::size_t utf8_character(std::string_view text) {
   return length;
 }
 
-std::optional<std::size_t> not_utf8(std::string_view text) {
+std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_character(text.substr(at));
+    const std::size_t length = utf8_length(text.substr(at));
     if (length == 0) return at;
     at += length;
   }
   return std::nullopt;
 }
 
-std::vector<Glyph> glyphs(std::string_view text) {
-  std::vector<Glyph> out;
+std::vector<PrintedCharacter> printed_characters(std::string_view text) {
+  std::vector<PrintedCharacter> out;
   for (std::size_t at = 0; at < text.size(); at = out.back().end)
     out.push_back(glyph(text, at, "\t"));
   return out;
@@ -95,7 +95,7 @@ std::string printable_message(std::string_view text, std::size_t most) {
   std::string front;
   std::size_t columns = 0, cut = 0, at = 0;
   while (at < text.size()) {
-    const Glyph g = glyph(text, at, "\t");
+    const PrintedCharacter g = glyph(text, at, "\t");
     if (columns + g.columns > most) break;
     columns += g.columns;
     if (columns <= head) cut = front.size() + g.shown.size();
@@ -106,7 +106,7 @@ std::string printable_message(std::string_view text, std::size_t most) {
   std::size_t from = text.size() - std::min(text.size(), 4 * tail);
   while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80)
     ++from;
-  const std::vector<Glyph> last = glyphs(text.substr(from));
+  const std::vector<PrintedCharacter> last = printed_characters(text.substr(from));
   std::size_t k = last.size();
   for (columns = 0; k > 0 && columns + last[k - 1].columns <= tail; --k)
     columns += last[k - 1].columns;

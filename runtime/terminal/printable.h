@@ -13,20 +13,20 @@ namespace lehr {
 
 /// Returns the number of bytes of the well-formed UTF-8 character at the start of `text`; 0 if there is none (Unicode
 /// 15, table 3-7).
-std::size_t utf8_character(std::string_view text);
+std::size_t utf8_length(std::string_view text);
 
 /// Returns the offset of the first byte that is not part of well-formed UTF-8; nothing if all is.
-std::optional<std::size_t> not_utf8(std::string_view text);
+std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
 /// One character of a text as it is printed. Control characters, characters that change the direction of writing and
 /// bytes that are not UTF-8 are shown as escapes (\x1b, \u202e); a tab is shown as itself.
-struct Glyph {
+struct PrintedCharacter {
   std::size_t begin = 0, end = 0;  // its bytes in the text: begin .. end - 1
   std::string shown;               // what is printed
   std::size_t columns = 1;         // width of `shown` on a terminal
 };
 /// Splits a text into the characters that are printed.
-std::vector<Glyph> glyphs(std::string_view text);
+std::vector<PrintedCharacter> printed_characters(std::string_view text);
 
 /// Returns the text as one safe line: tabs and line breaks are escaped too, and "..." follows after `most` characters.
 std::string printable(std::string_view text, std::size_t most = 80);

@@ -64,7 +64,7 @@ Progress::Progress(std::FILE* stream, ProgressOptions options, std::int64_t max_
   last_.elbo = std::numeric_limits<double>::quiet_NaN();
 }
 
-void Progress::update(const Moment& moment) {
+void Progress::update(const ProgressPoint& moment) {
   if (!some_) first_ = moment;
   change_ = moment.elbo - last_.elbo;
   last_ = moment;

@@ -19,7 +19,7 @@ struct ProgressOptions {
 ProgressOptions progress_for(std::FILE* stream, bool quiet);
 
 /// The state of a fit after an iteration, as the progress display shows it.
-struct Moment {
+struct ProgressPoint {
   std::int64_t iteration = 0;  // from 1; may exceed the expected number of iterations
   double seconds = 0;          // since the start of the fit
   double elbo = 0;             // nats; NaN if it was not computed
@@ -35,7 +35,7 @@ class Progress {
 
   /// Shows this moment if enough time has passed. The displayed change of the ELBO is against the previous call,
   /// whether that was shown or not.
-  void update(const Moment& moment);
+  void update(const ProgressPoint& moment);
 
   /// Prints a line of its own, such as a warning; the bar is redrawn below it.
   void message(const std::string& text);
@@ -54,9 +54,9 @@ class Progress {
   std::FILE* stream_;
   ProgressOptions options_;
   std::int64_t max_iterations_;
-  Moment first_, last_;  // first and last moment passed to update()
-  double change_;        // of the ELBO, last against previous moment
-  double shown_at_ = 0;  // seconds of the moment shown last
+  ProgressPoint first_, last_;  // first and last moment passed to update()
+  double change_;               // of the ELBO, last against previous moment
+  double shown_at_ = 0;         // seconds of the moment shown last
   /// A moment was shown; the last one is not shown yet; the bar is on the line; finish() was called.
   bool some_ = false, pending_ = false, bar_drawn_ = false, finished_ = false;
 };

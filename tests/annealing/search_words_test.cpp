@@ -12,7 +12,7 @@ TEST_CASE("a search says that it annealed where an annealed arm was kept") {
   outcome.elbo = -5;  // the best start went on
   CHECK_THAT(describe(report, outcome),
              Catch::Contains("1 starts") && Catch::Contains("0 annealed: best from flat, ELBO -5"));
-  AutoReport::Arm arm;
+  AutoReport::Candidate arm;
   arm.elbo = -5;
   report.arms = {arm};
   CHECK_THAT(describe(report, outcome), Catch::Contains("1 annealed: best from flat, ELBO -5"));

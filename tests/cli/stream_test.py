@@ -147,12 +147,12 @@ def ascents(folder):
     ascent(folder, "documents", *lda, spill=True)
     ascent(folder, "documents, annealed", *lda, "--anneal", "linear:from=2,over=3", "--parts", "1", spill=True)
     # What runs in lanes adds up their sums when a piece ends.
-    ascent(folder, "points", "models/gmm.lehr", [f"x={folder}/x.npy"], "--set", "K=3", "--no-opt", "short")
+    ascent(folder, "points", "models/gmm.lehr", [f"x={folder}/x.npy"], "--set", "K=3", "--no-opt", "vectorise-short-items")
     ascent(folder, "points in lanes", "models/gmm.lehr", [f"x={folder}/x.npy"], "--set", "K=3", bits=False)
-    ascent(folder, "points with gaps", "models/gmm_diagonal.lehr", [f"x={folder}/x.csv:a,b"], "--set", "K=3", "--no-opt", "short")
+    ascent(folder, "points with gaps", "models/gmm_diagonal.lehr", [f"x={folder}/x.csv:a,b"], "--set", "K=3", "--no-opt", "vectorise-short-items")
     ascent(folder, "a scale for every item", f"{folder}/robust.lehr",
-           [f"x={folder}/regressors.npy", f"y={folder}/y.npy", f"{folder}/middle.json"], "--no-opt", "short", spill=True)
-    ascent(folder, "sequences", f"{folder}/sequences.lehr", [f"x={folder}/s.npy"], "--no-opt", "lanes", spill=True)
+           [f"x={folder}/regressors.npy", f"y={folder}/y.npy", f"{folder}/middle.json"], "--no-opt", "vectorise-short-items", spill=True)
+    ascent(folder, "sequences", f"{folder}/sequences.lehr", [f"x={folder}/s.npy"], "--no-opt", "vectorise-recurrences", spill=True)
     ascent(folder, "text", f"{folder}/kinds.lehr", [f"{folder}/kinds.csv"])
     said = run(folder, *lda, method="cavi", expect=3)
     assert "the factors of 'theta' go on from sweep to sweep" in said and "--spill DIR" in said, said

@@ -114,7 +114,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
                                     "logistic_regression", "poisson_factorisation", "ising", "crossed_random_effects");
   INFO(name);
   auto p = test::prepare(test::models().front().parent_path() / (name + ".lehr"));
-  Result<Analysed> drawn = with_draws(p->front);
+  Result<Analysed> drawn = with_sample_factors(p->front);
   REQUIRE(drawn);
   p->front = std::move(*drawn);
   Instance jit(p->front, p->data, {.save_locals = true}, Backend::native);
@@ -139,7 +139,7 @@ TEST_CASE("built samplers and the JIT draw the same bits") {
       jit.engine(), options, [](const SweepReport&) { return true; },
       [&](double value) {
         draws.clear();
-        jit.add_draw(draws, true);
+        jit.append_draw(draws, true);
         log_joint = value;
       });
   REQUIRE(outcome.status == Status::max_iter);

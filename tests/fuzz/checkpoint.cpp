@@ -9,14 +9,14 @@ using namespace lehr;
 
 namespace {
 
-std::string formatted(const commands::SavedRuns& saved) {
+std::string formatted(const commands::CheckpointContent& saved) {
   std::vector<const TracedRun*> runs;
   for (const TracedRun& run : saved.runs)
     runs.push_back(&run);
   return commands::format_checkpoint(saved.identity, saved.command, saved.past, runs);
 }
 
-commands::SavedRuns an_example() {
+commands::CheckpointContent an_example() {
   Journal journal;
   journal.seen([] { return 1.5; });
   const auto kept = journal.held([] { return Arrays{{1, 2}, {3}}; });
@@ -59,7 +59,7 @@ void replay(Journal journal, fuzz::Input choices) {
           journal.seen([] { return std::string(); });
       }
     }
-  } catch (const OtherRun&) {
+  } catch (const ReplayMismatch&) {
   }
 }
 
@@ -81,13 +81,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const bool is_body = input.below(2) == 1;
   const std::string file =
       is_body ? with_checksum(std::string(commands::kCheckpointMagic).append(input.rest())) : std::string(input.rest());
-  Result<commands::SavedRuns> saved = commands::parse_checkpoint(file, "checkpoint.bin");
+  Result<commands::CheckpointContent> saved = commands::parse_checkpoint(file, "checkpoint.bin");
   if (!saved) {
     fuzz::require(saved.error().code == ExitCode::data, "an error of another kind");
     return 0;
   }
-  const std::string again = formatted(*saved);
-  fuzz::require(static_cast<bool>(commands::parse_checkpoint(again, "checkpoint.bin")), "not read as it is written");
+  const std::string next_recorded = formatted(*saved);
+  fuzz::require(static_cast<bool>(commands::parse_checkpoint(next_recorded, "checkpoint.bin")),
+                "not read as it is written");
   replay(Journal(std::move(saved->past)), fuzz::Input(bytes, size));
   return 0;
 }

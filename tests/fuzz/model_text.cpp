@@ -30,16 +30,16 @@ Settings settings_for(const model::Model& m) {
 }
 
 void print_derivation(const Analysed& a, const Source& source) {
-  const conditionals::Derivation d = conditionals::write_out(a.model, a.schedule.conditionals, source);
+  const conditionals::Derivation d = conditionals::derivation_of(a.model, a.schedule.conditionals, source);
   conditionals::print_text(d);
   conditionals::print_latex(d);
   conditionals::print_json(d);
 }
 
 void print_rungs(const Source& source, const Settings& settings) {
-  for (const char* const rung : {"ast", "model", "density", "conditionals", "schedule"}) {
+  for (const char* const ir_name : {"ast", "model", "density", "conditionals", "schedule"}) {
     Diagnostics diagnostics;
-    const Result<std::optional<std::string>> text = emit(source, rung, settings, diagnostics);
+    const Result<std::optional<std::string>> text = emit(source, ir_name, settings, diagnostics);
     fuzz::require(text && *text, "a rung of a model that is well has no text");
   }
 }
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   check_format(source);
   Diagnostics diagnostics;
   const std::optional<Analysed> analysed = analyse(source, {}, diagnostics);
-  render_advised(diagnostics, source);
+  render_tested(diagnostics, source);
   fuzz::require(analysed.has_value() != diagnostics.has_errors(), "neither a model nor an error, or both");
   if (!analysed) return 0;
   const Settings settings = settings_for(analysed->model);

@@ -23,7 +23,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, f"{ROOT}/tests/embedding")
 from built import Built  # noqa: E402
 
-PASSES = "dead within shares invariants settled sorted lanes steps short blocks narrow pad jam checks recompute unread".split()
+PASSES = ("eliminate-dead-code contract-arrays outline-parallel-loops hoist-invariants skip-at-fixed-point "
+          "bucket-by-length vectorise-recurrences jam-steps vectorise-short-items block-registers narrow "
+          "pad-rows jam-data-loops sink-error-checks rematerialise guard-on-demand").split()
 SECONDS = 120
 SHORT = ["--search", "none", "--tol", "0", "--leap-after", "0", "--quiet", "--save-locals"]
 
@@ -146,9 +148,9 @@ def without(name):
 
 
 # Thresholds of runs and of readers: a value below what small data have, and one among them.
-RUNS = {"shares.operations": (1, 500), "shares.of_sum": (0, 2), "shares.outside": (1, 500), "shares.many_items": (1, 64),
-        "streamed_data.part": (1, 100), "streamed_data.first": (1, 5), "streamed_data.most_items": (1, 7),
-        "predict_parts.most_items": (1, 3), "score.items_at_once": (1, 3), "survey.most_places": (1, 4),
+RUNS = {"outline_parallel_loops.operations": (1, 500), "outline_parallel_loops.of_sum": (0, 2), "outline_parallel_loops.outside": (1, 500), "outline_parallel_loops.many_items": (1, 64),
+        "out_of_core_data.part": (1, 100), "out_of_core_data.first": (1, 5), "out_of_core_data.most_items": (1, 7),
+        "predict_batches.most_items": (1, 3), "score.items_at_once": (1, 3), "survey.most_places": (1, 4),
         "line_rows.most_places": (2, 5), "line_rows.chunk": (1, 50)}
 
 
@@ -171,10 +173,10 @@ def thresholds(b):
     """A few thresholds of the compiler moved at once; with shares of any size they decide on what is worked on in parallel."""
     r = np.random.default_rng(b.case.seed)
     rows = thresholds_of_code()
-    moved_ones = [f"shares.few_turns={r.choice([0, 1, 2])}"]
+    moved_ones = [f"outline_parallel_loops.few_turns={r.choice([0, 1, 2])}"]
     for k in r.permutation(len(rows))[:4]:
         name, values, also = rows[k]
-        if name != "shares.few_turns":
+        if name != "outline_parallel_loops.few_turns":
             moved_ones += [f"{name}={r.choice(values)}", also]
     env = {"LEHR_THRESHOLDS": ",".join(filter(None, [*moved_ones, moved(b, "shares.")["LEHR_THRESHOLDS"]]))}
     try:

@@ -17,7 +17,7 @@ std::string derived(const Source& source, const std::string& form) {
   Diagnostics diagnostics;
   const std::optional<Analysed> front = analyse(source, {}, diagnostics);
   if (!front) return render(diagnostics, source);
-  const conditionals::Derivation d = conditionals::write_out(front->model, front->schedule.conditionals, source);
+  const conditionals::Derivation d = conditionals::derivation_of(front->model, front->schedule.conditionals, source);
   if (form == ".json") return conditionals::print_json(d);
   return form == ".tex" ? conditionals::print_latex(d) : conditionals::print_text(d);
 }
@@ -36,21 +36,21 @@ TEST_CASE("diagnostics of goldens, and the meaning of their names") {
       CHECK(starts_with(path, "warn_") == (!diagnostics.has_errors() && !diagnostics.all().empty()));
       const fs::path diag = fs::path(path).replace_extension(".diag");
       if (diagnostics.all().empty()) CHECK_FALSE(fs::exists(diag));
-      else compare(render_advised(diagnostics, source), diag);
+      else compare(render_tested(diagnostics, source), diag);
     }
   }
 }
 
 TEST_CASE("rungs of goldens") {
   for (const fs::path& path : models_in("tests/golden")) {
-    for (std::string_view rung : rungs()) {
-      const fs::path file = fs::path(path).replace_extension(std::string(rung));
+    for (std::string_view ir_name : ir_names()) {
+      const fs::path file = fs::path(path).replace_extension(std::string(ir_name));
       if (!fs::exists(file)) continue;
-      if (rung == "loops" && std::getenv("LEHR_NO_OPT")) continue;  // the golden files were printed after all passes
+      if (ir_name == "loops" && std::getenv("LEHR_NO_OPT")) continue;  // the golden files were printed after all passes
       DYNAMIC_SECTION(file.generic_string()) {
         Diagnostics diagnostics;
         const Source source = read(path);
-        const Result<std::optional<std::string>> text = emit(source, rung, Settings{}, diagnostics);
+        const Result<std::optional<std::string>> text = emit(source, ir_name, Settings{}, diagnostics);
         REQUIRE(text);
         compare(text->value_or(render(diagnostics, source)), file);
       }

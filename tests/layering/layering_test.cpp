@@ -26,10 +26,10 @@ struct Include {
   std::string target;
 };
 
-const std::vector<std::string> kLadder{"support",      "math",     "ast",       "model",    "density",
-                                       "conditionals", "schedule", "loops",     "passes",   "native",
-                                       "evaluate",     "machine",  "embedding", "instance", "fitting",
-                                       "options",      "report",   "library",   "commands"};
+const std::vector<std::string> kStageOrder{"support",      "math",     "ast",       "model",    "density",
+                                           "conditionals", "schedule", "loops",     "passes",   "native",
+                                           "evaluate",     "machine",  "embedding", "instance", "fitting",
+                                           "options",      "report",   "library",   "commands"};
 
 /// The parts of the runtime that each stage may include: values and formats, but not the methods that run generated
 /// code.
@@ -80,13 +80,13 @@ std::vector<Include> includes_of(const fs::path& folder) {
 }
 
 /// Returns the folder inside compiler/ of a path, as "model"; empty for files of compiler/ itself.
-std::string rung_of(const std::string& path) {
+std::string folder_of(const std::string& path) {
   const std::size_t begin = std::string("compiler/").size(), end = path.find('/', begin);
   return end == std::string::npos ? "" : path.substr(begin, end - begin);
 }
 
-std::size_t height(const std::string& rung) {
-  return static_cast<std::size_t>(std::find(kLadder.begin(), kLadder.end(), rung) - kLadder.begin());
+std::size_t stage_index(const std::string& rung) {
+  return static_cast<std::size_t>(std::find(kStageOrder.begin(), kStageOrder.end(), rung) - kStageOrder.begin());
 }
 
 bool starts_with_one_of(const std::string& s, const std::vector<std::string>& prefixes) {
@@ -94,11 +94,11 @@ bool starts_with_one_of(const std::string& s, const std::vector<std::string>& pr
 }
 
 bool allowed_in_compiler(const Include& i) {
-  const std::string own = rung_of(i.file);
+  const std::string own = folder_of(i.file);
   if (own.empty()) return true;  // main and the pipeline may include everything
   if (i.target.starts_with("compiler/")) {
-    const std::string other = rung_of(i.target);
-    return other.empty() ? height(own) > height("embedding") : height(other) <= height(own);
+    const std::string other = folder_of(i.target);
+    return other.empty() ? stage_index(own) > stage_index("embedding") : stage_index(other) <= stage_index(own);
   }
   if (i.target.starts_with("runtime/")) {
     const auto it = kRuntime.find(own);
@@ -113,7 +113,7 @@ TEST_CASE("every folder of compiler/ is on the ladder") {
   for (const fs::directory_entry& e : fs::directory_iterator("compiler")) {
     if (!e.is_directory()) continue;
     INFO(e.path().generic_string());
-    CHECK(height(e.path().filename().string()) < kLadder.size());
+    CHECK(stage_index(e.path().filename().string()) < kStageOrder.size());
   }
 }
 

@@ -298,11 +298,11 @@ TEST_CASE("entropy is the log normaliser minus natural times expectation") {
         expected -= n[i] * t[i];
     }
     CHECK(evaluate(row.factor->entropy, parameters) == Approx(expected).epsilon(1e-10).margin(1e-10));
-    if (row.factor->known_entropy) {
+    if (row.factor->entropy_from_statistics) {
       Environment known = parameters;
       for (const StatisticRow& s : row.factor->statistics)
         known.symbols[expected_name(s.stat)] = {event_rank(s.stat), expectations(s, parameters)};
-      CHECK(evaluate(*row.factor->known_entropy, known) == Approx(expected).epsilon(1e-10).margin(1e-10));
+      CHECK(evaluate(*row.factor->entropy_from_statistics, known) == Approx(expected).epsilon(1e-10).margin(1e-10));
     }
     if (!row.factor->softmax)
       CHECK(evaluate(row.factor->log_normaliser, parameters) == Approx(log_normaliser(*row.factor, natural)));

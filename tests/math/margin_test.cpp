@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "compiler/math/margin.h"
+#include "compiler/math/scalar_marginal.h"
 
 using namespace lehr::math;
-using Kind = Margin::Kind;
+using Kind = ScalarMarginal::Kind;
 
 namespace {
 

@@ -79,7 +79,7 @@ TEST_CASE("shorter rows of concentrations end with entries that hardly count") {
       "over answer; observe x[item] ~ Categorical(p[item]);";
   const auto with = [&](const std::string& size) { return std::string(item).replace(item.find("%s"), 2, size); };
   const std::vector<DataArray> rows = {ragged_of("a", {{1, 2}, {3}, {4, 5, 6}}), array_of("x", {3}, {1, 0, 2})};
-  constexpr double kNone = kNoMass;
+  constexpr double kNone = kZeroConcentration;
   CHECK(bound(model_of(with("")), rows).givens[0].values == std::vector<double>{1, 2, kNone, 3, kNone, kNone, 4, 5, 6});
   const std::vector<double> wider{1, 2, kNone, kNone, 3, kNone, kNone, kNone, 4, 5, 6, kNone};
   CHECK(bound(model_of(with(" = 4")), rows).givens[0].values == wider);
@@ -178,8 +178,8 @@ TEST_CASE("observed variables with gaps that cannot be left out become latent th
   CHECK(with({1, 2}, {1, 2, kNan, kNan}).clamped == std::vector<bool>{false, false, false});
   const BoundData b = with({1, kNan}, {1, 2, kNan, 3});
   CHECK(b.clamped == std::vector<bool>{true, false, true});
-  REQUIRE(b.remarks.size() == 2);
-  CHECK(b.remarks[0] == "y[1] is missing and other variables depend on y: 'y' is latent where it is missing");
+  REQUIRE(b.warnings.size() == 2);
+  CHECK(b.warnings[0] == "y[1] is missing and other variables depend on y: 'y' is latent where it is missing");
 }
 
 TEST_CASE("a stick has one element more") {

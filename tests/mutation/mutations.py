@@ -104,7 +104,7 @@ m("return constant(a_.add({a_.multiply(a_.number(«sign»), half), a_.multiply(m
 m("parameter(\"value\", 0, «sqrt(symbol(\"square\"))», ParameterRole::value)}; f.moments = mean_alone; f.statistics = {{Stat::value,", "symbol(\"square\")", "posterior_scales")
 m("if (spread) append(*spread, a_.index(over, «static_cast<std::int64_t>(fixed.size())»));", "std::int64_t(0)",
   "posterior_sources")
-m("const ExprId count = b_.load(at_.data.observed[v.auxiliary->host.index()], terms_.address(v.axes, element)); return b_.mul(out, «b_.select(b_.is_nan(count), b_.f(0), count)»);",
+m("const ExprId count = b_.load(layout_.data.observed[v.auxiliary->host.index()], terms_.address(v.axes, element)); return b_.mul(out, «b_.select(b_.is_nan(count), b_.f(0), count)»);",
   "b_.f(1)", "oracles|posterior_unseen")
 
 m = area("density algebra", "oracles|posterior_evidence|posterior_random_models")
@@ -118,8 +118,8 @@ m("return m_[x].observed && x.index() < options_.may_be_missing.size() && «opti
 
 m = area("sums over items", "annealing_one_sweep|oracles")
 m("if (owner && «density::owns(m_, *owner, x)») continue;", "false")
-m("«out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));»",
-  "if (!SWITCH) out = b_.mul(out, b_.load(at_.data.givens[times->index()], terms_.address(g.axes, at)));")
+m("«out = b_.mul(out, b_.load(layout_.data.givens[times->index()], terms_.address(g.axes, at)));»",
+  "if (!SWITCH) out = b_.mul(out, b_.load(layout_.data.givens[times->index()], terms_.address(g.axes, at)));")
 m("return b_.mul(«owned_multiplicity(m_[s_.conditionals[b].variable], element)», out);", "b_.f(1)",
   "posterior_copies")
 m("return b_.type(x) == Type::f64 ? «b_.logical_not(b_.is_nan(x))» : b_.greater_equal(x, b_.i(0));", "b_.is_nan(x)", "posterior_evidence|posterior_elementwise|posterior_unseen")
@@ -132,9 +132,9 @@ m("b_.accumulate(energy, b_.mul(b_.mul(«unweighted», natural),", "b_.f(1)", "a
 m("const ExprId log_total = b_.add(b_.log(b_.get(e.total)), «b_.get(e.shift)»);", "b_.f(0)")
 m("const ExprId copies = «updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element)»;", "b_.f(1)")
 m("energies_.add_item_energy(e.element[0], b_.mul(«copies», energies_.has_item_bounds()", "b_.f(1)", "annealing_tempering_numbers|annealing_local_tempering")
-m("if ((!s_.tempered[t.term.origin] && !has_item_bounds()) «|| has_streamed_atom(t.term)») continue;", "|| (!SWITCH && has_streamed_atom(t.term))", "annealing_local_tempering|annealing_built_steps|annealing_tempering_numbers")
+m("if ((!s_.tempered[t.term.origin] && !has_item_bounds()) «|| has_fused_atom(t.term)») continue;", "|| (!SWITCH && has_fused_atom(t.term))", "annealing_local_tempering|annealing_built_steps|annealing_tempering_numbers")
 m("b_.accumulate(squares, «b_.mul(a, a)»);", "a", "posterior_multilinear|posterior_elementwise|residual_test|oracles")
-m("b_.add_to(at_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), «back ? a : b_.neg(a)»);", "a", "residual_test|posterior_multilinear|oracles")
+m("b_.add_to(layout_.array.at(r.sums), terms_.array_indices(r.sums, r.at, env), «back ? a : b_.neg(a)»);", "a", "residual_test|posterior_multilinear|oracles")
 m("return b_.mul(b_.f(0.5), «b_.add(x, b_.load(buffer, natural_address(b, element, n, {event[1], event[0]})))»);", "b_.add(x, x)",
   "oracles|posterior_evidence|posterior_random_models|posterior_unseen")
 m("return b.select(positive, «b.mul(x, b.log(b.select(positive, x, b.f(1))))», b.f(0));", "b.log(b.select(positive, x, b.f(1)))")
@@ -145,7 +145,7 @@ m("b_.store(shift, row, b_.mul(local, «b_.get(top)»));", "b_.f(0)")
 m("b_.store(to, at(k), b_.exp(b_.mul(«local», b_.sub(b_.load(from, at(k)), b_.get(top)))));", "b_.f(1)")
 m("return s_.tempered[u.term->term.origin] ? «b_.mul(local, weight(Weight::local_data))» : local;", "local")
 m("b_.if_then(b_.less(b_.get(sum), b_.f(kUnderflow)), [&] { «from_odds(e)»; });", "if (!SWITCH) from_odds(e)", "annealing_one_sweep")
-m("b_.mul(«weight(Weight::local)», table_entry(e, j, at_.array.at(table_of(s.uses[j])), k)));", "b_.f(1)")
+m("b_.mul(«weight(Weight::local)», table_entry(e, j, layout_.array.at(table_of(s.uses[j])), k)));", "b_.f(1)")
 
 m = area("chains", "annealing_one_sweep|oracles|posterior_gaussian_chains|posterior_nile|posterior_extreme_chains")
 m("b_.store(m.message, now, b_.add(in, «b_.load(m.unary, {t, k})»));", "b_.f(0)")
@@ -162,7 +162,7 @@ m("const ExprId product = «b_.mul(now(j), b_.load(band.mean, {l}))»;", "b_.f(0
 m("return «b_.mul(b_.load(band.coupling, s.at(row, {k, j})), b_.load(s.linear, s.at(before, {k})))»;", "b_.mul(b_.load(band.coupling, s.at(row, {j, k})), b_.load(s.linear, s.at(before, {k})))")
 m("const ExprId added = covariance ? b_.add(«covariance(std::size_t(band.lag - 1), j, l)», product) : product;", "b_.f(0)",
   "annealing_one_sweep|oracles|posterior_gaussian_chains|posterior_unseen|posterior_evidence|posterior_random_models")
-m("b_.store(at_.chains.at(b).entropy, entropy_address(b, sequence), b_.mul(«updates_.owned_multiplicity(whole, sequence)», value));", "b_.f(1)",
+m("b_.store(layout_.chains.at(b).entropy, entropy_address(b, sequence), b_.mul(«updates_.owned_multiplicity(whole, sequence)», value));", "b_.f(1)",
   "posterior_unseen|posterior_random_models|posterior_evidence|posterior_copies")
 
 HEATED = "annealing_one_sweep|annealing_built_steps"
@@ -196,7 +196,7 @@ m("b_.store(n.buffers.at(row.stat), at, b_.add(b_.mul(rho, now), b_.mul(«b_.sub
 
 m = area("automatic schedules", "annealing_ends|annealing_mixture")
 m("fraction = «(elbo_.discrete_entropy - cold) / (hot - cold)»;", "elbo_.discrete_entropy / hot")
-m("for (const double share : {o_.hasty ? 1.0 : «0.7», o_.hasty ? 0.7 : 1.0}) {", "0.8")
+m("for (const double share : {o_.stop_early ? 1.0 : «0.7», o_.stop_early ? 0.7 : 1.0}) {", "0.8")
 m("const double t = from + «(1 - from) * static_cast<double>(k)» / static_cast<double>(sweeps);", "(1 - from) * static_cast<double>(k + 1)")
 m("else «converge(kFinishing)»;", "if (!SWITCH) converge(kFinishing)")
 m("const double target = best_elbo_ + «margin()»;", "-1.0")
@@ -219,7 +219,7 @@ m("objective += (r[m] > 0 ? «-r[m] * std::log(r[m] * levels)» : 0) - r[m] * lo
 m("added += copies * ((r[j] > 0 ? -r[j] * std::log(r[j] * levels) : 0) - «r[j] * log_c[k][j]»);", "0.0")
 m("energy = copies > 0 ? «energies[i] / (b[i] * copies)» : 0;", "energies[i]")
 m("«e.set({});» return finish(e, o, out, on_sweep);", "if (!SWITCH) e.set({});", equivalent="every sweep sets the weights before it begins, and a run puts them back when it ends")
-m("std::pow(s.hottest, static_cast<double>(m) / «static_cast<double>(s.levels - 1)»));", "static_cast<double>(s.levels)")
+m("std::pow(s.max_temperature, static_cast<double>(m) / «static_cast<double>(s.levels - 1)»));", "static_cast<double>(s.levels)")
 m("double temperature = o.grid ? «1 / mean_inverse(r, o.grid->temperatures)» : o.annealing.temperature(t);", "mean_inverse(r, o.grid->temperatures)")
 m("if (o.grid && out.iterations % «o.grid->every» == 0) {", "(o.grid->every + 1)")
 m("return all_copies() / «std::inner_product(b.begin(), b.end(), grid_.copies.begin(), 0.0)»;", "(1.0 + std::accumulate(b.begin(), b.end(), 0.0))")
@@ -251,7 +251,7 @@ m("double out = «inverse_temperature * log_factorial[count]» - tilt * n;", "lo
 m("out[j] *= («j == 0 || j == n ? 1.0 : 2.0») / static_cast<double>(n);", "2.0", "over_temperatures_test")
 m("const double now = c[j] + «2 * x * next» - after;", "x * next", "over_temperatures_test")
 m("(z - 0.5) * log_ratio + b * (values(log_z_) + log_ratio) - «b» + stirling_tail(z + b) - values(tail_);", "0.5 * b", "math_test")
-m("return stored(log_gammas.exp() * values(product_) / «skipped(values(x_) + b, values(x_))»);", "skipped(values(x_), values(x_))", "math_test")
+m("return stored(log_gammas.exp() * values(product_) / «recurrence_product(values(x_) + b, values(x_))»);", "recurrence_product(values(x_), values(x_))", "math_test")
 
 m = area("stochastic steps", "annealing_stochastic_steps|annealing_built_steps")
 m("return o.rho > 0 ? o.rho : std::min(1.0, std::pow(o.tau0 + «static_cast<double>(t)», -o.kappa));", "static_cast<double>(t + 1)")
@@ -322,7 +322,7 @@ m = area("held-out scores", "posterior_score")
 m("const double one = v.support == math::Support::spin ? «0.5 * (1 + x)» : x;", "0.5 * x")
 m("if (const auto* o = std::get_if<Observation>(&f)) return «o->copies» * log_sum_of(*o);", "1.0")
 m("const double weight = rule.by == Summation::belief ? «std::log(rule.belief[u.position * n + k])» : 0;", "-0.5")
-m("kept_.givens[p->times->index()].values[e.position] -= «out[k]»;", "0.0")
+m("training_data_.givens[p->times->index()].values[e.position] -= «out[k]»;", "0.0")
 m("static_cast<std::size_t>(std::floor(«fraction_» * static_cast<double>(copies.size()) + 1e-9));", "0.5 * fraction_")
 m("return «top + std::log(sum)»;", "std::log(sum)")
 m("out->observations += «o.copies»;", "1.0")
@@ -339,22 +339,22 @@ m("distance = c == 0 ? to : «distance.cwiseMin(to).eval()»;", "to")
 
 # Of the sampler alone: `lehr simulate` and `lehr fit` with other methods do the same with them.
 m = area("draws from conditionals", "posterior_joint|posterior_calibration")
-m('f.draw = {noise("z", 0, Noise::normal), drawn_value(0, mean + symbol("z") * «sqrt(reciprocal(precision))»)};',
+m('f.draw = {noise("z", 0, Noise::normal), draw_result(0, mean + symbol("z") * «sqrt(reciprocal(precision))»)};',
   "reciprocal(precision)")
-m('f.draw = {noise("g", 0, Noise::log_gamma, «shape»), drawn_value(0, exp(symbol("g")) / rate)};', "shape + 0.5")
+m('f.draw = {noise("g", 0, Noise::log_gamma, «shape»), draw_result(0, exp(symbol("g")) / rate)};', "shape + 0.5")
 m('f.drawn_statistics = {{Stat::log, symbol("g") - «log(rate)»}};', "0.5 * log(rate)")
-m('drawn_value(0, «scale * exp(-symbol("g"))»)};', 'exp(-symbol("g")) / scale')
+m('draw_result(0, «scale * exp(-symbol("g"))»)};', 'exp(-symbol("g")) / scale')
 m('noise("g_b", 0, Noise::log_gamma, «b»),', "b + 1.0")
 m("{Stat::log1m, -softplus(«odds»)}};", "-odds")
-m('drawn_value(1, mean_j + sum(kA, «inverse_root("precision", kA, kFirst)» * symbol("z", kA)))};',
+m('draw_result(1, mean_j + sum(kA, «inverse_root("precision", kA, kFirst)» * symbol("z", kA)))};',
   'inverse_root("precision", kFirst, kA)')
 m('return {noise("g", 1, Noise::log_gamma, 0.5 * (df - «index_value(kFirst)»)), noise("z", 2, Noise::normal),',
   "0.0 * index_value(kFirst)")
-m('f.draw = {noise("g", 1, Noise::log_gamma, «c_j»), step_of_draw("top"', "c_j + 0.5")
-m('drawn_value(0, mean + symbol("z") * sqrt(reciprocal(«k * symbol("value")»)), true)};', 'symbol("value")')
+m('f.draw = {noise("g", 1, Noise::log_gamma, «c_j»), draw_step("top"', "c_j + 0.5")
+m('draw_result(0, mean + symbol("z") * sqrt(reciprocal(«k * symbol("value")»)), true)};', 'symbol("value")')
 m('mean(kFirst) + «sqrt(reciprocal(k))» * sum(kA, inverse_root("value", kA, kFirst)', "reciprocal(k)")
-m('f.draw = {noise("u", 0, Noise::uniform), drawn_value(0, step(«p» - symbol("u")))};', "square(p)")
-m('drawn_value(0, 2.0 * step(«0.5 * (1.0 + mean)» - symbol("u")) - 1.0)};', "0.5 + 0.25 * mean")
+m('f.draw = {noise("u", 0, Noise::uniform), draw_result(0, step(«p» - symbol("u")))};', "square(p)")
+m('draw_result(0, 2.0 * step(«0.5 * (1.0 + mean)» - symbol("u")) - 1.0)};', "0.5 + 0.25 * mean")
 m("b_.store(m.message, now, b_.mul(b_.load(m.filtered, joined({t}, now)), «b_.load(m.backward, now)»));", "b_.f(1)")
 m("b_.accumulate(sum, b_.mul(«probability(m, t, k)», term(before, k)));", "b_.f(1)")
 m("return «b_.mul(b_.load(band.gain, s.at(later, {j, k})), b_.load(band.mean, {k}))»;", "b_.f(0)")
@@ -387,7 +387,7 @@ m("const double log_choose = -std::log(n + 1) - «log_beta(n - x + 1, x + 1)»;"
 m("const double step = std::min(«0.2», 0.65 / std::sqrt(shape));", "3.0")
 m("s.inverse = {shape > 1 ? rate / («shape - 1») : kInfinite};", "shape")
 m("s.inverse_shape = «0.5 * (df - d + 1)»;", "0.5 * (df - d)")
-m("out = out * v + «before» * *apart;", "a.coefficient * b.coefficient")
+m("out = out * v + «before» * *cov;", "a.coefficient * b.coefficient")
 m("place = place && «at[k] < n» ? std::optional(*place * n + at[k]) : std::nullopt;", "at[k] <= n")
 m("out.noise = std::move(out.noise) + *apart * Polynomial{«rest_a * rest_b»};", "rest_a * rest_a")
 m = area("trust", "posterior_diagnose|posterior_far_from_zero")
@@ -397,14 +397,14 @@ m("return difference / («2 * t»);", "t")
 m("if (!d.point) density += «log_q(d, e, f, x)»;", "0.0")
 m("out.p += x > a.observed ? 1 : x == a.observed ? «0.5» : 0;", "1.0")
 m("sum[k] += «x.sign * part[part.size() == 1 ? 0 : k]»;", "0.0")
-m("add_reference(out.data.observed[k].values, out.references[k], «-1»);", "1")
-m("if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr) add_reference(out.back().values, *from, «1»);",
+m("add_centring_offset(out.data.observed[k].values, out.references[k], «-1»);", "1")
+m("if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr) add_centring_offset(out.back().values, *from, «1»);",
   "0")
 m = area("moves of components", "annealing_components")
 m("if («value > elbo_ + margin()») return true;", "value > elbo_ - 1e4")
 m("if («c.ordered») {", "false")
-m("told_apart_ = told_apart_ || «is_plate(a_[b].plate)»;", "false")
-m("if (masses_[k] < «kEmpty» && k != split) return Room{k};", "1e9")
+m("distinguished_ = distinguished_ || «is_plate(a_[b].plate)»;", "false")
+m("if (masses_[k] < «kEmpty» && k != split) return SplitTarget{k};", "1e9")
 m = area("joint variables", "posterior_joint_blocks|posterior_spike_and_slab")
 m("natural_symbol(Stat::indicator, kFirst) + «0.5 * precision(kFirst) * square(mean(kFirst))» - 0.5 * log(precision(kFirst))",
   "precision(kFirst) * square(mean(kFirst))")
@@ -428,9 +428,9 @@ m("if (x != forward_.state(chains_[c], value_of(c, j))) out.single[t * k + j] = 
 m("free = free && «(it == taken_.end() || *it != e)»;", "true")
 m("std::log(2 * std::numbers::pi) + «log_determinant» + off.dot(", "0.5 * log_determinant")
 m = area("predictions from joint factors", "posterior_predictive")
-m("bool is_lost(Element e) { return «is_informed(e) && !find(e)»; }", "false")
+m("bool lacks_marginal(Element e) { return «is_d_connected(e) && !find(e)»; }", "false")
 m("return covariance_[x / extent_][«x % extent_ * extent_ + y % extent_»];", "x % extent_ * extent_ + x % extent_")
-m("return {b.index(), «whole && is_informed(e)» ? kWhole : e.position};", "false")
+m("return {b.index(), «whole && is_d_connected(e)» ? kWhole : e.position};", "false")
 
 m = area("incremental passes", "parts_test")
 m("total_[k] += «x - old[k]»;", "x")
@@ -468,7 +468,7 @@ m("return {e.position / «(forward_.elements(e.variable) / n)»};", "(n + 1)")
 
 m = area("what zeros, gaps and limits say", "posterior_tables")
 m("d.terms[k].coef = a.multiply(d.terms[k].coef, «a.apply(Function::step, above)»);", "a.number(1)")
-m("never.coef = a.multiply({a.number(«-1 / kNoMass»), never.coef, zero});", "0.0")
+m("never.coef = a.multiply({a.number(«-1 / kZeroConcentration»), never.coef, zero});", "0.0")
 m("if (ref && ref->variable == v && «has_gaps(s.variable)») return s.variable;", "false", "posterior_missing_rows")
 m("return add(std::move(out), scale(a_, a_.number(«-1»), std::move(values)));", "0", "posterior_missing_rows")
 m("return select(r->condition, «binary(op, left, r->if_true)», binary(op, left, r->if_false));", "binary(op, right, right)", "posterior_missing_rows|loops")
@@ -477,7 +477,7 @@ m("return std::pair(«std::min(x, 0.0) - small», std::min(-x, 0.0) - small);", 
 m("put(b_.select(b_.equal(times, b_.f(0)), b_.f(0), «b_.mul(coef(log, env), times)»));", "coef(log, env)", "posterior_links_used")
 
 m = area("starts after others", "native_shares")
-m("if («globals») forget_bounds();", "false")
+m("if («globals») reset_tangents();", "false")
 m("const std::int64_t f = «step.seed < 0 ? step.sum : step.seed»;", "step.seed")
 m("} else if (const auto category = «seeded_by(b)») {", "std::optional<BlockId>()", "posterior_starts")
 m("if («!step.steps») continue;", "true", "posterior_starts")
@@ -506,33 +506,33 @@ m("return !options.rows && «!machine::reads_statistics_first(e.model())»;", "t
 
 m = area("numbers of elements and copies", "posterior_tables")
 m("v -= «from»;", "0.0")
-m("if (const auto plate = plate_of(left)) «count_from(*plate, right, sides[1])»;", "void()")
+m("if (const auto plate = plate_of(left)) «add_first_number(*plate, right, sides[1])»;", "void()")
 m("x += «static_cast<double>(m[m[*values].set].from)»;", "0.0")
 m("if («u < shares[k]») return k;", "true", "posterior_gibbs")
 m("b_.let(b_.fresh(\"copies\"), «b_.max(copies, b_.f(1))»);", "copies", "posterior_gibbs")
 m("if (!«has_data(model()[s.variable])») continue;", "model()[s.variable].observed", "posterior_score")
 
 m = area("sweeps without an ELBO", "cli_elbo_every")
-m("at_the_end && «is_formed_first(s, home)» && begins_with_sources(m, s, home)", "true")
-m("at_the_end && is_formed_first(s, home) && «begins_with_sources(m, s, home)»", "true")
+m("at_the_end && «is_updated_before_read(s, home)» && begins_with_sources(m, s, home)", "true")
+m("at_the_end && is_updated_before_read(s, home) && «begins_with_sources(m, s, home)»", "true")
 
 m = area("lines of tables", "posterior_tables")
-m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, known_names(b, plate))»;", "by_appearance(b, plate, lines)")
+m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, known_names(b, plate))»;", "elements_from_rows(b, plate, lines)")
 m("out.insert(out.end(), begin, «begin + static_cast<std::ptrdiff_t>(width)»);\n  }\n  a.values = std::move(out);\n  a.shape[0] = std::ssize(places.row);", "begin")
 m("to_end(m.statements, «statement.index()»);", "m.statements.size() - 1", "posterior_predicted_models")
 
-m = area("spare turns", "native_spare_turns")
+m = area("spare turns", "native_padded_trips")
 m("if («rows->zeros») value = builder.CreateSelect", "false")
 m("return «b.meant == extent_» && row >= end_;", "b.meant > 0")
 m("return value && «value->zero»;", "true")
 m("if (own_.contains(id)) return «row == extent_» && row_stride", "true")
 m("own_.erase(«id»);", "BufferId()")
-m("return Spare{true, «finite && (a->zero || b->zero)», finite};", "a->zero || b->zero")
+m("return PastEnd{true, «finite && (a->zero || b->zero)», finite};", "a->zero || b->zero")
 
 m = area("exponentials from parameters", "posterior_item_vectors")
-m("if (!can_be_direct(s) || «!reads_alone(s)») continue;", "false")
+m("if (!can_be_direct(s) || «!is_sole_reader(s)») continue;", "false")
 m("b_.logical_and(«plain», b_.less_equal(least, b_.get(total)))", "b_.boolean(true)", "annealing_one_sweep")
-m("if («s.direct.valid()» && u.kind == StreamUse::Kind::vector) {", "false")
+m("if («s.direct.valid()» && u.kind == FusedUse::Kind::vector) {", "false")
 m("if (direct != w.streams.end() && «!final») {", "true")
 m("if («s.direct.valid()») if_direct(s, item, add, of_expectations);", "false")
 
@@ -551,10 +551,10 @@ m("terms_.emit(p.data, p.of_data, «p.solved.conditions», env, innermost, add, 
 
 m = area("two loops, blocks and halves", "passes")
 m("if (!is_comment && !«(*this)(s)») {", "true")
-m("const bool calls_apart = written_out() && «has_loop(b)»;", "false")
+m("const bool calls_apart = unrolled() && «has_loop(b)»;", "false")
 m("own = own && («x != b» || is_scalar(p_, place.back(), loop.index));", "true")
-m("if («mentioned.there.contains(b)») turn_over(b, mentioned, false, m, out);", "false")
-m("for (const BufferId b : «mentioned.stored») turn_over(b, mentioned, true, m, out);", "FewIds<BufferId>()")
+m("if («mentioned.there.contains(b)») transpose_rows(b, mentioned, false, m, out);", "false")
+m("for (const BufferId b : «mentioned.stored») transpose_rows(b, mentioned, true, m, out);", "SmallIdSet<BufferId>()")
 m("for (from_ = «0»; from_ < how_.turns; from_ = to_)", "how_.together")
 m("return std::ranges::all_of(x.stores, is_own) && «std::ranges::all_of(x.assigns, is_inside)»;", "true")
 m("return across ? std::pair(first, «turn + r») : std::pair(first + r, turn);", "r", "native_lowering")
@@ -571,7 +571,7 @@ m("const ExprId some = b_.less(b_.f(0), «count_from(s, t.begins[k], t.items[k],
 m("return b_.select(«b_.less_equal(begin, e)», updates_.owned_multiplicity(var, {item, e}), b_.f(0));", "b_.boolean(true)")
 m('b_.let(b_.fresh("begin"), «b_.select(b_.less(b_.add(first, b_.i(u)), end), from, n)»)', "from")
 m("one.item_shift = «b_.load(r.shift, {u})»;", "b_.f(0)")
-m("const ExprId shift = b_.add(«b_.load(r.shift, {u})», b_.load(at_.exp_shift.at(table), {e}));", "b_.f(0)")
+m("const ExprId shift = b_.add(«b_.load(r.shift, {u})», b_.load(layout_.exp_shift.at(table), {e}));", "b_.f(0)")
 m("const ExprId last = b_.logical_or(«b_.equal(b_.load(settled, {u}), b_.f(1))»,", "b_.boolean(false)")
 m("b_.if_then(«b_.equal(b_.load(left, {u}), b_.f(0))», [&] {", "b_.boolean(true)")
 m("const ExprId is_low = b_.less(b_.load(r.total, {b_.i(u), lane}), «b_.f(kUnderflow)»);", "b_.f(0)")
@@ -586,8 +586,8 @@ m("readers[k] == («here.contains(b) ? 1 : 0»)", "readers[k]")
 m("if («leaves_rows(b, d.loops)») return false;", "false")
 m('b_.let(b_.fresh("logdet"), «b_.neg(f.inverses.at(entry->matrix).logdet)»)', "f.inverses.at(entry->matrix).logdet", "oracles|posterior_evidence")
 m("if («same == x») f.hoisted[&*same] = value;", "true", "oracles|posterior_evidence")
-m("return «!terms_.goes_over_those_before(*use.first.term, use.second)»;", "true", "test_golden")
-m("|| «!ahead_.insert({data, *turns.begin()}).second») continue;", "false", "native_lowering")
+m("return «!terms_.is_half_of_pairs(*use.first.term, use.second)»;", "true", "test_golden")
+m("|| «!prefetched_.insert({data, *turns.begin()}).second») continue;", "false", "native_lowering")
 m("const double moved = «(y - x).abs().sum()»;", "(y - x).abs().head(count - count / 4).sum()", "annealing_stops")
 
 m = area("items in lanes", "passes")
@@ -609,13 +609,13 @@ m = area("turns of phases that are lanes", "passes")
 m("for (const ScalarId s : numbers) out.emplace_back().node = Fill{copies(s), «f(0)»};", "f(1)")
 m("if (loop == loops.end() || «literal(p_, (*loop)->end) != p_[p_[b].axes[k]].constant») return false;", "false")
 m("places.elsewhere || places.rows == 0 || «places.rows < places.columns»", "false")
-m("const Names names{{{loop.index, «out.index»}}, {}};", "loop.index")
+m("const Substitutions names{{{loop.index, «out.index»}}, {}};", "loop.index")
 m("[&](const std::vector<ExprId>&, ExprId other) { value = «b_.sub(value, other)»; }", "b_.add(value, other)", "oracles|posterior_evidence|math_test")
 m("for (const std::string& part : earlier_) out.seen += «part»;", "part.substr(8)", "test_runtime_output")
 
 m = area("numbers that are known", "loops|math_test")
 m("if (const auto each = number(s.body)) return b_.mul(b_.f(*each), «b_.to_f64(b_.sub(end, begin))»);", "b_.f(2)")
-m("f.known_entropy = f.log_normaliser - sum(kA, «(c_a - 1.0)» * expected_symbol(Stat::log_comp, kA));", "c_a")
+m("f.entropy_from_statistics = f.log_normaliser - sum(kA, «(c_a - 1.0)» * expected_symbol(Stat::log_comp, kA));", "c_a")
 
 m = area("parallel regions", "passes|native_shares|passes_every_model")
 m("if («conflict(x, before_)») return false; for (std::size_t k = drafts_.size()", "false")
@@ -630,7 +630,7 @@ m("return !assign || «assign->scalar != to»;", "true")
 m("good = get && «get->scalar == std::get<For>(s.node).index»;", "true")
 m("if («!elsewhere») { p_.buffers[b.index()].role = Role::table;", "true")
 m("if (n || m) return n && m && «n->value == m->value»;", "true")
-m("(«stored» ? out.stores : out.loads).insert(b); }, [&](ScalarId x, Mention how)", "false")
+m("(«stored» ? out.stores : out.loads).insert(b); }, [&](ScalarId x, ScalarUse how)", "false")
 m("any_of(branch->then_block, leaves) || «std::ranges::any_of(branch->else_block, leaves)»);", "false")
 
 m = area("what is the same in every iteration", "passes|passes_every_model")
@@ -673,7 +673,7 @@ m("digest({generator_digest(), machine, chosen_processor(), «set_thresholds()»
 m("all.append(«std::to_string(part.size())»).append(\":\").append(part);", "std::string()")
 m("return about.st_uid == ::geteuid() && «(about.st_mode & (S_IWGRP | S_IWOTH)) == 0»;", "true")
 m("if (!object || «digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest)»)", "false")
-m("if (!is_there || «!is_own(name)» || !S_ISREG(about.st_mode)", "false",
+m("if (!is_there || «!is_entry_name(name)» || !S_ISREG(about.st_mode)", "false",
   equivalent="the folder has entries alone: another is not used")
 m("«std::ranges::sort(files, {}, &File::used);»", "if (!SWITCH) std::ranges::sort(files, {}, &File::used);")
 m("if (key.empty() || «object.size() > most_») return;", "false")
@@ -701,7 +701,7 @@ m("if (!whole || «checksum(body) != crc») return wrong", "false")
 m("«std::ranges::for_each(runs_, check_run);»", "if (!SWITCH) std::ranges::for_each(runs_, check_run);")
 m("if (before != was.end() && «before->second == now») continue;", "true")
 m("«has->log_joint = std::move(had->log_joint);»", "if (!SWITCH) has->log_joint = std::move(had->log_joint);")
-m("std::ranges::copy(*from++, reals(b).begin()); «forget_parts();»", "if (!SWITCH) forget_parts();")
+m("std::ranges::copy(*from++, reals(b).begin()); «invalidate_parts();»", "if (!SWITCH) invalidate_parts();")
 
 # Defects that the program once had, put back for old_defects.py: (number, mutation). Several places may share a number.
 OLD_DEFECTS = []

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "compiler/passes/narrow.h"
-#include "compiler/passes/pad.h"
+#include "compiler/passes/pad_rows.h"
 #include "tests/native/harness.h"
 
 using namespace lehr;
@@ -69,7 +69,7 @@ class ProgramMaker {
     test::run_both(b_.program(), memory, sizes, integers, reals, 1e-9);
     run_padded(memory, sizes, integers, reals);
     if (pick(4) != 0) return;
-    b_.mark_single(0);
+    b_.allow_f32(0);
     test::run_both(loops::narrow(b_.program()), memory, sizes, integers, reals, 1e-4);
   }
 

@@ -443,7 +443,7 @@ TEST_CASE("functions in 32 bits take the tiniest numbers for zero, and leave the
     return memory.reals(y)[0];
   };
   CHECK(run() == 0x1p-127);
-  b.mark_single(f);
+  b.allow_f32(f);
   CHECK(run() == 0);
   volatile float tiny = 0x1p-126F;
   tiny = tiny * 0.5F;
@@ -481,7 +481,7 @@ TEST_CASE("Rows that end in half a vector, or a quarter, go without a mask") {
 }
 
 TEST_CASE("Rows of items that go together are fetched a step ahead, once") {
-  const auto prefetches = [](std::int64_t together, bool side_by_side) {
+  const auto prefetches = [](std::int64_t together, bool vectorised) {
     Builder b;
     const auto n = b.runtime_size("N"), k = b.runtime_size("K"), f = b.constant_size("F", 3);
     const auto x = b.buffer("x", Role::data, {n, k}), sums = b.buffer("sums", Role::statistic, {k, f});
@@ -502,7 +502,7 @@ TEST_CASE("Rows of items that go together are fetched a step ahead, once") {
     loops::Program p = b.program();
     auto& items = std::get<loops::For>(p.functions[0].body[0].node);
     items.step = together;
-    items.side_by_side = side_by_side;
+    items.vectorised = vectorised;
     const std::int64_t rows = 2 * together, columns = 5;
     Memory memory({static_cast<std::size_t>(rows * columns), static_cast<std::size_t>(columns * 3)});
     for (std::int64_t i = 0; i < rows * columns; ++i)

@@ -50,7 +50,7 @@ TEST_CASE("keys tell apart what the environment has code made for") {
     const char* const before = std::getenv(name);
     const std::string as_it_was = before ? before : "";
     std::set<std::string> keys;
-    for (const char* value : {"x86-64-v2", "jam.long=1"}) {
+    for (const char* value : {"x86-64-v2", "jam_data_loops.long=1"}) {
       ::setenv(name, value, 1);
       keys.insert(cache.key({"a"}));
     }

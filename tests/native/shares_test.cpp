@@ -21,7 +21,7 @@ namespace {
 using namespace lehr;
 
 /// Chunk sizes: as many chunks as there are items or iterations, or a single one.
-constexpr ShareSize kSmall{1, 0, 1}, kOne{1e300, 0, 1e300};
+constexpr ChunkSize kSmall{1, 0, 1}, kOne{1e300, 0, 1e300};
 
 using Numbers = std::vector<std::vector<double>>;
 
@@ -107,15 +107,15 @@ void check(Instance& instance, const std::function<double(const Engine&)>& metho
 }
 
 /// The messages between threads that simulate processes, by sender and receiver.
-struct Room {
+struct Mailboxes {
   std::mutex mutex;
   std::condition_variable more;
-  std::map<std::pair<std::size_t, std::size_t>, std::deque<std::vector<double>>> letters;
+  std::map<std::pair<std::size_t, std::size_t>, std::deque<std::vector<double>>> messages;
 };
 
-class InRoom : public Group {
+class SimulatedProcess : public Group {
  public:
-  InRoom(Room& room, std::size_t rank, std::size_t size) : room_(room), rank_(rank), size_(size) {}
+  SimulatedProcess(Mailboxes& room, std::size_t rank, std::size_t size) : room_(room), rank_(rank), size_(size) {}
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
   std::size_t neighbours() const override { return size_; }
@@ -125,15 +125,15 @@ class InRoom : public Group {
  private:
   void do_send(std::span<const double> numbers, std::size_t to) override {
     const std::scoped_lock lock(room_.mutex);
-    room_.letters[{rank_, to}].emplace_back(numbers.begin(), numbers.end());
+    room_.messages[{rank_, to}].emplace_back(numbers.begin(), numbers.end());
     room_.more.notify_all();
   }
   void do_receive(std::span<double> numbers, std::size_t from) override {
     std::unique_lock lock(room_.mutex);
-    std::deque<std::vector<double>>& letters = room_.letters[{from, rank_}];
-    room_.more.wait(lock, [&] { return !letters.empty(); });
-    std::ranges::copy(letters.front(), numbers.begin());
-    letters.pop_front();
+    std::deque<std::vector<double>>& messages = room_.messages[{from, rank_}];
+    room_.more.wait(lock, [&] { return !messages.empty(); });
+    std::ranges::copy(messages.front(), numbers.begin());
+    messages.pop_front();
   }
   void do_broadcast(std::span<double> numbers, std::size_t from) override {
     for (std::size_t to = 0; rank_ == from && to < size_; ++to)
@@ -141,20 +141,20 @@ class InRoom : public Group {
     if (rank_ != from) do_receive(numbers, from);
   }
 
-  Room& room_;
+  Mailboxes& room_;
   std::size_t rank_, size_;
 };
 
 /// Runs the method in one simulated process for each instance. Returns the final state of each, with all factors
 /// gathered.
-std::vector<Numbers> in_processes(const std::vector<std::unique_ptr<Instance>>& instances, const ShareSize& least,
+std::vector<Numbers> in_processes(const std::vector<std::unique_ptr<Instance>>& instances, const ChunkSize& least,
                                   const std::function<double(const Engine&)>& method) {
-  Room room;
+  Mailboxes room;
   std::vector<Numbers> out(instances.size());
   std::vector<std::thread> threads;
   for (std::size_t k = 0; k < instances.size(); ++k) {
     threads.emplace_back([&, k] {
-      InRoom group(room, k, instances.size());
+      SimulatedProcess group(room, k, instances.size());
       Engine& e = instances[k]->engine();
       e.work_with(1, least, &group);
       out[k] = after(*instances[k], [&](const Engine& engine) {
@@ -179,13 +179,13 @@ TEST_CASE("every model that can be shared out: any number of processes gives the
       std::vector<std::unique_ptr<Instance>> all;
       for (int k = 0; k < 4; ++k) {
         all.push_back(std::make_unique<Instance>(p->front, p->data, loops::LowerOptions{}, Backend::native));
-        if (!all[0]->engine().can_share_out()) break;
+        if (!all[0]->engine().can_distribute()) break;
       }
       if (all.size() == 1) continue;
       const Engine& e = all[0]->engine();
       const StepRow& stage = *machine::batch_stage(e.model());
-      const ShareSize half{static_cast<double>(e.items() * stage.operations) / 2, 0};
-      const auto check_all = [&](const ShareSize& least, double (*method)(const Engine&)) {
+      const ChunkSize half{static_cast<double>(e.items() * stage.operations) / 2, 0};
+      const auto check_all = [&](const ChunkSize& least, double (*method)(const Engine&)) {
         all[0]->engine().work_with(1, least);
         const Numbers alone = after(*all[0], method);
         for (const Numbers& one : in_processes(all, least, method))
@@ -225,7 +225,7 @@ TEST_CASE("draws do not depend on the number of threads") {
       GENERATE("lda", "gmm_normal_wishart", "hmm_gaussian", "logistic_regression", "crossed_random_effects");
   INFO(name);
   auto p = test::prepare("models/" + name + ".lehr");
-  Result<Analysed> drawn = with_draws(p->front);
+  Result<Analysed> drawn = with_sample_factors(p->front);
   REQUIRE(drawn);
   Instance instance(*drawn, p->data, {.save_locals = true}, Backend::native);
   check(instance, few_draws);

@@ -130,7 +130,7 @@ TEST_CASE("every model: parallel regions touch what is theirs, of fits, of tempe
       check(p->front, p->data, {.new_items = true});
       check(p->front, p->data, {.save_locals = true, .single = true});
       if (const Result<Analysed> tempered = with_item_temperatures(p->front)) check(*tempered, p->data);
-      if (const Result<Analysed> drawn = with_draws(p->front)) check(*drawn, p->data);
+      if (const Result<Analysed> drawn = with_sample_factors(p->front)) check(*drawn, p->data);
     }
   }
 }

@@ -1,5 +1,5 @@
-// The pass `dead` (dead code elimination): scratch and scalars that nothing reads are not computed, unless a
-// computation can fail or its result is visible outside.
+// The pass `eliminate-dead-code` (dead code elimination): scratch and scalars that nothing reads are not computed,
+// unless a computation can fail or its result is visible outside.
 #include "compiler/passes/liveness.h"
 
 #include "compiler/loops/builder.h"
@@ -51,7 +51,7 @@ const test::Buffers kNumbers = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, {5, 5, 5}};
 TEST_CASE("scratch and scalars that nothing but each other reads are not formed") {
   Squares s;
   s.squares();
-  const loops::Program before = s.b.take(), after = loops::leave_out_unread(before);
+  const loops::Program before = s.b.take(), after = loops::eliminate_dead_code(before);
   CHECK(has(before, "spare[j] ="));
   for (const char* gone : {"spare[j]", "unread", "roots", "sqrt"})
     CHECK_FALSE(has(after, std::string(gone) + (gone == std::string("spare[j]") ? " =" : "")));
@@ -68,7 +68,7 @@ TEST_CASE("scratch that another function reads is formed") {
   s.squares();
   s.b.function("sum",
                [&] { s.b.for_each("m", s.n, [&](ExprId m) { s.b.add_to(s.out, {m}, s.b.load(s.spare, {m})); }); });
-  const loops::Program after = loops::leave_out_unread(s.b.take());
+  const loops::Program after = loops::eliminate_dead_code(s.b.take());
   CHECK(has(after, "spare[j] = sqrt(work[j])"));
   CHECK_FALSE(has(after, "unread"));
 }
@@ -78,8 +78,8 @@ TEST_CASE("what callers read is formed") {
   s.squares();
   loops::Program p = s.b.take();
   p.functions[0].phases.push_back({0, ExprId(0), s.spare});
-  CHECK(has(loops::leave_out_unread(p), "spare[j] = sqrt(work[j])"));
+  CHECK(has(loops::eliminate_dead_code(p), "spare[j] = sqrt(work[j])"));
   p.functions[0].phases.clear();
   p.functions[0].kept.push_back({0, s.spare});
-  CHECK(has(loops::leave_out_unread(p), "spare[j] = sqrt(work[j])"));
+  CHECK(has(loops::eliminate_dead_code(p), "spare[j] = sqrt(work[j])"));
 }

@@ -33,7 +33,7 @@ struct Items {
       more = b.local_array("more", {k});
       b.for_range("n", p[0], p[1], of_item);
     });
-    if (single) b.mark_single(items);
+    if (single) b.allow_f32(items);
     return b.take();
   }
   void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k, body); }

@@ -1,10 +1,10 @@
-// The pass `short` on parallel regions: iterations over clusters become lanes. Also the interchange of loops that makes
-// rows the outermost axis. All numbers are small integers, so that sums are the same in every order.
+// The pass `vectorise-short-items` on parallel regions: iterations over clusters become lanes. Also the interchange of
+// loops that makes rows the outermost axis. All numbers are small integers, so that sums are the same in every order.
 #include <sstream>
 
 #include "compiler/loops/builder.h"
 #include "compiler/passes/outermost.h"
-#include "compiler/passes/short_loops.h"
+#include "compiler/passes/vectorise_short_items.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;
@@ -52,7 +52,7 @@ struct Clusters {
 
   /// Returns true if the pass puts iterations into lanes; all ranges must give the same results.
   bool in_lanes(const Program& before) {
-    const Program after = loops::take_short_items_together(before);
+    const Program after = loops::vectorise_short_items(before);
     for (const auto& range : {std::vector<std::int64_t>{0, kTurns}, {0, 8}, {3, 18}, {2, 5}, {7, 7}}) {
       test::Buffers numbers;
       for (const auto& [buffer, n] : {std::pair(mean, kWidth), {scale, kWidth * kWidth}, {square, kWidth * kWidth}}) {
@@ -117,7 +117,7 @@ TEST_CASE("phases: what is read before a row is stored is read where it was") {
     });
   }});
   CHECK(x.in_lanes(p));
-  const std::string text = loops::print(loops::take_short_items_together(p));
+  const std::string text = loops::print(loops::vectorise_short_items(p));
   const std::string lanes = text.substr(text.find("else"));
   std::istringstream lines(lanes);
   bool kept = false;
@@ -157,7 +157,7 @@ TEST_CASE("phases: loops over the same turns are one") {
                       }); }};
   const Program p = x.phase(loops);
   CHECK(x.in_lanes(p));
-  CHECK(occurrences(loops::print(loops::take_short_items_together(p)), " by 8") == 1);
+  CHECK(occurrences(loops::print(loops::vectorise_short_items(p)), " by 8") == 1);
 }
 
 TEST_CASE("phases: a number that turns read, too few turns, and the rows of others stay as they are") {
@@ -199,7 +199,7 @@ TEST_CASE("outermost: rows that the innermost index tells apart") {
       b.function("f",
                  [&] { b.for_each("i", i, [&](ExprId x) { b.for_each("k", k, [&](ExprId y) { body(x, y); }); }); });
       const Program p = b.take();
-      std::optional<loops::Stmt> to = loops::with_rows_outermost(p, p.functions[0].body[0]);
+      std::optional<loops::Stmt> to = loops::interchanged(p, p.functions[0].body[0]);
       if (!to) return to;
       Program after = p;
       after.functions[0].body[0] = *to;

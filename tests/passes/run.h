@@ -31,9 +31,9 @@ inline std::int64_t extent_of(const loops::Size& s, const std::vector<std::int64
 
 /// Runs the parallel regions ("phases") of the first function, one iteration at a time from the last to the first.
 /// Scratch is filled with NaN before each iteration, sums with 0 once. Returns the first status that is not 0.
-inline std::int32_t run_phases(const loops::Program& p, Buffers& buffers, std::vector<lehr_buffer>& table,
-                               const std::vector<std::int64_t>& sizes) {
-  for (const loops::Phase& phase : p.functions[0].phases) {
+inline std::int32_t run_regions(const loops::Program& p, Buffers& buffers, std::vector<lehr_buffer>& table,
+                                const std::vector<std::int64_t>& sizes) {
+  for (const loops::ParallelRegion& phase : p.functions[0].phases) {
     const auto* extent = std::get_if<loops::Extent>(&p[phase.turns].node);
     std::int64_t turn = extent ? extent_of(p[extent->size], sizes) : std::get<loops::ConstI>(p[phase.turns].node).value;
     const auto own = [&](loops::BufferId b, double value) {
@@ -67,7 +67,7 @@ inline Ran run(const loops::Program& p, Buffers buffers, const std::vector<std::
   for (std::vector<double>& b : buffers)
     table.push_back(b.data());
   Ran out;
-  out.status = run_phases(p, buffers, table, sizes);
+  out.status = run_regions(p, buffers, table, sizes);
   if (out.status == 0) out.status = loops::interpret(p, 0, table.data(), sizes.data(), integers.data(), reals.data());
   out.buffers = std::move(buffers);
   return out;

@@ -25,57 +25,58 @@ using namespace lehr;
 namespace fs = std::filesystem;
 
 /// A threshold with the values to try: one below what small models have, some in between, and one above.
-struct Moved {
+struct ThresholdCase {
   const char* name;
   std::vector<double> values;
   std::string also = "";  // further thresholds NAME=VALUE, without which small data would not reach this one
 };
 
-constexpr const char* kInBlocks = "blocks.in_registers=16";  // small tables then count as larger than the registers
+constexpr const char* kInBlocks =
+    "block_registers.in_registers=16";  // small tables then count as larger than the registers
 
 /// Thresholds of the lowering to loops and of the passes.
-const std::vector<Moved> kOfLoops{
-    {"blocks.in_registers", {0, 1, 2, 4, 16, 1e6}},
-    {"blocks.in_lanes", {8, 32}, kInBlocks},
-    {"checks.long", {1, 2, 3, 1e9}},
-    {"jam.long", {1, 2, 3, 1e9}},
-    {"jam.longest", {0, 2, 3, 1e9}},
+const std::vector<ThresholdCase> kOfLoops{
+    {"block_registers.in_registers", {0, 1, 2, 4, 16, 1e6}},
+    {"block_registers.in_lanes", {8, 32}, kInBlocks},
+    {"sink_error_checks.long", {1, 2, 3, 1e9}},
+    {"jam_data_loops.long", {1, 2, 3, 1e9}},
+    {"jam_data_loops.longest", {0, 2, 3, 1e9}},
     {"lower_chain_categories.sums_at_once", {1, 2, 3, 1000}},
     {"lower_chain_categories.steps_at_once", {1, 2, 3, 1000}},
     {"lower_chain_categories.least_sum", {1e-3, 1}},
-    {"lower_kept.few_lanes", {1, 2, 1000}},
-    {"lower_kept.most_lanes", {1, 2, 1000}},
+    {"lower_cached_sums.few_lanes", {1, 2, 1000}},
+    {"lower_cached_sums.most_lanes", {1, 2, 1000}},
     {"lower_layout.stack_entries", {0, 4, 20, 1e6}},
-    {"lower_parts.most_parts", {1, 2, 1e6}},
+    {"outlining.most_parts", {1, 2, 1e6}},
     {"lower_program.sums_apart", {0, 1, 2, 1e6}},
     {"lower_program.sums_together", {1, 2, 1e6}, "lower_program.sums_apart=0"},
-    {"lower_stream_vector.least_mean", {0, 1e6}},
-    {"lower_sums_ahead.fewest_parts", {1, 2, 1e6}},
-    {"lower_sums_ahead.most_elements", {0, 1, 4, 1e6}},
+    {"lower_fused_vector.least_mean", {0, 1e6}},
+    {"lower_hoisted_sums.fewest_parts", {1, 2, 1e6}},
+    {"lower_hoisted_sums.most_elements", {0, 1, 4, 1e6}},
     {"lower_terms.worth_a_branch", {0, 1, 1e6}},
     {"lower_update.most_scattered", {0, 1, 4, 1e6}},
     {"outermost.many_turns", {1, 2, 3, 1e9}},
     {"outermost.widest_row", {0, 1, 2, 1e9}},
-    {"recompute.in_memory", {0, 1, 3, 1e9}},
-    {"recompute.most_loads", {0, 1, 100}},
+    {"rematerialise.in_memory", {0, 1, 3, 1e9}},
+    {"rematerialise.most_loads", {0, 1, 100}},
     {"regroup.large_model", {0, 1, 10, 1e9}},
-    {"settled.most_keys", {0, 1, 3, 1e9}},
-    {"settled.worth_it", {0, 1, 1e9}},
-    {"shares.few_turns", {0, 1, 2, 3, 1e9}},
-    {"short_loops.gain", {0, 1e9}},
-    {"short_loops.long", {0, 2, 1e9}},
-    {"side_by_side.widest", {0, 1, 3, 1e9}},
-    {"sorted.window", {8, 16, 1024}},
-    {"steps.deep", {1, 2, 100}},
-    {"turn_loops.fewest_lanes", {1, 4, 1000}, kInBlocks},
-    {"turn_statements.widest_sum", {0, 1, 3, 1e9}},
-    {"turns.on_stack", {0, 10, 100, 1e9}},
-    {"waiting.longest", {0, 1, 3, 1e9}, kInBlocks},
-    {"within.most_numbers", {0, 1, 3, 1e9}},
+    {"skip_at_fixed_point.most_keys", {0, 1, 3, 1e9}},
+    {"skip_at_fixed_point.worth_it", {0, 1, 1e9}},
+    {"outline_parallel_loops.few_turns", {0, 1, 2, 3, 1e9}},
+    {"vectorise_short_items.gain", {0, 1e9}},
+    {"vectorise_short_items.long", {0, 2, 1e9}},
+    {"vectorised.widest", {0, 1, 3, 1e9}},
+    {"bucket_by_length.window", {8, 16, 1024}},
+    {"jam_steps.deep", {1, 2, 100}},
+    {"vector_loops.fewest_lanes", {1, 4, 1000}, kInBlocks},
+    {"vector_statements.widest_sum", {0, 1, 3, 1e9}},
+    {"vector_builder.on_stack", {0, 10, 100, 1e9}},
+    {"latency.longest", {0, 1, 3, 1e9}, kInBlocks},
+    {"contract_arrays.most_numbers", {0, 1, 3, 1e9}},
 };
 
 /// Thresholds of the code generation, whose effect shows in the text of the LLVM IR.
-const std::vector<Moved> kOfCode{
+const std::vector<ThresholdCase> kOfCode{
     {"native.loop_shape.unroll_now_nodes", {0, 1e9}},
     {"native.loop_shape.unrolled_vectors", {1, 1e6}},
     {"native.loop_shape.function_nodes", {1, 1e6}},
@@ -83,71 +84,81 @@ const std::vector<Moved> kOfCode{
     {"native.loop_shape.little_work", {0, 1e12}},
     {"native.loop_shape.little_of_statement", {0, 1e12}},
     {"native.loop_shape.unroll_later_nodes", {0, 2000}},
-    {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.lower_parts.part_statements=4"},
-    {"native.lower_parts.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block
-    {"native.lower_parts.in_registers", {0, 1e9}},
+    {"native.loop_shape.whole_block", {4, 8, 16, 1e6}, "native.outlining.part_statements=4"},
+    {"native.outlining.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block
+    {"native.outlining.in_registers", {0, 1e9}},
     {"native.lower_prefetches.ahead", {64, 1e6}},
     {"native.lower_prefetches.turns", {1, 100}},
     {"native.lower_transposes.fewest", {1, 1e6}},
-    {"native.zero_lanes.fewest", {1, 1e6}},
+    {"native.unmasked_fma.fewest", {1, 1e6}},
 };
 
 /// Thresholds that no example model reaches with its data; unit tests cover them.
 const std::set<std::string> kOfUnitTests{
-    "blocks.unknown_length",              // blocks_test.cpp
-    "blocks.most",                        // blocks_test.cpp
-    "blocks.most_waiting",                // blocks_test.cpp
-    "jam.short_row",                      // jam_test.cpp
+    "block_registers.unknown_length",     // block_registers_test.cpp
+    "block_registers.most",               // block_registers_test.cpp
+    "block_registers.most_waiting",       // block_registers_test.cpp
+    "jam_data_loops.short_row",           // jam_data_loops_test.cpp
     "lower_full_rows.full",               // native/full_rows_test.cpp
     "lower_full_rows.most_values",        // native/full_rows_test.cpp
-    "recompute.kept",                     // recompute_test.cpp
+    "rematerialise.kept",                 // rematerialise_test.cpp
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
 };
 
 /// Thresholds of methods and readers, which tests/generator moves (RUNS in checks.py).
-const std::set<std::string> kOfRuns{
-    "shares.operations",   "shares.of_sum",       "shares.outside",           "shares.many_items",
-    "streamed_data.part",  "streamed_data.first", "streamed_data.most_items", "predict_parts.most_items",
-    "score.items_at_once", "survey.most_places",  "line_rows.most_places",    "line_rows.chunk"};
+const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
+                                    "outline_parallel_loops.of_sum",
+                                    "outline_parallel_loops.outside",
+                                    "outline_parallel_loops.many_items",
+                                    "out_of_core_data.part",
+                                    "out_of_core_data.first",
+                                    "out_of_core_data.most_items",
+                                    "predict_batches.most_items",
+                                    "score.items_at_once",
+                                    "survey.most_places",
+                                    "line_rows.most_places",
+                                    "line_rows.chunk"};
 
 /// Constants that are no thresholds, as file and name.
 const std::set<std::string> kConstants{
     // Widths and units for which the code is written.
-    "passes/pad.kLine", "passes/steps.kSteps", "passes/short_loops.kTogether", "passes/short_loops.kLanes",
-    "passes/jam.kTurns", "loops/lower_full_rows.kItems", "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes",
-    "native/lower_transposes.kLanes", "native/lower_prefetches.kLine", "native/lower.kBufferAlignment",
-    "native/lower.kDataAlignment", "native/half_vectors.kLeastBits", "native/joint_sums.kFewest",
-    "native/joint_sums.kMost", "native/object_cache.kDigest", "native/object_cache.kUnfinished",
-    "native/lower_parts.kLeft", "native/loop_shape.kMuchWork",
+    "passes/pad_rows.kLine", "passes/jam_steps.kSteps", "passes/vectorise_short_items.kTogether",
+    "passes/vectorise_short_items.kLanes", "passes/jam_data_loops.kTurns", "loops/lower_full_rows.kItems",
+    "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes", "native/lower_transposes.kLanes",
+    "native/lower_prefetches.kLine", "native/lower.kBufferAlignment", "native/lower.kDataAlignment",
+    "native/narrow_tails.kLeastBits", "native/reduction_trees.kFewest", "native/reduction_trees.kMost",
+    "native/object_cache.kDigest", "native/object_cache.kUnfinished", "native/outlining.kLeft",
+    "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.
-    "passes/settled.kSlowOperation", "passes/settled.kUnknownTurns", "passes/short_loops.kFunction",
-    "passes/short_loops.kTurned", "passes/short_loops.kLeftOver", "passes/short_loops.kUnrolled",
+    "passes/skip_at_fixed_point.kSlowOperation", "passes/skip_at_fixed_point.kUnknownTurns",
+    "passes/vectorise_short_items.kFunction", "passes/vectorise_short_items.kTurned",
+    "passes/vectorise_short_items.kLeftOver", "passes/vectorise_short_items.kUnrolled",
     // Constants of mathematics, formats and the processor.
     "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "loops/lower_chain_gaussian.kLog2Pi",
     "native/lower.kDenormalsAreZero", "native/special_functions.kLn2High", "native/special_functions.kLn2Low",
     "passes/narrow.kLargest", "loops/special.kShiftTo", "loops/special.kHalfLogTwoPi", "loops/draws.kKinds",
     "loops/loops.kLogZero", "loops/lower_update.kUnitNormalEntropy", "loops/interpret.kPoison",
-    "loops/lower.kFailBlock", "loops/lower.kFailData", "loops/stream_element.kUnderflow", "native/lower.kFlushToZero",
+    "loops/lower.kFailBlock", "loops/lower.kFailData", "loops/fused_element.kUnderflow", "native/lower.kFlushToZero",
     "native/special_functions.kInfinity", "native/special_functions.kNaN", "native/special_functions.kRound",
     "native/special_functions.kSmallest", "native/special_functions.kHalfLogTwoPi"};
 
 /// Sets a threshold to another value during its lifetime.
-class Set {
+class ThresholdOverride {
  public:
-  Set(const Moved& moved, double value) {
+  ThresholdOverride(const ThresholdCase& moved, double value) {
     std::ostringstream text;
     text << moved.name << "=" << value << "," << moved.also;
     ::setenv("LEHR_THRESHOLDS", text.str().c_str(), 1);
   }
-  ~Set() { ::unsetenv("LEHR_THRESHOLDS"); }
-  Set(const Set&) = delete;
-  Set& operator=(const Set&) = delete;
+  ~ThresholdOverride() { ::unsetenv("LEHR_THRESHOLDS"); }
+  ThresholdOverride(const ThresholdOverride&) = delete;
+  ThresholdOverride& operator=(const ThresholdOverride&) = delete;
 };
 
 std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend) {
   Instance instance(p.front, p.data, {.save_locals = true, .batches = true}, backend);
   // Parallel regions are cut into as many chunks as they have iterations, as for large data.
-  instance.engine().work_with(2, ShareSize{1e300, 0, 1});
+  instance.engine().work_with(2, ChunkSize{1e300, 0, 1});
   REQUIRE(instance.start(3, 0));
   CaviOptions o;
   o.max_iterations = 2;
@@ -182,7 +193,7 @@ const std::vector<std::string> kModels{"models/crossed_random_effects.lehr",
                                        "models/nested_random_effects.lehr"};
 
 /// A model with its data, and the results of the interpreter on its unoptimised program.
-struct Ready {
+struct PreparedModel {
   std::string path;
   std::unique_ptr<test::Prepared> model;
   std::vector<std::vector<double>> right;  // results of the interpreter
@@ -206,17 +217,17 @@ std::string all_passes() {
 }
 
 /// Returns the k-th model, those of kModels first; null after the last. Models are prepared once.
-Ready* ready(std::size_t k) {
+PreparedModel* prepared_model(std::size_t k) {
   static const std::vector<std::string> paths = [] {
     std::vector<std::string> out = kModels;
     for (const fs::path& path : test::models())
       if (std::ranges::find(kModels, path.string()) == kModels.end()) out.push_back(path.string());
     return out;
   }();
-  static std::vector<std::unique_ptr<Ready>> made;
+  static std::vector<std::unique_ptr<PreparedModel>> made;
   if (k == paths.size()) return nullptr;
   if (k == made.size()) {
-    auto r = std::make_unique<Ready>(Ready{paths[k], test::prepare(paths[k]), {}});
+    auto r = std::make_unique<PreparedModel>(PreparedModel{paths[k], test::prepare(paths[k]), {}});
     ::setenv("LEHR_NO_OPT", all_passes().c_str(), 1);
     r->right = swept(*r->model, Backend::interpreter);
     ::unsetenv("LEHR_NO_OPT");
@@ -229,14 +240,15 @@ Ready* ready(std::size_t k) {
 /// compares what all code computes. `text` returns the code of a model. With `all`, further models are tried if the
 /// code of the first ones does not change.
 template <class Text>
-void move(const Moved& moved, int enough, bool all, const Text& text) {
+void move(const ThresholdCase& moved, int enough, bool all, const Text& text) {
   int differ = 0;
   std::size_t k = 0;
-  for (Ready* r = ready(0); r && (k < kModels.size() ? differ < enough : all && differ == 0); r = ready(++k)) {
+  for (PreparedModel* r = prepared_model(0); r && (k < kModels.size() ? differ < enough : all && differ == 0);
+       r = prepared_model(++k)) {
     std::set<std::string> codes;
     for (const double value : moved.values) {
       INFO(r->path << " with " << moved.name << " = " << value);
-      const Set set(moved, value);
+      const ThresholdOverride set(moved, value);
       // One threshold acts before lowering, when terms are grouped.
       const auto again = std::string_view(moved.name).starts_with("regroup.") ? test::prepare(r->path) : nullptr;
       const test::Prepared& model = again ? *again : *r->model;
@@ -289,7 +301,7 @@ TEST_CASE(
     "every number of the passes, the lowering and the code generation is a threshold that is tried or a constant") {
   std::set<std::string> tried = kOfUnitTests;
   for (const auto* all : {&kOfLoops, &kOfCode})
-    for (const Moved& m : *all)
+    for (const ThresholdCase& m : *all)
       tried.insert(m.name);
   std::set<std::string> found;
   each_number([&](const std::string& place, const std::string& name, bool threshold) {
@@ -328,7 +340,7 @@ TEST_CASE("every threshold is one of the code generation, or one of runs that th
 }
 
 TEST_CASE("wherever a threshold of Loops lies, models compute the same") {
-  for (const Moved& moved : kOfLoops) {
+  for (const ThresholdCase& moved : kOfLoops) {
     DYNAMIC_SECTION(moved.name) {
       move(moved, 6, true, [](const test::Prepared& p) { return print(program_of(p)); });
     }
@@ -336,7 +348,7 @@ TEST_CASE("wherever a threshold of Loops lies, models compute the same") {
 }
 
 TEST_CASE("wherever a threshold of the code generation lies, models compute the same") {
-  for (const Moved& moved : kOfCode) {
+  for (const ThresholdCase& moved : kOfCode) {
     DYNAMIC_SECTION(moved.name) {
       // Some thresholds matter only for vectors of eight numbers, so code for such a processor is compared too.
       const native::Options eight{.cpu = "x86-64-v4", .triple = "x86_64-linux-gnu"};

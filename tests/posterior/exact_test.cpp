@@ -59,7 +59,7 @@ struct Sampler {
     Diagnostics diagnostics;
     const std::optional<Analysed> front = analyse({"m", "model m { " + std::string(c.model) + " }"}, {}, diagnostics);
     REQUIRE(front);
-    Result<Analysed> with = with_draws(*front);
+    Result<Analysed> with = with_sample_factors(*front);
     REQUIRE(with);
     drawn = std::move(*with);
     Dataset dataset;

@@ -96,7 +96,7 @@ TEST_CASE("every model: monotone, interpreter = native, a maximum at the fixed p
       // Cached sums must be those of the present factors, also after factors have been loaded from outside.
       const Arrays q = native.engine().save();
       const double bound = bound_of(native);
-      native.engine().forget_sums();
+      native.engine().invalidate_sums();
       CHECK(bound_of(native) == bound);
       std::vector<double> more;
       run(native, few, more);

@@ -48,11 +48,11 @@ TEST_CASE("a run goes on from its journal without the work") {
     CHECK(made == 10);
     CHECK(past.kept.size() == 1);
     Writer{bytes}(past);
-    Journal again(Reader(bytes).take<Journal::Past>());
+    Journal next_recorded(Reader(bytes).take<Journal::Past>());
     made = 0;
-    CHECK(walk(again, 10, made, &memory, &past, -1) == want);
+    CHECK(walk(next_recorded, 10, made, &memory, &past, -1) == want);
     CHECK(made == 9 - stop);
-    CHECK_FALSE(again.replays());
+    CHECK_FALSE(next_recorded.replays());
   }
 }
 
@@ -83,16 +83,16 @@ TEST_CASE("what is asked for within what is seen is part of it") {
   Journal first;
   const auto ask = [](Journal& j) { return j.seen([&] { return 1 + j.seen([] { return 2; }); }); };
   CHECK(ask(first) == 3);
-  Journal again(first.past(""));
-  CHECK(ask(again) == 3);
-  CHECK_FALSE(again.replays());
+  Journal next_recorded(first.past(""));
+  CHECK(ask(next_recorded) == 3);
+  CHECK_FALSE(next_recorded.replays());
 }
 
 TEST_CASE("another run than the journal's is noticed") {
   Journal first;
   first.seen([] { return 1; });
-  Journal again(first.past(""));
-  CHECK_THROWS_AS(again.seen([] { return std::vector<double>{1, 2}; }), OtherRun);
+  Journal next_recorded(first.past(""));
+  CHECK_THROWS_AS(next_recorded.seen([] { return std::vector<double>{1, 2}; }), ReplayMismatch);
 }
 
 TEST_CASE("values are bytes and back, and bytes that are missing are noticed") {

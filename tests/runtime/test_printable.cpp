@@ -8,13 +8,13 @@ using namespace lehr;
 
 TEST_CASE("well-formed UTF-8") {
   for (const char* text : {"", "plain", "caf\u00e9", "\u6771\u4eac", "\U0001F600", "\uffff"})
-    CHECK_FALSE(not_utf8(text));
-  CHECK(not_utf8("ab\xe9") == 2u);
-  CHECK(not_utf8("\xc3") == 0u);      // the second byte is missing
-  CHECK(not_utf8("\xc0\xaf") == 0u);  // an overlong encoding
-  CHECK(not_utf8("\xe0\x9f\xbf") == 0u);
-  CHECK(not_utf8("\xed\xa0\x80") == 0u);      // a surrogate
-  CHECK(not_utf8("\xf4\x90\x80\x80") == 0u);  // beyond U+10FFFF
+    CHECK_FALSE(find_invalid_utf8(text));
+  CHECK(find_invalid_utf8("ab\xe9") == 2u);
+  CHECK(find_invalid_utf8("\xc3") == 0u);      // the second byte is missing
+  CHECK(find_invalid_utf8("\xc0\xaf") == 0u);  // an overlong encoding
+  CHECK(find_invalid_utf8("\xe0\x9f\xbf") == 0u);
+  CHECK(find_invalid_utf8("\xed\xa0\x80") == 0u);      // a surrogate
+  CHECK(find_invalid_utf8("\xf4\x90\x80\x80") == 0u);  // beyond U+10FFFF
 }
 
 TEST_CASE("nothing in a text reaches the terminal but the text") {

@@ -1,0 +1,32 @@
+// Which auxiliary variables a draw of a bit, spin or category integrates out (a collapsed Gibbs step).
+//
+// A sampler has auxiliary variables for links: a Polya-Gamma variable for logistic, a Normal one for probit. Given
+// their values, a bit in the argument of the link would hardly ever change. So the bit is drawn from its conditional
+// with the auxiliary integrated out, and the auxiliary must be drawn before anything else reads it: Van Dyk & Park,
+// Partially collapsed Gibbs samplers (2008). The integral is in closed form: the log normaliser of the auxiliary's
+// factor.
+#pragma once
+#include "compiler/conditionals/conditionals.h"
+
+namespace lehr::conditionals {
+
+/// An auxiliary variable that is integrated out where a block is drawn. The logarithm of the integral is the
+/// Factor::log_normaliser of the auxiliary's sample factor, over its natural parameters.
+struct CollapsedAuxiliary {
+  /// The block of the auxiliary variable that is integrated out.
+  BlockId auxiliary;
+  /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms, one of
+  /// the auxiliary and one of the block, and no coefficient. An entry with the first atom alone means that any element
+  /// may. In several entries, the element of the block is a function of the auxiliary's.
+  std::vector<density::Term> beside;
+};
+
+/// Returns the auxiliary variables that a draw of the block integrates out. It is empty if the block is not drawn, or
+/// is no bit, spin or category.
+std::vector<CollapsedAuxiliary> integrated(const model::Model& m, const Conditionals& c, BlockId block);
+
+/// Makes an axis of a drawn block sequential if data name its elements in a term with an integrated variable. The terms
+/// of one element are then found by an inverse lookup, without a search of all terms.
+void make_lookup_axes_sequential(const model::Model& m, Conditionals& c);
+
+}  // namespace lehr::conditionals

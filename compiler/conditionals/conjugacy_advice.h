@@ -1,0 +1,29 @@
+// Advice for models without a conditional in closed form: what the user can write instead.
+//
+// Proposed lines are complete statements in the user's own names, so that a test can compile them (compiler/advice.h).
+#pragma once
+#include <string>
+
+#include "compiler/conditionals/conditionals.h"
+
+namespace lehr::conditionals {
+
+/// Returns a statement that draws a variable `name` on the axes of `v` from the family with simple parameters: `tau[k]
+/// ~ Gamma(shape = 1, rate = 1);`.
+std::string first_prior(const model::Model& m, model::VariableId v, const math::FamilyRow& row,
+                        const std::string& name);
+
+/// Returns true if the prior of `v` mentions no variable and has no `start`, so that it can be replaced without a loss.
+bool has_replaceable_prior(const model::Model& m, model::VariableId v);
+
+/// Adds a note for each other family that is conjugate to `outside`, the statistics of `v` in all terms but its
+/// prior's. It adds none if the prior of `v` cannot be replaced without a loss.
+void propose_conjugate(const model::Model& m, model::VariableId v, const std::vector<math::Stat>& outside,
+                       Diagnostic& diagnostic);
+
+/// Returns advice on what to write instead of the statistic `a` in the term `t`, which no family has. It is empty if
+/// there is none.
+std::string advice_for(const model::Model& m, const density::Density& d, const density::Term& t,
+                       const density::Atom& a);
+
+}  // namespace lehr::conditionals

@@ -1,0 +1,21 @@
+// Finds point estimates that would run to 0: variances whose posterior density has no maximum above 0.
+//
+// Example: x[n] ~ Normal(mu, variance = v[n]) with `guide point(v)`. Each v[n] has one observation. If mu meets x[n],
+// the density 1 / sqrt(v[n]) grows without end as v[n] goes to 0.
+#pragma once
+#include "compiler/conditionals/conditionals.h"
+
+namespace lehr::conditionals {
+
+/// Returns the observed statement that drives the elements of `v` (variances or standard deviations) to 0, because each
+/// element has one observation with a random mean. It returns nothing if the mean is observed, or if the prior keeps
+/// the element from 0. Nor does it decide what depends on numbers that are given later.
+std::optional<model::StatementId> unbounded_at_zero(const model::Model& m, const density::Density& d,
+                                                    model::VariableId v, const std::vector<Use>& uses);
+
+/// Reports the error that `v` cannot be a point estimate, since the statement `host` drives its elements to 0. It
+/// proposes priors that prevent this.
+void report_unbounded(const model::Model& m, model::VariableId v, const std::vector<Use>& uses,
+                      const density::Density& d, model::StatementId host, Diagnostics& diagnostics);
+
+}  // namespace lehr::conditionals

@@ -1,0 +1,22 @@
+// The density of observations of Gaussian state-space models, with the states integrated out by the Kalman filter
+// (Anderson & Moore 1979, Optimal Filtering, 3.1; Bishop 2006, section 13.3).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/evaluate/observation.h"
+
+namespace lehr {
+
+/// Returns the log density of the observations of each sequence, in order of the sequences' first elements, the states
+/// of `chains` integrated out. The chains must have the same axes. `forward` has values of everything else that the
+/// densities depend on.
+///
+/// Returns nullopt if a state or observation is not Normal or MvNormal, or counts several times. The mean of an
+/// observation must be linear in one step. The mean of a state must be linear in earlier steps within reach and in
+/// other states of its own step. A density is NaN if a covariance is not positive definite.
+std::optional<std::vector<SequenceDensity>> kalman_log_densities(const ModelEvaluator& forward,
+                                                                 const std::vector<model::VariableId>& chains,
+                                                                 const std::vector<Observation>& observations);
+
+}  // namespace lehr

@@ -1,0 +1,164 @@
+// Computes the givens of a carried prior from the parameters of a fit. Forgetting multiplies the natural parameters of
+// each factor by a power p: the prior is q^p, normalised.
+#include "compiler/fitting/posterior_prior.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "compiler/fitting/saved_factor.h"
+#include "compiler/math/evaluate.h"
+
+namespace lehr {
+namespace {
+
+using namespace model;
+
+/// Returns the error for a factor that cannot be a prior.
+Error refused(const std::string& parameter, const std::string& why) {
+  const std::string variable = parameter.substr(0, parameter.rfind('.'));
+  return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", variable, why), {}};
+}
+
+/// A parameter with its values in the fit.
+struct Numbers {
+  const PosteriorPriorParameter* of;  // the parameter
+  NamedArray array;                   // its values, by element
+
+  /// Returns how many numbers an element has.
+  std::size_t width() const {
+    std::size_t out = 1;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(of->parameter->event_rank); ++k)
+      out *= static_cast<std::size_t>(array.shape[array.shape.size() - 1 - k]);
+    return out;
+  }
+  /// Returns an iterator to the first number of an element.
+  auto element(std::size_t i) { return array.values.begin() + static_cast<std::ptrdiff_t>(i * width()); }
+};
+
+/// Returns the parameters of the distribution q^power of one element, or nullopt if that is improper.
+std::optional<math::Environment> kept(const math::Factor& factor, const math::Environment& now, double power) {
+  if (power == 1) return now;
+  math::Environment natural{now.extent, math::natural_from_parameters(factor, now)};
+  for (auto& [name, q] : natural.symbols) {
+    for (double& x : q.values)
+      x *= power;
+  }
+  math::Environment then{now.extent, math::parameters_from_natural(factor, natural)};
+  return math::is_proper(factor, then) ? std::optional(std::move(then)) : std::nullopt;
+}
+
+/// Returns the error for an element whose forgotten factor is improper.
+Error nothing_left(const std::string& parameter, std::size_t element) {
+  return refused(parameter, fmt::format("so little of it is kept that nothing is left of element {}", element));
+}
+
+/// Replaces the parameters of all elements of one factor by those of its power.
+std::optional<Error> forget(const math::Factor& factor, std::span<Numbers> numbers, double power) {
+  std::size_t extent = 1;
+  for (const Numbers& n : numbers) {
+    if (n.of->parameter->event_rank > 0) extent = static_cast<std::size_t>(n.array.shape.back());
+  }
+  const std::size_t elements = numbers[0].array.values.size() / numbers[0].width();
+  for (std::size_t i = 0; i < elements; ++i) {
+    math::Environment now{extent, {}};
+    for (Numbers& n : numbers) {
+      const auto first = n.element(i);
+      now.symbols[n.of->parameter->name] = {n.of->parameter->event_rank,
+                                            {first, first + static_cast<std::ptrdiff_t>(n.width())}};
+    }
+    const std::optional<math::Environment> then = kept(factor, now, power);
+    if (!then) return nothing_left(numbers[0].of->name, i);
+    for (Numbers& n : numbers)
+      std::ranges::copy(then->symbols.at(n.of->parameter->name).values, n.element(i));
+  }
+  return std::nullopt;
+}
+
+/// Adds the natural parameters and the negative log normaliser of a joint factor, by element, to the data `to`.
+std::optional<Error> carry_joint(const PosteriorPriorJoint& joint, const Analysed& complete, const SavedFit& fit,
+                                 double power, const Model& model, Dataset& to) {
+  const conditionals::Block& b = complete.schedule.conditionals[joint.block];
+  const SavedVariable* saved = fit.find(joint.name);
+  const std::optional<SavedFactor> source = saved ? saved_factor(*b.family, *saved, nullptr) : std::nullopt;
+  const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
+  if (!layout || &source->factor != &*b.family->factor) return refused(joint.name + ".", "the fit does not have it");
+  const JointPrior& prior = model.joint_priors[joint.prior];
+  const auto array = [&](GivenId given, int rank) -> DataArray& {
+    DataArray& out = to[model[given].name];
+    out.name = model[given].name;
+    out.shape = layout->elements;
+    out.shape.insert(out.shape.end(), static_cast<std::size_t>(rank), static_cast<std::int64_t>(layout->extent));
+    out.source = fmt::format("the fit in {}", fit.directory);
+    return out;
+  };
+  for (std::size_t e = 0; e < layout->count; ++e) {
+    const std::optional<math::Environment> now = kept(*b.factor, parameters_of(*source, *layout, e), power);
+    if (!now) return nothing_left(joint.name + ".", e);
+    const math::Environment natural{now->extent, math::natural_from_parameters(*b.factor, *now)};
+    for (const auto& [stat, given] : prior.naturals)
+      std::ranges::copy(natural.symbols.at(math::natural_name(stat)).values,
+                        std::back_inserter(array(given, math::event_rank(stat)).values));
+    array(prior.constant, 0).values.push_back(-math::log_normaliser(*b.factor, natural));
+  }
+  return std::nullopt;
+}
+
+/// Returns a constant array with the values of the fit. An axis of unknown size has extent -1; the binding reports
+/// wrong sizes.
+DataArray constant_array(const Model& m, const Given& g, const SavedFit& fit) {
+  DataArray out;
+  out.name = g.name;
+  out.values = fit.constants.at(g.name);
+  out.source = fmt::format("the fit in {}", fit.directory);
+  for (const std::vector<PlateId>* plates : {&g.axes, &g.event}) {
+    for (const PlateId p : *plates) {
+      const auto size = fit.sizes.find(m[m[p].set].name);
+      out.shape.push_back(size == fit.sizes.end() ? -1 : size->second);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_constants(const Model& resolved, const SavedFit& fit, Dataset& data) {
+  for (const Given& g : resolved.givens) {
+    if (!g.constant || !fit.constants.contains(g.name) || data.contains(g.name)) continue;
+    data.emplace(g.name, constant_array(resolved, g, fit));
+  }
+}
+
+Result<PosteriorAsPrior> carry(const Model& resolved, const Analysed& complete, const SavedFit& fit, double power) {
+  const Result<PosteriorPriorModel> carried = carry(resolved, complete, OriginalPriors::replaced);
+  if (!carried) return carried.error();
+  std::vector<Numbers> numbers;
+  for (const PosteriorPriorParameter& p : carried->parameters) {
+    const auto found = std::ranges::find(fit.posterior, p.name, &NamedArray::name);
+    if (found == fit.posterior.end()) return refused(p.name, fmt::format("the fit has no {}", p.name));
+    numbers.push_back({&p, *found});
+  }
+  // The parameters of each block are together in the list.
+  for (std::size_t first = 0, end = 0; first < numbers.size() && power < 1; first = end) {
+    const conditionals::BlockId block = numbers[first].of->block;
+    while (end < numbers.size() && numbers[end].of->block == block)
+      ++end;
+    const math::Factor& factor = *complete.schedule.conditionals[block].factor;
+    if (std::optional<Error> e = forget(factor, std::span(numbers).subspan(first, end - first), power)) return *e;
+  }
+  PosteriorAsPrior out{carried->model, {}};
+  for (const PosteriorPriorJoint& joint : carried->joint)
+    if (std::optional<Error> e = carry_joint(joint, complete, fit, power, out.model, out.parameters)) return *e;
+  for (Numbers& n : numbers) {
+    DataArray& data = out.parameters[out.model[n.of->given].name];
+    data.name = out.model[n.of->given].name;
+    data.shape = n.array.shape;
+    data.values = std::move(n.array.values);
+    data.source = fmt::format("the fit in {}", fit.directory);
+  }
+  return out;
+}
+
+}  // namespace lehr

@@ -1,0 +1,59 @@
+// Bayesian updating, the model: the posterior of a fit becomes the prior of the next. The statement of each global
+// variable is changed to draw from the family of its factor, with the parameters as givens. Members of a joint variable
+// keep their statements, and the joint prior replaces what these contribute.
+//
+//   mu ~ Normal(mean = 0, precision = 1);   ->   mu ~ Normal(mean = "posterior mu.mean", precision = "posterior
+//   mu.precision");
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/embedding/embedding.h"
+#include "compiler/pipeline.h"
+
+namespace lehr {
+
+/// A parameter of a factor that has become a given of the model.
+struct PosteriorPriorParameter {
+  conditionals::BlockId block;             // the block of the factor
+  const math::FactorParameter* parameter;  // the parameter in the row of its family
+  std::string name;                        // name of the parameter in a posterior: "mu.mean"
+  model::GivenId given;                    // the given that holds its values
+};
+
+/// A joint factor whose natural parameters and log normaliser have become givens (model::JointPrior).
+struct PosteriorPriorJoint {
+  conditionals::BlockId block;  // the block of the factor
+  std::string name;             // name of the joint variable
+  std::size_t prior;            // position of its prior in Model::joint_priors
+};
+
+/// A model with the factors of a fit as its priors.
+struct PosteriorPriorModel {
+  model::Model model;                               // the changed model, whose priors are the factors
+  std::vector<PosteriorPriorParameter> parameters;  // the new givens, grouped by block
+  std::vector<PosteriorPriorJoint> joint;           // the joint factors that have become priors
+};
+
+/// What happens to the model's own prior statements: replaced by those of the factors, or kept beside them.
+enum class OriginalPriors { replaced, kept };
+
+/// Changes a model so that the factors of global variables are its priors. `complete` is the analysis of `resolved`.
+/// Fails, without a location in the error, for a factor that cannot be a prior: points, chains, potentials.
+Result<PosteriorPriorModel> carry(const model::Model& resolved, const Analysed& complete, OriginalPriors own);
+/// Returns true if the given is a parameter of a carried factor.
+bool is_posterior_prior(const model::Given& given);
+
+/// A model that has both its own prior and the posterior of another fit as priors. Weights of 0 and 1 choose one of
+/// them at run time.
+struct Updatable {
+  Analysed analysed;  // the model with both priors
+  Priors priors;      // the givens with the two weights and the parameters of the other prior
+};
+
+/// Makes a model with both priors of each global variable, each multiplied by a weight that is a given. `options` are
+/// those that `complete` was analysed with. Fails as carry() does.
+Result<Updatable> with_updates(const model::Model& resolved, const Analysed& complete,
+                               const density::ExpandOptions& options);
+
+}  // namespace lehr

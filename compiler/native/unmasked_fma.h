@@ -1,0 +1,17 @@
+// An LLVM pass that turns masked multiply-adds at the end of rows into plain ones.
+// A row that ends in the middle of a vector is added to a sum in its lanes only, by a select. If both factors are 0 in
+// the other lanes, adding them changes nothing and the select can go. Masked loads leave 0 there at no cost.
+//   sum = select(mask, sum + f * masked_load(row), sum)      becomes      sum = sum + f0 * masked_load(row, 0)
+#pragma once
+
+namespace llvm {
+class Function;
+}
+
+namespace lehr::native {
+
+/// Removes the selects of masked multiply-adds, after it has made the unused lanes of both factors 0. A factor that
+/// several products share is made 0 there once. Returns true if anything changed.
+bool unmask_multiply_adds(llvm::Function& function);
+
+}  // namespace lehr::native

@@ -1,0 +1,93 @@
+// Register blocking: which loops qualify, and how many items run together.
+// The number of items follows from a budget of 128 numbers in registers, divided by the longest array that an item adds
+// to. There is a gain only if the shared tables are too large for the registers.
+#include "compiler/passes/block_registers.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+#include "compiler/passes/independent_loops.h"
+#include "compiler/passes/latency.h"
+#include "runtime/threshold.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The most elements of arrays that a group of items keeps in registers: half of 32 vectors of 8.
+constexpr Threshold<std::int64_t> kInRegisters("block_registers.in_registers", 128);
+/// The number of rows that a table is assumed to have if only the data tell its length.
+constexpr Threshold<std::int64_t> kUnknownLength("block_registers.unknown_length", 64);
+/// The most items that run together.
+constexpr Threshold<std::int64_t> kMost("block_registers.most", 4);
+/// The most items that run together if one function of an item waits for another.
+constexpr Threshold<std::int64_t> kMostWaiting("block_registers.most_waiting", 8);
+/// The number of items that run together if the loops that wait for functions run in lanes: two vectors.
+constexpr Threshold<std::int64_t> kInLanes("block_registers.in_lanes", 16);
+
+/// Returns true if the body has inner loops, their lengths do not come from memory, and nothing fails.
+bool has_common_loops_only(const Program& p, const For& loop) {
+  bool loops = false, good = true;
+  each_statement(loop.body, [&](const Stmt& s) {
+    if (std::holds_alternative<Fail>(s.node)) good = false;
+    const auto* inner = std::get_if<For>(&s.node);
+    if (!inner) return;
+    loops = true;
+    Walk{p, [](ExprId) {}, [&](BufferId, bool) { good = false; }}.expr(inner->end);
+  });
+  return loops && good;
+}
+
+/// Returns the unrolled form for a loop over items if blocking gains; nullopt otherwise.
+/// `shared` counts the elements of tables that all items read, `own` those of the longest array that an item adds to.
+/// Where items wait for functions and rows permit (item_rows()), sixteen items run in lanes there, and `together` at a
+/// time elsewhere.
+std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const Varying& varying) {
+  bool branches = false;
+  std::int64_t shared = 0, own = 1;
+  SmallIdSet<BufferId> tables;
+  each_statement(loop.body, [&](const Stmt& s) {
+    const auto* x = std::get_if<If>(&s.node);
+    branches = branches || (x && varying.holds(p, x->condition));
+    const auto* inner = std::get_if<For>(&s.node);
+    branches = branches || (inner && varying.holds(p, inner->end));
+  });
+  const auto on_expr = [&](ExprId e) {
+    const auto* x = std::get_if<Load>(&p[e].node);
+    if (x && !varying.holds(p, e)) tables.insert(x->buffer);
+  };
+  Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
+  for (const BufferId b : tables)
+    shared += constant_extents(p, b) * (has_constant_extents(p, p[b]) ? 1 : std::int64_t{kUnknownLength});
+  each_statement(loop.body, [&](const Stmt& s) {
+    const auto* x = std::get_if<Store>(&s.node);
+    if (x && x->accumulate && varying.arrays.contains(x->buffer)) own = std::max(own, constant_extents(p, x->buffer));
+  });
+  bool waits = false, in_lanes = can_be_grouped(p, varying, loop.body);
+  for (const Stmt& s : loop.body) {
+    if (!waits_for_functions(p, s)) continue;
+    waits = true;
+    in_lanes = in_lanes && item_rows(p, varying, loop.index, std::get<For>(s.node));
+  }
+  const std::int64_t turns = std::min<std::int64_t>(waits ? kMostWaiting : kMost, kInRegisters / own);
+  if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
+  if (!waits || !in_lanes) return VectorForm{.turns = turns, .unrolled = true, .fewest = turns};
+  const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(turns)));
+  return VectorForm{.turns = kInLanes, .unrolled = true, .fewest = kInLanes, .together = together};
+}
+
+}  // namespace
+
+bool hides_latency(const Program& p, const For& loop, const Varying& varying) {
+  if (!has_common_loops_only(p, loop)) return false;
+  const std::optional<VectorForm> how = blocked_form(p, loop, varying);
+  return how && how->together > 0;
+}
+
+Program block_registers(Program program) {
+  return vectorise_loops(std::move(program), {has_common_loops_only, blocked_form});
+}
+
+}  // namespace lehr::loops

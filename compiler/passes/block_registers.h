@@ -1,0 +1,22 @@
+// The pass `blocks`: register blocking (tiling) of loops over items that all read the same tables.
+// Several items advance together through the same inner loops, so that a row of a table is loaded once for all of them.
+// A sum that all items add to is likewise loaded and stored once. The log odds of a mixture are such a loop:
+//   for n: for k: for p: odds[k] += x[n, p] * table[k, p]      table[k, p] is loaded once for four n
+#pragma once
+#include "compiler/loops/loops.h"
+#include "compiler/passes/varying.h"
+
+namespace lehr::loops {
+
+/// Returns the program with register blocking: loops over independent items run two to four items at a time. Each
+/// statement is repeated for each item (the unrolled form of side_by_side.h).
+/// A loop qualifies if its inner loops are equally long for all items. They must read tables that all items share and
+/// that are larger than the registers. Fewer items run together if their sums would not fit in registers. Up to sixteen
+/// do if an item evaluates one function after another (waiting.h): one item then works while others wait.
+Program block_registers(Program program);
+
+/// Returns true if block_registers() takes sixteen items of this loop at a time, because functions of an item (exp,
+/// log) wait for each other. `varying`: what differs between the iterations of `loop`.
+bool hides_latency(const Program& program, const For& loop, const Varying& varying);
+
+}  // namespace lehr::loops

@@ -1,0 +1,454 @@
+// Unroll-and-jam of loops over data.
+// A loop over n that qualifies becomes a loop over groups of eight n (`first`):
+//   for first by 8:
+//     plain = 1
+//     if (first + 8 <= N): eight copies, jammed; plain = 0      if (first + 8 > N): the same with copies masked
+//     if (plain = 1): for n in first .. min(first + 8, N): the original body
+// `plain` stays 1 where a group cannot be jammed: the body's condition holds in one of its iterations, or fewer than
+// eight are left and there is no masked version.
+#include "compiler/passes/jam_data_loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+#include "compiler/passes/effects.h"
+#include "compiler/passes/private_arrays.h"
+#include "compiler/passes/rematerialise.h"
+#include "compiler/passes/rewrite.h"
+#include "compiler/passes/slices.h"
+#include "compiler/passes/vectorised.h"
+#include "runtime/threshold.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The number of iterations that are jammed together.
+constexpr std::int64_t kTurns = 8;
+/// The least length of an inner loop that fills a vector.
+constexpr Threshold<std::int64_t> kLong("jam_data_loops.long", 8);
+/// The longest row of sums that each iteration selects for itself. Longer rows are better prefetched, one iteration
+/// after another.
+constexpr Threshold<std::int64_t> kShortRow("jam_data_loops.short_row", 64);
+/// The length of inner loops from which on a remainder of fewer than eight iterations runs one by one and not masked.
+constexpr Threshold<std::int64_t> kLongest("jam_data_loops.longest", 256);
+
+/// A loop's body around its only branch: the statements before it and after it.
+struct Parts {
+  Block before, after;         // statements before the branch and after it; without a branch, all are before
+  const If* branch = nullptr;  // the branch; null if there is none
+};
+
+/// Returns the parts of a body; nullopt if it has several branches, or a branch with an `else`.
+std::optional<Parts> parts_of(const Block& body) {
+  Parts out;
+  for (const Stmt& s : body) {
+    if (std::holds_alternative<Comment>(s.node)) continue;
+    if (const auto* branch = std::get_if<If>(&s.node)) {
+      if (out.branch || !branch->else_block.empty()) return std::nullopt;
+      out.branch = branch;
+      continue;
+    }
+    (out.branch ? out.after : out.before).push_back(s);
+  }
+  return out;
+}
+
+/// Returns true if a loop in the block runs several iterations together already.
+bool has_vectorised_loop(const Block& b) {
+  bool found = false;
+  each_statement(b, [&](const Stmt& s) {
+    const auto* loop = std::get_if<For>(&s.node);
+    found = found || (loop && loop->vectorised);
+  });
+  return found;
+}
+
+/// Rewrites the loops of a program, one function after another.
+class Jam {
+ public:
+  explicit Jam(Program& p) : p_(p) {}
+
+  /// Rewrites the loops of function k, unless iterations run together in it already.
+  void function(std::size_t k) {
+    if (has_vectorised_loop(p_.functions[k].body)) return;
+    f_ = k;
+    Block body = std::move(p_.functions[k].body);
+    block(body);
+    p_.functions[k].body = std::move(body);
+  }
+
+ private:
+  /// Rewrites the loops of a block, and looks into loops that do not qualify.
+  void block(Block& b) {
+    around_.push_back(&b);
+    for (Stmt& s : b) {
+      if (auto* branch = std::get_if<If>(&s.node)) {
+        block(branch->then_block);
+        block(branch->else_block);
+      }
+      auto* loop = std::get_if<For>(&s.node);
+      if (!loop) continue;
+      if (const std::optional<Parts> parts = fitting(*loop)) s = jammed(*loop, *parts);
+      else block(loop->body);
+    }
+    around_.pop_back();
+  }
+
+  /// Returns the parts of a loop that qualifies and gains; nullopt otherwise. It sets own_, numbers_, longest_ and
+  /// rows_of_turns_ for the rewriting.
+  std::optional<Parts> fitting(const For& loop) {
+    if (literal(p_, loop.begin) != 0 || literal(p_, loop.end)) return std::nullopt;
+    const std::optional<Parts> parts = parts_of(loop.body);
+    if (!parts) return std::nullopt;
+    Effects before, after;
+    for (const Stmt& s : parts->before)
+      before.add(effects_of(p_, s));
+    for (const Stmt& s : parts->after)
+      after.add(effects_of(p_, s));
+    own_.clear();
+    for (const auto& stores : {before.stores, after.stores}) {
+      for (const BufferId b : stores) {
+        if (is_own(b, loop)) own_.insert(b);
+      }
+    }
+    Effects all = before;
+    all.add(after);
+    const auto own_array = [&](BufferId b) { return own_.contains(b); };
+    const auto own_number = [&](ScalarId s) { return all.declares.contains(s); };
+    const bool private_before =
+        std::ranges::all_of(before.stores, own_array) && std::ranges::all_of(before.assigns, own_number);
+    const bool unread =
+        std::ranges::all_of(after.stores, [&](BufferId b) { return own_array(b) || !all.loads.contains(b); });
+    if (!private_before || !unread || !std::ranges::all_of(after.assigns, own_number)) return std::nullopt;
+    numbers_ = {loop.index};
+    each_statement(loop.body, [&](const Stmt& s) {
+      if (!std::holds_alternative<For>(s.node)) numbers_.merge(effects_of(p_, s).declares);
+    });
+    long_loops_ = longest_ = sums_ = 0;
+    rows_of_turns_ = false;
+    if (!is_simple(parts->before) || !is_simple(parts->after)) return std::nullopt;
+    if (rows_of_turns_ && longest_ > kShortRow) return std::nullopt;
+    return long_loops_ > 1 && sums_ > 0 ? parts : std::nullopt;
+  }
+
+  /// Returns true if the array can be private to each iteration: it is local, every iteration fills it before it reads
+  /// it, and nothing outside of the loop reads what is left in it.
+  bool is_own(BufferId b, const For& loop) const {
+    const std::vector<BufferId>& arrays = p_.functions[f_].local_arrays;
+    if (std::ranges::find(arrays, b) == arrays.end() || !is_filled_first(p_, loop.body, b)) return false;
+    const auto is_apart = [&](const Stmt& s) {
+      if (!mentions(p_, s, b)) return true;
+      if (fills(p_, s, b)) return false;
+      if (const auto* branch = std::get_if<If>(&s.node))
+        return is_filled_first(p_, branch->then_block, b) && is_filled_first(p_, branch->else_block, b);
+      const auto* other = std::get_if<For>(&s.node);
+      return other && is_filled_first(p_, other->body, b);
+    };
+    return std::ranges::all_of(around_, [&](const Block* x) { return std::ranges::all_of(*x, is_apart); });
+  }
+
+  /// Returns true if the block consists of scalars, loops of constant length, and sums. It counts the sums and the long
+  /// loops.
+  bool is_simple(const Block& b) {
+    return std::ranges::all_of(b, [&](const Stmt& s) {
+      if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(*store);
+      if (const auto* loop = std::get_if<For>(&s.node)) {
+        const auto end = literal(p_, loop->end);
+        if (literal(p_, loop->begin) != 0 || !end || (adds_to_row_of_turn(*loop) && !is_flat(*loop))) return false;
+        long_loops_ += *end >= kLong;
+        longest_ = std::max(longest_, *end);
+        return is_simple(loop->body);
+      }
+      return std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node) ||
+             std::holds_alternative<Assign>(s.node) || std::holds_alternative<Accumulate>(s.node);
+    });
+  }
+  /// Returns true if the store fills a private array or adds to a sum.
+  bool is_simple(const Store& store) {
+    if (own_.contains(store.buffer)) return true;
+    ++sums_;
+    rows_of_turns_ = rows_of_turns_ || is_of_turn(store);
+    return store.accumulate;
+  }
+  /// Returns true if the store may go to a different element in every iteration: an index reads memory or a scalar of
+  /// the iteration.
+  bool is_of_turn(const Store& store) const {
+    return std::ranges::any_of(store.indices, [&](ExprId at) {
+      const Effects x = effects_of(p_, Stmt{BreakIf{at}});
+      return !x.loads.empty() || meet(x.reads, numbers_);
+    });
+  }
+  /// Returns true if the loop adds to a row that each iteration selects for itself.
+  bool adds_to_row_of_turn(const For& loop) const {
+    return std::ranges::any_of(loop.body, [&](const Stmt& s) {
+      const auto* store = std::get_if<Store>(&s.node);
+      return store && !own_.contains(store->buffer) && is_of_turn(*store);
+    });
+  }
+  /// Returns true if the loop contains only stores and immutable scalars.
+  static bool is_flat(const For& loop) {
+    return std::ranges::all_of(loop.body, [](const Stmt& s) {
+      return std::holds_alternative<Store>(s.node) || std::holds_alternative<Let>(s.node);
+    });
+  }
+
+  /// Returns the loop over groups that replaces `loop`.
+  Stmt jammed(const For& loop, const Parts& parts) {
+    turns_ = &loop;
+    first_ = get(scalar(p_[loop.index].name + ".first", Type::i64));
+    one_by_one_ = scalar("plain", Type::i64);
+    const ScalarId first = std::get<Get>(p_[first_].node).scalar;
+    const ExprId next = binary(BinaryOp::add, first_, integer(kTurns));
+    Block body;
+    body.push_back(Stmt{Local{one_by_one_, integer(1)}});
+    Block whole = together(parts, false), fewer;
+    if (longest_ < kLongest && !rows_of_turns_) fewer = together(parts, true);
+    body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
+    Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
+    body.push_back(Stmt{If{condition(BinaryOp::equal, get(one_by_one_), integer(1)), std::move(alone), {}}});
+    return Stmt{For{first, integer(0), loop.end, std::move(body), false, kTurns}};
+  }
+
+  /// Returns the jammed statements of a group. `fewer`: the group may have less than eight iterations; the last one is
+  /// repeated for those that are missing, and adds 0.
+  Block together(const Parts& parts, bool fewer) {
+    masked_ = fewer;
+    copies_.assign(kTurns, {});
+    arrays_.clear();
+    Block out;
+    for (std::int64_t r = 0; r < kTurns; ++r) {
+      Substitutions& names = copies_[static_cast<std::size_t>(r)];
+      const ScalarId turn = names.scalars[turns_->index] = scalar(p_[turns_->index].name, Type::i64);
+      for (const BufferId b : own_)
+        names.arrays[b] = new_array(p_[b]);
+      out.push_back(Stmt{Let{turn, iteration_at(integer(r))}});
+    }
+    put_copies(parts.before, out);
+    Block rest{Stmt{Assign{one_by_one_, integer(0)}}};
+    put_numbers_and_copies(parts.after, rest);
+    if (parts.branch) out.push_back(Stmt{If{none(parts.branch->condition), std::move(rest), {}}});
+    else std::ranges::move(rest, std::back_inserter(out));
+    return out;
+  }
+  /// Returns the index of iteration r of the group; in the masked version, at most the last index of the loop.
+  ExprId iteration_at(ExprId r) {
+    const ExprId at = binary(BinaryOp::add, first_, r);
+    return masked_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, turns_->end, integer(1))) : at;
+  }
+
+  /// Appends the copies of the statements `from`. Runs of real scalars and sums become a loop over the iterations
+  /// (put_as_loop()), which LLVM vectorises; other statements are copied one by one.
+  void put_numbers_and_copies(const Block& from, Block& to) {
+    Block run;
+    const auto close = [&] {
+      if (!put_as_loop(run, to)) put_copies(run, to);
+      run.clear();
+    };
+    for (const Stmt& s : from) {
+      const auto* let = std::get_if<Let>(&s.node);
+      const auto* store = std::get_if<Store>(&s.node);
+      if ((let && is_real(p_[let->scalar].type)) || (store && !own_.contains(store->buffer) && !is_of_turn(*store))) {
+        run.push_back(s);
+        continue;
+      }
+      close();
+      put_copies({s}, to);
+    }
+    close();
+  }
+  /// Appends a run of statements as a loop over the iterations of the group. Scalars that they read or declare are in
+  /// arrays by iteration. Returns false, with nothing appended, if they load private arrays.
+  bool put_as_loop(const Block& run, Block& to) {
+    Effects all;
+    for (const Stmt& s : run)
+      all.add(effects_of(p_, s));
+    if (run.empty() || meet(all.loads, own_)) return false;
+    const ScalarId r = scalar("turn", Type::i64);
+    Substitutions names;
+    names.values[turns_->index] = iteration_at(get(r));
+    for (const ScalarId s : all.reads) {
+      const bool known = arrays_.contains(s);
+      if (s == turns_->index || all.declares.contains(s) || !(known || copies_[0].scalars.contains(s))) continue;
+      const BufferId array = known ? arrays_.at(s) : array_of_turns(s);
+      for (std::int64_t k = 0; k < kTurns && !known; ++k)
+        to.push_back(Stmt{Store{array, {integer(k)}, get(copies_[static_cast<std::size_t>(k)].scalars.at(s))}});
+      names.values[s] = make(p_, p_[s].type, Load{array, {get(r)}});
+    }
+    Block body, sums;
+    for (const Stmt& s : run) {
+      if (const auto* store = std::get_if<Store>(&s.node)) {
+        const Type type = p_[store->value].type;
+        const ScalarId sum = scalar("sum", type);
+        ExprId value = std::get<Store>(substituted(p_, names, s).node).value;
+        if (masked_) value = masked_value(get(r), value);
+        to.push_back(Stmt{Local{sum, make(p_, type, ConstF{0})}});
+        body.push_back(Stmt{Accumulate{sum, value}});
+        sums.push_back(Stmt{Store{store->buffer, store->indices, get(sum), true}});
+        continue;
+      }
+      const ScalarId number = std::get<Let>(s.node).scalar;
+      declare(s, names);
+      body.push_back(substituted(p_, names, s));
+      const BufferId array = arrays_[number] = array_of_turns(number);
+      body.push_back(Stmt{Store{array, {get(r)}, get(names.scalars.at(number))}});
+      for (std::int64_t k = 0; k < kTurns; ++k)
+        copies_[static_cast<std::size_t>(k)].values[number] = make(p_, p_[number].type, Load{array, {integer(k)}});
+    }
+    to.push_back(Stmt{For{r, integer(0), integer(kTurns), std::move(body), sums.empty()}});
+    std::ranges::move(sums, std::back_inserter(to));
+    return true;
+  }
+  /// Makes a local array with an element of the scalar for each iteration of the group.
+  BufferId array_of_turns(ScalarId s) {
+    if (!turns_size_.valid()) {
+      p_.sizes.push_back({"turns", kTurns});
+      turns_size_ = SizeId(p_.sizes.size() - 1);
+    }
+    return new_array({p_[s].name, p_[s].type, Role::scratch, {turns_size_}});
+  }
+
+  /// Appends the copies of statements: of each statement those of all iterations, then of the next. The copies of an
+  /// inner loop become one loop (jammed).
+  void put_copies(const Block& from, Block& to) {
+    for (const Stmt& s : from) {
+      if (const auto* loop = std::get_if<For>(&s.node)) {
+        if (adds_to_row_of_turn(*loop)) {
+          put_one_by_one(*loop, to);
+          continue;
+        }
+        Block body;
+        put_copies(loop->body, body);
+        to.push_back(Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent, loop->step}});
+        continue;
+      }
+      const auto* store = std::get_if<Store>(&s.node);
+      if (store && !own_.contains(store->buffer)) {
+        if (is_of_turn(*store)) {
+          for (std::size_t r = 0; r < copies_.size(); ++r)
+            to.push_back(copy_of_sum(r, *store));
+        } else {
+          to.push_back(sum_of_copies(*store));
+        }
+        continue;
+      }
+      for (Substitutions& names : copies_) {
+        declare(s, names);
+        to.push_back(substituted(p_, names, s));
+      }
+    }
+  }
+  /// Gives the scalars that the statement declares new names in one iteration.
+  void declare(const Stmt& s, Substitutions& names) {
+    for (const ScalarId x : effects_of(p_, s).declares)
+      names.scalars[x] = scalar(p_[x].name, p_[x].type);
+  }
+  /// Appends a loop for each iteration. The rows that two iterations add to may be the same, so the loops cannot be
+  /// jammed.
+  void put_one_by_one(const For& loop, Block& to) {
+    for (std::size_t r = 0; r < copies_.size(); ++r) {
+      Block body;
+      for (const Stmt& s : loop.body) {
+        declare(s, copies_[r]);
+        const auto* store = std::get_if<Store>(&s.node);
+        const bool is_sum = store && !own_.contains(store->buffer);
+        body.push_back(is_sum ? copy_of_sum(r, *store) : substituted(p_, copies_[r], s));
+      }
+      to.push_back(Stmt{For{loop.index, loop.begin, loop.end, std::move(body), loop.independent, loop.step}});
+    }
+  }
+  /// Returns the copy of a sum for one iteration; in the masked version it adds 0 if the iteration is missing.
+  Stmt copy_of_sum(std::size_t turn, const Store& store) {
+    Stmt out = substituted(p_, copies_[turn], Stmt{store});
+    auto& copy = std::get<Store>(out.node);
+    if (masked_ && turn > 0) copy.value = masked_value(integer(static_cast<std::int64_t>(turn)), copy.value);
+    return out;
+  }
+  /// Returns one addition to an element of the values of all iterations.
+  Stmt sum_of_copies(const Store& store) {
+    std::vector<ExprId> parts;
+    for (std::size_t r = 0; r < copies_.size(); ++r)
+      parts.push_back(std::get<Store>(copy_of_sum(r, store).node).value);
+    // The values are added in pairs, so that the element waits for one addition only.
+    for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
+      for (std::size_t k = 0; k < parts.size() / 2; ++k)
+        parts[k] = binary(BinaryOp::add, parts[2 * k], parts[2 * k + 1], p_[parts[2 * k]].type);
+    }
+    return Stmt{Store{store.buffer, store.indices, parts[0], true}};
+  }
+  /// Returns the value that an iteration adds, or 0 if it is beyond the end. Of a product whose left factor is a
+  /// scalar, the factor is masked, which costs less than masking the vector.
+  ExprId masked_value(ExprId turn, ExprId value) {
+    const Type type = p_[value].type;
+    if (const auto* product = std::get_if<Binary>(&p_[value].node); product && product->op == BinaryOp::multiply) {
+      const ExprId left = product->left, right = product->right;
+      if (is_number(left)) return binary(BinaryOp::multiply, masked_value(turn, left), right, type);
+    }
+    const ExprId at = binary(BinaryOp::add, first_, turn);
+    return make(p_, type, Select{condition(BinaryOp::less, at, turns_->end), value, make(p_, type, ConstF{0})});
+  }
+  /// Returns true if the expression is a scalar, or an element of an array by iteration.
+  bool is_number(ExprId e) const {
+    const auto* load = std::get_if<Load>(&p_[e].node);
+    return std::holds_alternative<Get>(p_[e].node) || (load && p_[load->buffer].axes == std::vector{turns_size_});
+  }
+  /// Returns the condition that `of` holds in no iteration of the group.
+  ExprId none(ExprId of) {
+    ExprId any;
+    for (const Substitutions& names : copies_) {
+      const ScalarId unused = scalar("c", Type::boolean);
+      const ExprId one = std::get<Let>(substituted(p_, names, Stmt{Let{unused, of}}).node).value;
+      any = any.valid() ? condition(BinaryOp::logical_or, any, one) : one;
+    }
+    return make(p_, Type::boolean, Unary{UnaryOp::logical_not, any});
+  }
+
+  /// Adds a local array to the function.
+  BufferId new_array(Buffer out) {
+    out.name = fmt::format("{}.turn{}", out.name, p_.buffers.size());
+    p_.buffers.push_back(std::move(out));
+    p_.functions[f_].local_arrays.emplace_back(p_.buffers.size() - 1);
+    return BufferId(p_.buffers.size() - 1);
+  }
+  ScalarId scalar(std::string name, Type type) {
+    p_.scalars.push_back({std::move(name), type});
+    return ScalarId(p_.scalars.size() - 1);
+  }
+  ExprId get(ScalarId s) { return make(p_, p_[s].type, Get{s}); }
+  ExprId integer(std::int64_t n) { return make(p_, Type::i64, ConstI{n}); }
+  ExprId binary(BinaryOp op, ExprId a, ExprId b, Type type = Type::i64) { return make(p_, type, Binary{op, a, b}); }
+  ExprId condition(BinaryOp op, ExprId a, ExprId b) { return binary(op, a, b, Type::boolean); }
+
+  Program& p_;
+  std::size_t f_ = 0;                    // the function at hand
+  std::vector<const Block*> around_;     // the blocks around, outermost first
+  SmallIdSet<BufferId> own_;             // arrays that are private to an iteration
+  std::vector<Substitutions> copies_;    // the names in each iteration of a group
+  SmallIdSet<ScalarId> numbers_;         // scalars of an iteration, without indices of inner loops
+  std::map<ScalarId, BufferId> arrays_;  // arrays with the values of a scalar in the iterations of a group
+  // Inner loops that fill a vector, the longest length of an inner loop, and the number of sums.
+  std::int64_t long_loops_ = 0, longest_ = 0, sums_ = 0;
+  bool rows_of_turns_ = false;  // true if some sums go to different elements in each iteration
+  const For* turns_ = nullptr;  // the loop whose iterations are jammed
+  ExprId first_;                // index of the first iteration of a group
+  bool masked_ = false;         // true while the masked version is made
+  ScalarId one_by_one_;         // 1 if the iterations of the group run one by one
+  SizeId turns_size_;           // the size of arrays by iteration
+};
+
+}  // namespace
+
+Program jam_data_loops(Program program) {
+  Jam jam(program);
+  for (std::size_t k = 0; k < program.functions.size(); ++k) {
+    if (!program.functions[k].cold) jam.function(k);
+  }
+  return program;
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,164 @@
+// Unroll-and-jam of loops over steps, four at a time, within lanes.
+//   for t by 4, while four are left: for each statement the four copies; copies of an inner loop become one loop
+//   for t in rest .. T: the original body
+// Each copy has its own versions of private scratch.
+#include "compiler/passes/jam_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "compiler/loops/facts.h"
+#include "compiler/passes/effects.h"
+#include "compiler/passes/private_arrays.h"
+#include "compiler/passes/rewrite.h"
+#include "runtime/threshold.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The number of steps that run together.
+constexpr std::int64_t kSteps = 4;
+/// The least number of loops around a sum within a step, that over lanes included. With fewer there is too little to
+/// share.
+constexpr Threshold<int> kDeep("jam_steps.deep", 3);
+
+/// Appends a statement. It is not inlined, because g++ 12 would warn that parts of what is moved are uninitialised.
+[[gnu::noinline]] void put(Block& to, Stmt s) { to.push_back(std::move(s)); }
+
+/// Rewrites one function.
+class Steps {
+ public:
+  Steps(Program& p, Function& f) : p_(p), f_(f) {
+    const Block body = f.body;  // mentions of arrays are counted in the function as it was
+    all_ = &body;
+    block(f.body, false);
+    std::ranges::move(made_, std::back_inserter(f.local_arrays));
+  }
+
+ private:
+  /// Rewrites the loops of a block. `in_lanes`: it is inside of a loop over groups of items.
+  void block(Block& b, bool in_lanes) {
+    Block out;
+    for (Stmt& s : b) {
+      auto* branch = std::get_if<If>(&s.node);
+      if (branch && !branch->rare) {
+        block(branch->then_block, in_lanes);
+        block(branch->else_block, in_lanes);
+      }
+      auto* loop = std::get_if<For>(&s.node);
+      if (loop && in_lanes && fits(*loop)) {
+        together(*loop, out);
+        continue;
+      }
+      if (loop) block(loop->body, in_lanes || loop->vectorised);
+      put(out, std::move(s));
+    }
+    b = std::move(out);
+  }
+
+  /// Returns true if the loop over steps qualifies. It sets own_.
+  bool fits(const For& loop) {
+    if (literal(p_, loop.begin) != 0 || !std::holds_alternative<Get>(p_[loop.end].node) || loop.step != 1) return false;
+    index_ = loop.index;
+    own_.clear();
+    Effects all;
+    for (const Stmt& s : loop.body)
+      all.add(effects_of(p_, s));
+    for (const BufferId b : all.stores)
+      if (is_own(b, loop)) own_.insert(b);
+    deepest_ = 0;
+    return only_adds(loop.body, all, 0) && deepest_ >= kDeep;
+  }
+  /// Returns true if the array is private to a step: it is local, filled before it is read, and not mentioned
+  /// elsewhere.
+  bool is_own(BufferId b, const For& loop) const {
+    return std::ranges::find(f_.local_arrays, b) != f_.local_arrays.end() && is_filled_first(p_, loop.body, b) &&
+           mentions(p_, b, *all_) == mentions(p_, b, loop.body);
+  }
+  /// Returns true if the block only fills private arrays and adds to elements that are the same at every step. `depth`:
+  /// loops around it.
+  bool only_adds(const Block& b, const Effects& all, int depth) {
+    return std::ranges::all_of(b, [&](const Stmt& s) {
+      if (const auto* loop = std::get_if<For>(&s.node)) {
+        const Effects bounds = effects_of(p_, Stmt{BreakIf{loop->end}});
+        return loop->step == 1 && bounds.loads.empty() && !bounds.reads.contains(index_) &&
+               only_adds(loop->body, all, depth + 1);
+      }
+      const auto* store = std::get_if<Store>(&s.node);
+      if (!store) return false;
+      if (own_.contains(store->buffer)) return true;
+      deepest_ = std::max(deepest_, depth);
+      return store->accumulate && !all.loads.contains(store->buffer) &&
+             std::ranges::none_of(store->indices, [&](ExprId at) {
+               const Effects x = effects_of(p_, Stmt{BreakIf{at}});
+               return !x.loads.empty() || x.reads.contains(index_);
+             });
+    });
+  }
+
+  /// Appends the loop over groups of steps, and the loop over those that remain.
+  void together(const For& loop, Block& out) {
+    const ScalarId first = make_scalar(p_, p_[loop.index].name), rest = make_scalar(p_, "rest");
+    const auto get = [&](ScalarId s) { return make(p_, Type::i64, Get{s}); };
+    const auto number = [&](std::int64_t n) { return make(p_, Type::i64, ConstI{n}); };
+    const auto binary = [&](BinaryOp op, ExprId a, ExprId b) { return make(p_, Type::i64, Binary{op, a, b}); };
+    std::vector<Substitutions> copies(kSteps);
+    Block group;
+    for (std::int64_t r = 0; r < kSteps; ++r) {
+      Substitutions& names = copies[static_cast<std::size_t>(r)];
+      const ScalarId step = names.scalars[loop.index] = make_scalar(p_, p_[loop.index].name);
+      put(group, Stmt{Let{step, binary(BinaryOp::add, get(first), number(r))}});
+      for (const BufferId b : own_)
+        names.arrays[b] = r == 0 ? b : array_like(b);
+    }
+    copy(loop.body, copies, group);
+    const ExprId past = binary(BinaryOp::subtract, loop.end, number(kSteps - 1));
+    put(out, Stmt{Local{rest, number(0)}});
+    put(group, Stmt{Assign{rest, binary(BinaryOp::add, get(first), number(kSteps))}});
+    put(out, Stmt{For{first, number(0), past, std::move(group), false, kSteps}});
+    put(out, Stmt{For{loop.index, get(rest), loop.end, loop.body, loop.independent}});
+  }
+  /// Appends the copies of statements: of each statement those of all steps. The copies of an inner loop become one
+  /// loop.
+  void copy(const Block& from, const std::vector<Substitutions>& copies, Block& to) {
+    for (const Stmt& s : from) {
+      const auto* loop = std::get_if<For>(&s.node);
+      if (!loop) {
+        for (const Substitutions& names : copies)
+          put(to, substituted(p_, names, s));
+        continue;
+      }
+      Block body;
+      copy(loop->body, copies, body);
+      put(to, Stmt{For{loop->index, loop->begin, loop->end, std::move(body), loop->independent}});
+    }
+  }
+  /// Adds a local array with the extents of another.
+  BufferId array_like(BufferId b) {
+    Buffer out = p_[b];
+    out.name = fmt::format("{}.step{}", out.name, p_.buffers.size());
+    p_.buffers.push_back(std::move(out));
+    return made_.emplace_back(p_.buffers.size() - 1);
+  }
+
+  Program& p_;
+  Function& f_;
+  const Block* all_ = nullptr;  // the body of the function before the pass
+  ScalarId index_;              // index of the loop over steps that is looked at
+  SmallIdSet<BufferId> own_;    // arrays that are private to a step
+  int deepest_ = 0;             // the most loops around a sum
+  std::vector<BufferId> made_;  // new local arrays
+};
+
+}  // namespace
+
+Program jam_steps(Program program) {
+  for (std::size_t k = 0; k < program.functions.size(); ++k)
+    if (!program.functions[k].cold) Steps(program, program.functions[k]);
+  return program;
+}
+
+}  // namespace lehr::loops

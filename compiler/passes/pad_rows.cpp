@@ -1,0 +1,57 @@
+// Padding of the rows of tables.
+// Only arrays that the code fills qualify: no stored data and no array that callers lay out. A Fill with another number
+// than 0 would write into the padding, so arrays with one are left out.
+#include "compiler/passes/pad_rows.h"
+
+#include <set>
+
+#include "compiler/loops/facts.h"
+#include "compiler/passes/effects.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The bytes of a cache line.
+constexpr std::int64_t kLine = 64;
+
+/// Returns the arrays that functions store to, element by element or with zeros.
+SmallIdSet<BufferId> filled_by_code(const Program& p) {
+  Effects all;
+  std::set<BufferId> with_numbers;
+  for (const Function& f : p.functions) {
+    for (const Stmt& s : f.body)
+      all.add(effects_of(p, s));
+    with_numbers.merge(filled_nonzero(p, f.body));
+  }
+  erase_if(all.stores, [&](BufferId b) { return with_numbers.contains(b); });
+  return all.stores;
+}
+
+/// Returns a size of at least `size` elements that makes whole cache lines of `in_line` elements each; it is added to
+/// the program if it is new.
+SizeId whole_lines(Program& p, SizeId size, std::int64_t in_line) {
+  const Size before = p[size];
+  const std::int64_t extent = (before.constant + in_line - 1) / in_line * in_line;
+  if (extent == before.constant) return size;
+  for (std::size_t k = 0; k < p.sizes.size(); ++k) {
+    if (p.sizes[k].constant == extent && p.sizes[k].name == before.name + " padded") return SizeId(k);
+  }
+  p.sizes.push_back({before.name + " padded", extent});
+  return SizeId(p.sizes.size() - 1);
+}
+
+}  // namespace
+
+Program pad_rows(Program p) {
+  for (const BufferId id : filled_by_code(p)) {
+    const Buffer table = p[id];
+    if (table.role != Role::table || !is_real(table.element) || table.axes.size() < 2) continue;
+    const std::int64_t in_line = kLine / bytes_of(table.element), extent = p[table.axes.back()].constant;
+    if (extent < in_line) continue;
+    p.buffers[id.index()].meant = extent;
+    p.buffers[id.index()].axes.back() = whole_lines(p, table.axes.back(), in_line);
+  }
+  return p;
+}
+
+}  // namespace lehr::loops

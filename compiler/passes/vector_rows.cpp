@@ -1,0 +1,97 @@
+// Indices and rows that a vectorised loop (side_by_side.h) prepares before inner loops read them.
+// An index that is loaded from memory, as in table[id[n], k], is evaluated once for each iteration before the loop over
+// k. Rows of shared arrays are copied so that lanes read neighbouring elements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "compiler/loops/walk.h"
+#include "compiler/passes/vector_accesses.h"
+#include "compiler/passes/vector_values.h"
+
+namespace lehr::loops {
+
+std::vector<ExprId> VectorValues::loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const {
+  std::vector<ExprId> out = loops::loaded_indices(p_, varying_, x, index, all);
+  std::erase_if(out, [&](ExprId e) { return rows_.contains(e); });
+  return out;
+}
+
+std::vector<ExprId> VectorValues::hoist_indices(const For& x, const Mask& m, Block& out) {
+  if (!has_iterations(p_, x)) return {};
+  return store_indices(loaded_indices(x, std::nullopt, true), {}, {}, m, out);
+}
+
+std::vector<ExprId> VectorValues::store_indices(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
+                                                const std::vector<ExprId>& at, const Mask& m, Block& out) {
+  std::map<ExprId, Row> rows;
+  turns(out, [&](Block& turn) {
+    for (const ExprId e : found) {
+      const Row& row = rows.try_emplace(e, Row{array("row", axes, Type::i64), at}).first->second;
+      turn.push_back(put(row.array, at, clamped(e, m)));
+    }
+  });
+  rows_.insert(rows.begin(), rows.end());
+  return found;
+}
+
+void VectorValues::forget_indices(const std::vector<ExprId>& found) {
+  for (const ExprId e : found)
+    rows_.erase(e);
+}
+
+bool VectorValues::runs_along(const For& x, ExprId e) const {
+  const auto* l = std::get_if<Load>(&p_[e].node);
+  if (!l || l->indices.empty() || !varying_.arrays.contains(l->buffer)) return false;
+  const auto* along = std::get_if<Get>(&p_[l->indices.back()].node);
+  if (!along || along->scalar != x.index) return false;
+  return std::none_of(l->indices.begin(), l->indices.end() - 1, [&](ExprId at) {
+    bool mentioned = varies(at);
+    Walk{p_, [](ExprId) {}, [](BufferId, bool) {},
+         [&](ScalarId s, ScalarUse) { mentioned = mentioned || s == x.index; }}
+        .expr(at);
+    return mentioned;
+  });
+}
+
+void VectorValues::privatise_row(const IterationRow& row, Block& out) {
+  const std::vector<SizeId> axes(p_[row.array].axes.begin() + 1, p_[row.array].axes.end());
+  row_copies_[row.array] = array(p_[row.array].name + ".row", axes, p_[row.array].element);
+  if (row.is_there) copy_row(row.array, false, out);
+}
+
+void VectorValues::copy_row(BufferId b, bool back, Block& out) {
+  const std::vector<SizeId> axes(p_[b].axes.begin() + 1, p_[b].axes.end());
+  const BufferId row = row_copies_.at(b);
+  const Nest nest = over(axes);
+  Block column;
+  turns(column, [&](Block& turn) {
+    std::vector<ExprId> at{value(get(loop_.index), {})};
+    at.insert(at.end(), nest.place.begin(), nest.place.end());
+    turn.push_back(back ? Stmt{Store{b, at, of_iteration(row, nest.place), false}} : put(row, nest.place, load(b, at)));
+  });
+  append(out, nested(nest, std::move(column)));
+}
+
+void VectorValues::make_rows_contiguous(const For& x, const Mask& m, Block& out) {
+  std::vector<ExprId> found;
+  const auto on_expr = [&](ExprId e) {
+    if (runs_along(x, e) && !std::ranges::count(found, e)) found.push_back(e);
+  };
+  Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
+  for (const ExprId e : found) {
+    const BufferId from = std::get<Load>(p_[e].node).buffer;
+    const BufferId rows = array_as_given(fmt::format("turns.{}.rows.{}", p_[from].name, p_.buffers.size()),
+                                         {turns_, p_[from].axes.back()}, p_[from].element);
+    Block column;
+    turns(column, [&](Block& turn) {
+      turn.emplace_back().node = Store{rows, {this->turn(), get(x.index)}, value(e, m), false};
+    });
+    out.push_back(Stmt{For{x.index, x.begin, x.end, std::move(column), false, x.step}});
+    contiguous_rows_[e] = rows;
+  }
+}
+
+}  // namespace lehr::loops

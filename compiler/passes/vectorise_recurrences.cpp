@@ -1,0 +1,25 @@
+// The choice of loops for outer-loop vectorisation of recurrences. side_by_side.h does the work.
+#include "compiler/passes/vectorise_recurrences.h"
+
+#include <utility>
+
+#include "compiler/passes/independent_loops.h"
+#include "compiler/passes/recurrence.h"
+
+namespace lehr::loops {
+namespace {
+
+/// Returns the form with eight lanes; nullopt if private arrays are too large. A last group of one or two items runs
+/// one by one.
+std::optional<VectorForm> lane_form(const Program& p, const For&, const Varying& varying) {
+  if (!fits_in_lanes(p, varying)) return {};
+  return VectorForm{.turns = 8, .unrolled = false, .fewest = 3};
+}
+
+}  // namespace
+
+Program vectorise_recurrences(Program program) {
+  return vectorise_loops(std::move(program), {has_recurrence, lane_form});
+}
+
+}  // namespace lehr::loops

@@ -1,0 +1,181 @@
+// The cost estimate for outer-loop vectorisation of short items.
+// `rows_` estimates the vector operations of an item if vectors lie along its own inner loops, `lanes_` if eight items
+// lie in the lanes. The constants are fitted to measurements of some 80 pairs (docs/passes.md). Lanes must win by 40 %,
+// transposition of rows included.
+#include "compiler/passes/vectorise_short_items.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "compiler/loops/facts.h"
+#include "compiler/loops/walk.h"
+#include "compiler/passes/block_registers.h"
+#include "compiler/passes/independent_loops.h"
+#include "compiler/passes/vector_accesses.h"
+#include "runtime/threshold.h"
+
+namespace lehr::loops {
+namespace {
+
+/// The number of items that run together.
+constexpr std::int64_t kTogether = 8;
+/// The same as a real.
+constexpr double kLanes = kTogether;
+/// The most work in lanes that counts as a gain, as a fraction of the work of the plain loop.
+constexpr Threshold<double> kGain("vectorise_short_items.gain", 0.6);
+/// The number of operations that a function call counts as.
+constexpr double kFunction = 10;
+/// The number of operations that the transposition of one element of a row counts as.
+constexpr double kTransposed = 0.5;
+/// The mean number of iterations that whole vectors leave over, if the length is the index of another loop.
+constexpr double kLeftOver = 3.5;
+/// The most iterations of a loop that LLVM unrolls inside of a long loop.
+constexpr double kUnrolled = 3;
+/// The least number of iterations of a loop that counts as long there.
+constexpr Threshold<double> kLong("vectorise_short_items.long", 32);
+
+/// The estimated operations of an item, on vectors along its own loops and in lanes of items.
+class Estimate {
+ public:
+  Estimate(const Program& p, const For& loop) : p_(p), turns_(trip_count_of_region(p, loop)) { block(loop.body, {}); }
+
+  /// Returns true if the loop is that of a parallel region with a constant trip count.
+  bool of_phase() const { return turns_.has_value(); }
+  /// Returns true if lanes are a gain. `numbers`: elements of an item's rows that must be transposed.
+  bool gains(double numbers) const {
+    return fits_ && ((loops_ && sums_ && is_hard_) || turns_) && lanes_ + kTransposed * numbers <= kGain * rows_;
+  }
+
+ private:
+  /// What is known of the loops around a statement.
+  struct LoopContext {
+    double times = 1;               // executions of the statement for an item
+    double vectors = 1;             // the same on vectors along an inner loop
+    double length = 1;              // trip count of the loop around
+    std::optional<ScalarId> along;  // index of the loop that vectors lie along
+  };
+
+  /// Adds the operations of a block to both estimates.
+  void block(const Block& b, const LoopContext& around) {
+    for (const Stmt& s : b) {
+      if (const auto* loop = std::get_if<For>(&s.node)) {
+        inner(*loop, around);
+      } else if (const auto* branch = std::get_if<If>(&s.node)) {
+        if (branch->rare) continue;
+        block(branch->then_block, around);
+        block(branch->else_block, around);
+      } else {
+        statement(s, around);
+      }
+    }
+  }
+
+  /// Adds the operations of one statement to both estimates.
+  void statement(const Stmt& s, const LoopContext& around) {
+    const auto* x = std::get_if<Store>(&s.node);
+    sums_ = sums_ || (x && x->accumulate && p_[x->buffer].role == Role::statistic);
+    const int calls = count(s, [&](ExprId e) { return is_function_call(p_, e); });
+    is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
+    const double work = calls > 0 ? kFunction * calls : 1;
+    rows_ += work * around.vectors;
+    if (turns_ && around.along) rows_ += apart(s, *around.along) * around.times;
+    lanes_ += work * around.times / kLanes;
+  }
+
+  /// Returns the trip count of a loop with constant bounds.
+  std::optional<double> known(const For& x) const {
+    const auto begin = literal(p_, x.begin), end = literal(p_, x.end);
+    return begin && end ? std::optional(static_cast<double>(*end - *begin)) : std::nullopt;
+  }
+  /// Returns the trip count of a loop; half of the length around it if its bounds are other indices.
+  double turns(const For& x, double outer) const { return known(x).value_or(std::max(1.0, outer / 2)); }
+
+  /// Returns true if all loops inside are short enough to be unrolled, so that vectors lie along this one.
+  bool is_innermost(const For& x, double length) const {
+    bool found = true;
+    each_statement(x.body, [&](const Stmt& s) {
+      const auto* loop = std::get_if<For>(&s.node);
+      found = found && (!loop || turns(*loop, length) <= (length >= kLong ? kUnrolled : 1));
+    });
+    return found;
+  }
+
+  /// Adds the operations of an inner loop to both estimates.
+  void inner(const For& x, const LoopContext& around) {
+    loops_ = true;
+    const auto on_expr = [&](ExprId e) { fits_ = fits_ && !std::holds_alternative<Extent>(p_[e].node); };
+    Walk{p_, on_expr, [&](BufferId, bool) { fits_ = false; }}.expr(x.end);
+    const double length = turns(x, around.length);
+    const double times = around.times * length;
+    is_hard_ = is_hard_ || (length > 1 && around.length > 1);
+    if (length == 1 || around.along || !is_innermost(x, length))
+      return block(x.body, {times, around.vectors * length, length, around.along});
+    const double vectors = known(x) ? std::ceil(length / kLanes) : length / kLanes + kLeftOver;
+    // LLVM optimises a region of so few iterations little, so that vectors which are not full do not exist.
+    const bool none = turns_ && std::fmod(length, kLanes) != 0;
+    block(x.body, {times, around.vectors * (none ? length : vectors), length, x.index});
+  }
+
+  /// Returns the sum of `what` over the expressions of a statement.
+  template <class What>
+  int count(const Stmt& s, const What& what) const {
+    int out = 0;
+    Walk walk{p_, [&](ExprId e) { out += what(e); }, [](BufferId, bool) {}};
+    std::visit([&](const auto& node) { walk.statement(node); }, s.node);
+    return out;
+  }
+  /// Returns the number of loads that vectors along this index would gather from distant elements.
+  int apart(const Stmt& s, ScalarId index) const {
+    return count(s, [&](ExprId e) {
+      const auto* x = std::get_if<Load>(&p_[e].node);
+      return x && !x->indices.empty() && std::any_of(x->indices.begin(), x->indices.end() - 1, [&](ExprId at) {
+               return mentions(p_, at, {index});
+             });
+    });
+  }
+
+  const Program& p_;
+  const std::optional<std::int64_t>
+      turns_;                    // trip count of a parallel region, if the loop is one with a constant count
+  double rows_ = 0, lanes_ = 0;  // estimates for vectors along inner loops, and for lanes of items
+  bool fits_ = true, loops_ = false, sums_ = false;
+  bool is_hard_ = false;  // true if LLVM would not vectorise over items: loops in loops, functions, failures
+};
+
+/// Returns true if data name rows of arrays: the rows of eight items are then in distant memory.
+bool gathers_rows(const Program& p, const For& loop) {
+  bool found = false;
+  const auto look = [&](const std::vector<ExprId>& at) {
+    found = found || std::ranges::any_of(at, [&](ExprId e) { return loads(p, e); });
+  };
+  const auto on_expr = [&](ExprId e) {
+    if (const auto* x = std::get_if<Load>(&p[e].node)) look(x->indices);
+  };
+  Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
+  each_statement(loop.body, [&](const Stmt& s) {
+    if (const auto* x = std::get_if<Store>(&s.node)) look(x->indices);
+  });
+  return found;
+}
+
+/// Returns true if lanes could be a gain, before the costs of transposition are known.
+bool is_short(const Program& p, const For& loop) { return !gathers_rows(p, loop) && Estimate(p, loop).gains(0); }
+
+/// Returns the form with eight lanes and transposed rows if it is a gain; nullopt otherwise.
+std::optional<VectorForm> lane_form(const Program& p, const For& loop, const Varying& varying) {
+  const Estimate estimate(p, loop);
+  double numbers = 0;
+  for (const IterationRow& row : iteration_rows(p, varying, loop))
+    numbers +=
+        static_cast<double>(row_elements(p, row.array) * (row.is_there + (row.is_stored && estimate.of_phase())));
+  if (!fits_in_lanes(p, varying) || hides_latency(p, loop, varying) || !estimate.gains(numbers)) return {};
+  return VectorForm{.turns = kTogether, .unrolled = false, .fewest = kTogether, .transposes_rows = true};
+}
+
+}  // namespace
+
+Program vectorise_short_items(Program program) { return vectorise_loops(std::move(program), {is_short, lane_form}); }
+
+}  // namespace lehr::loops

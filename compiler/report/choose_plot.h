@@ -1,0 +1,33 @@
+// The choice of a plot for each variable of a posterior. It depends on the family, the plates and the sizes of the
+// variable, and not on names. For example, a large simplex becomes a ranked list, values along an ordered plate a band
+// over time, and a matrix a heat map.
+#pragma once
+#include <map>
+#include <string>
+
+#include "compiler/model/bind.h"
+#include "compiler/report/plots.h"
+
+namespace lehr::report {
+
+/// What the user asked of the plots.
+struct PlotOptions {
+  std::map<std::string, ImageShape> images;  // height and width of images, by the plate whose elements are their pixels
+  std::size_t top = 12;                      // number of most probable elements listed of a large simplex
+};
+
+/// What a plot may use besides the posterior: the model and the data of the fit. Either is null if it is no longer
+/// available.
+struct PlotContext {
+  const model::Model* model = nullptr;  // the model, or null
+  const BoundData* data = nullptr;      // the data in the order of the model, or null
+};
+
+/// Returns the plot of one variable as HTML. `n` has its posterior means and intervals, `around` the model and data if
+/// they are available.
+Markup picture(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& around, const PlotOptions& options);
+
+/// Returns true if the variable is one scalar. Scalars are not plotted by `picture` but share one table.
+bool is_single(const PosteriorSummary& n);
+
+}  // namespace lehr::report

@@ -1,0 +1,78 @@
+// The plots of a report that need only the posterior. Each function returns HTML with a caption that says what was left
+// out. The values are also in data-* attributes, so that scripts can read them from the page.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/report/markup.h"
+#include "compiler/report/posterior_summary.h"
+
+namespace lehr::report {
+
+/// One row of an interval plot: a dot for the mean and a bar for the interval. NaN values are not drawn.
+struct Interval {
+  std::string name;            // label of the row
+  double mean, sd, low, high;  // mean, standard deviation, and the ends of the central 90 % interval
+  std::string style;           // CSS class of the row, as colour(k)
+  bool group = false;          // true: the row is a heading without numbers
+  std::string said = {};       // text shown instead of the mean; empty: the mean
+};
+/// Returns an interval plot of these rows above a common axis, with the numbers beside the bars. The axis is
+/// logarithmic if `may_be_logarithmic`, all numbers are positive and their ratio is large.
+Markup intervals(const std::vector<Interval>& rows, const std::string& caption, bool may_be_logarithmic = false);
+/// Returns an interval plot of the posterior of a variable, grouped by vector, in the order of `rows_of`. Shows at most
+/// `most` numbers.
+Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
+
+/// Returns for each simplex a list of its `top` most probable elements with their probabilities as bars. Shows at most
+/// `most` lists.
+Markup ranked(const SavedFit& fit, const PosteriorSummary& n, std::size_t top, std::size_t most);
+
+/// A matrix to be shown as a heat map: colours up to the largest absolute value, or up to 1 for probabilities. Negative
+/// numbers have a different colour.
+struct Heat {
+  std::string title;                       // text above the heat map; may be empty
+  std::vector<std::string> rows, columns;  // names of the rows and columns
+  std::vector<double> values, sd;  // numbers of the matrix and their standard deviations, row-major; sd may be empty
+  bool probabilities = false;      // true: values are probabilities, and the colour scale ends at 1
+};
+/// Returns a matrix as a table of shaded numbers if it is small, else as coloured tiles.
+Markup heat_map(const Heat& heat);
+/// Returns heat maps of the last two axes of a variable, one for each element along the other axes, at most `most` of
+/// them.
+Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
+/// The most tiles that one heat map may have.
+inline constexpr std::size_t kMostTiles = 4096;
+/// Returns coloured tiles without labels, with `columns` of them in a row. `description` is the text for screen
+/// readers.
+Markup tiles(const std::vector<double>& values, std::size_t columns, bool probabilities,
+             const std::string& description);
+
+/// The size of an image in pixels.
+struct ImageShape {
+  std::size_t rows = 0, columns = 0;  // height and width in pixels
+};
+/// Returns images of a variable: the elements along axis `axis` are the pixels, row by row. There is one image for each
+/// element along the other axes, at most `most` of them.
+Markup images(const SavedFit& fit, const PosteriorSummary& n, std::size_t axis, ImageShape shape, std::size_t most);
+
+/// Sequences that are stored one after another along an axis, as those of a nested ordered plate. Without offsets there
+/// is one sequence.
+struct Sequences {
+  std::vector<std::int64_t> offsets;  // where each sequence begins, and last the end of all
+  std::string plate;                  // plate whose elements are the sequences, for their names
+};
+/// Returns plots of a variable along its ordered axis, one for each sequence and at most `most` of them: means as a
+/// line, intervals as a band. `seen` are data on the same axes to be drawn as dots, or empty.
+Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences,
+               const std::vector<double>& observations, std::size_t most);
+/// Returns plots of the probabilities of categories along their ordered axis, as stacked areas, one for each sequence
+/// and at most `most` of them.
+Markup state_ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences, std::size_t most);
+
+/// Returns a histogram of the finite values. `what` names them under the axis.
+Markup histogram(const std::vector<double>& values, const std::string& what);
+
+}  // namespace lehr::report

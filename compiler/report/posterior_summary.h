@@ -1,0 +1,59 @@
+// The posterior of each variable as flat arrays of means, standard deviations and intervals: the input of all plots of
+// a report.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/math/family.h"
+#include "runtime/files/saved_fit.h"
+
+namespace lehr::report {
+
+/// Posterior summaries of one variable, row-major over `shape`. Of a category these are the probabilities of its
+/// values, which lie along the last axis.
+struct PosteriorSummary {
+  const SavedVariable* variable = nullptr;  // the variable in the saved fit
+  std::vector<std::string> axes;            // plate of each axis; event axes (of vectors, matrices) come last
+  std::vector<std::int64_t> shape;          // extent of each axis; a nested plate and its parent share one
+  std::size_t event = 0;                    // number of event axes among `axes`
+  std::vector<double> mean;                 // posterior mean of each scalar
+  /// Standard deviations, 5 % and 95 % quantiles. A vector is empty if no scalar has such a value; an element is NaN if
+  /// this scalar has none.
+  std::vector<double> sd, low, high;
+  math::Support support = math::Support::real;  // the set of values that the variable can have
+  std::vector<double> total;                    // sum of the pseudo-counts of each Dirichlet; empty for other families
+
+  /// The number of scalars.
+  std::size_t size() const { return mean.size(); }
+  /// Returns true if the numbers are probabilities that sum to 1 along the last axis.
+  bool is_simplex() const { return support == math::Support::simplex || support == math::Support::category; }
+  /// The extent of the last axis; 1 for a scalar.
+  std::size_t last() const { return shape.empty() ? 1 : static_cast<std::size_t>(shape.back()); }
+};
+
+/// Returns the posterior summaries of all variables that have numbers, in the order of the fit, and the names of the
+/// variables whose factors were not saved.
+std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> posterior_numbers(const SavedFit& fit);
+
+/// Mixture components with a smaller weight are left out of most plots, since they are close to their priors.
+inline constexpr double kMinShownWeight = 0.005;
+
+/// The order and the names of the elements of a variable in a plot. If the elements are components with weights, the
+/// heaviest come first and the names include the weights.
+struct ShownElements {
+  std::vector<std::size_t> order;  // positions of the elements, in the order to show them
+  std::vector<std::string> names;  // name of each element, by position
+  std::size_t light = 0;           // number of components left out, with weights below kMinShownWeight
+
+  /// Returns a sentence about the components that are left out; empty if there are none.
+  std::string without() const;
+};
+/// Returns the elements of `n` along all axes but the last `inner` ones: inner = 1 gives one element for each vector, 0
+/// one for each scalar. Weights are those of the components, else for inner = 1 the shares of the Dirichlets' total
+/// concentrations.
+ShownElements shown_elements(const SavedFit& fit, const PosteriorSummary& n, std::size_t inner);
+
+}  // namespace lehr::report

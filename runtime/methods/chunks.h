@@ -1,0 +1,70 @@
+// Partitions the items of a stage, or the iterations of a parallel region, into chunks of about equal work. The result
+// depends on the model and the data alone, never on threads or processes. So the sums of a chunk always have the same
+// bits. ("Share" is the name of a chunk in this file.)
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/machine/machine.h"
+#include "runtime/threshold.h"
+
+namespace lehr {
+
+/// The largest number of items that generated code processes together in vector registers. The remainder of a range is
+/// processed one by one, which may round differently. A range that begins at a multiple of this number gives the same
+/// bits as a pass over all items.
+inline constexpr std::int64_t kItemsTogether = 64;
+
+/// Default of ChunkSize::operations.
+inline constexpr Threshold<double> kChunkOperations("outline_parallel_loops.operations", 2'000'000);
+/// Default of ChunkSize::of_sum.
+inline constexpr Threshold<double> kChunkOfSum("outline_parallel_loops.of_sum", 300);
+/// Default of ChunkSize::outside.
+inline constexpr Threshold<double> kChunkOutside("outline_parallel_loops.outside", 500'000);
+
+/// How much work a chunk must have at least, in estimated operations.
+struct ChunkSize {
+  double operations = kChunkOperations;  // work on items
+  double of_sum = kChunkOfSum;           // for each number that a chunk sums; twice as much if the sums exceed caches
+  double outside = kChunkOutside;        // work on iterations of a region, which all threads wait for
+};
+
+/// A partition of runs of items into chunks.
+struct Partition {
+  std::vector<machine::ItemRange> runs;  // consecutive items, in order; a run belongs to one chunk
+  std::vector<std::size_t> begin;        // index of the first run of each chunk
+
+  /// Returns the number of chunks.
+  std::size_t count() const { return begin.size(); }
+  /// Returns the runs of a chunk.
+  std::span<const machine::ItemRange> of(std::size_t share) const {
+    const std::size_t end = share + 1 < begin.size() ? begin[share + 1] : runs.size();
+    return {runs.data() + begin[share], end - begin[share]};
+  }
+  /// Returns true if both have the same runs in the same chunks.
+  bool operator==(const Partition& o) const;
+};
+
+/// Returns true if these runs are too little work for more than one chunk.
+bool is_one_chunk(const machine::Machine& m, const machine::ParallelWork& what,
+                  std::span<const machine::ItemRange> runs, const ChunkSize& least);
+
+/// Partitions these runs of items into chunks of about equal work, counted in items and their nested elements. With a
+/// `supply`, the runs index all out-of-core items instead of those in memory.
+Partition partition_into_chunks(const machine::Machine& m, const machine::ParallelWork& what,
+                                std::span<const machine::ItemRange> runs, const ChunkSize& least,
+                                const machine::ItemLoader* supply = nullptr);
+
+/// The consecutive chunks of one process: `begin`, ..., `end` - 1.
+struct ChunkRange {
+  std::size_t begin,  // the first chunk of the process
+      end;            // one past the last chunk of the process
+};
+/// Returns the chunks of process `part`, if `shares` chunks are distributed evenly over `parts` processes.
+inline ChunkRange chunks_of_process(std::size_t shares, std::size_t part, std::size_t parts) {
+  return {shares * part / parts, shares * (part + 1) / parts};
+}
+
+}  // namespace lehr

@@ -1,0 +1,34 @@
+// Improvement bounds: decide during a run whether it can still become better than another, so that hopeless candidates
+// are stopped. Near the end of a run the gains of its sweeps shrink geometrically, so the rest of the series is known.
+#pragma once
+#include <deque>
+#include <vector>
+
+namespace lehr {
+
+/// Extrapolates the ELBO of one run from its last sweeps.
+class ImprovementBound {
+ public:
+  /// `doubt` is the safety factor: the remaining gain may be this many times the extrapolated one.
+  explicit ImprovementBound(double doubt = 30) : doubt_(doubt) {}
+
+  /// Notes the ELBO after a sweep. Returns false if the run cannot reach `target` even if its remaining gain is `doubt`
+  /// times what the last ten gains suggest. While gains do not shrink, the result is true.
+  bool may_reach(double target, double elbo);
+
+ private:
+  double doubt_;               // the safety factor
+  std::deque<double> recent_;  // ELBOs of the last sweeps
+};
+
+/// The objective of one sweep of an annealed run.
+struct CoolingPoint {
+  double temperature = 1,  // the temperature of the sweep
+      objective = 0;       // annealed objective of the sweep
+};
+
+/// Returns the objective that a cooling run had at a temperature, interpolated linearly between its sweeps; NaN outside
+/// its temperatures.
+double objective_at(const std::vector<CoolingPoint>& run, double temperature);
+
+}  // namespace lehr
