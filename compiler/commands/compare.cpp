@@ -91,7 +91,9 @@ ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows)
     return complain(
         Error{ExitCode::data, a.directory, fmt::format("nothing is in both this and '{}'", b.directory), {}});
   fmt::print("{}: {}\n{}: {}\n", a.directory, describe_bound(a), b.directory, describe_bound(b));
-  std::ranges::stable_sort(pairs, [](const Pair& x, const Pair& y) { return x.distance() > y.distance(); });
+  // Scalars without a distance (no standard deviations, or 0 in both) come last.
+  const auto order = [](const Pair& x) { return std::isnan(x.distance()) ? -1.0 : x.distance(); };
+  std::ranges::stable_sort(pairs, std::ranges::greater{}, order);
   // Ratios of standard deviations show if one fit is narrower throughout.
   std::vector<double> ratios;
   for (const Pair& p : pairs)

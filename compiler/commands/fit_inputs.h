@@ -12,7 +12,7 @@ namespace lehr::commands {
 struct Inputs {
   model::Model resolved;  // the model as it was read, without auxiliary variables
   Analysed complete;      // the analysis for data without missing values
-  Bound bound;            // the model with its data, analysed for the values that are missing
+  BoundModel bound;       // the model with its data, analysed for the values that are missing
 };
 
 /// Reads the model `source` and the data named in `o`, and binds them. After an error, prints it and returns its exit

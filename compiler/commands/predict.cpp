@@ -1,5 +1,5 @@
 // `lehr predict`: predicts new items and missing values of data from a saved variational fit. Data are read whole, or
-// with --stream batch by batch (predict_parts.h). The output is a CSV table or a file of arrays.
+// with --stream batch by batch (predict_batches.h). The output is a CSV table or a file of arrays.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -62,7 +62,7 @@ Result<bool> restore_state(ShardState& now, const std::vector<NamedArray>& array
 
 /// Compiles the model with its data and restores the state of --globals. Without state.npz, as directly after `lehr
 /// fit`, the statistics are computed from the saved factors.
-Result<ShardState> restore_shard_state(const ShardArguments& o, const Source& source, Bound bound) {
+Result<ShardState> restore_shard_state(const ShardArguments& o, const Source& source, BoundModel bound) {
   ShardState now;
   Result<SavedFit> fit = read_fit(o.globals);
   if (!fit) return fit.error();

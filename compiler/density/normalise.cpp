@@ -95,14 +95,17 @@ bool ranges_over(const Algebra& a, const model::Model& m, IndexVarId b, IndexId 
 }
 
 /// Returns true if the guard `bound = by` can be solved by substitution, and sets `which` to the index variable that is
-/// replaced. It must be summed in the term, have no offset and no parent, and not occur in `by`.
-bool can_replace(const Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, IndexVarId& which) {
+/// replaced. It must be summed in the term, have no offset and no parent, and not occur in `by`. If `by` is looked up
+/// in data, the variable must not occur with an offset elsewhere: there is no index for from[e] - 1.
+bool can_replace(Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, IndexVarId& which) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
   if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return false;
   const auto other = as_bound(a, by);
   if (other && (other->offset != 0 || a[other->bound].parent)) return false;
   if (!ranges_over(a, m, b->bound, by)) return false;
+  const bool takes_offset = other || std::holds_alternative<IndexConstant>(a[by]);
+  if (!takes_offset && mentions_with_offset(a, t, b->bound)) return false;
   which = b->bound;
   return true;
 }

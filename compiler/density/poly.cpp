@@ -77,6 +77,17 @@ Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by) {
   return follow_parents(a, std::move(t), s);
 }
 
+bool mentions_with_offset(Algebra& a, const Term& t, IndexVarId b) {
+  bool found = false;
+  const Algebra::Substitution look = [&](IndexId i) -> std::optional<IndexId> {
+    const auto* ref = std::get_if<IndexVarRef>(&a[i]);
+    found = found || (ref && ref->bound == b && ref->offset != 0);
+    return std::nullopt;
+  };
+  follow_parents(a, apply(a, t, look), look);
+  return found;
+}
+
 Term rename_index_vars(Algebra& a, Term t) {
   // Parents stand before their children. Renaming a parent gives its children fresh names, which are renamed once more
   // when the loop reaches them.

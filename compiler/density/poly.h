@@ -31,6 +31,10 @@ Poly with_guard(Poly p, const Guard& g);
 /// Returns the term with the index expression `by` in place of the index variable `b`, which is removed from the sum.
 /// Index variables nested in `b` get a new parent.
 Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by);
+
+/// Returns true if the term mentions `b` with an offset, as in x[b - 1]. Such an occurrence can only be replaced by an
+/// index variable or a constant, to which the offset is added.
+bool mentions_with_offset(Algebra& a, const Term& t, IndexVarId b);
 /// Returns the term with new index variables in place of all that it sums over.
 Term rename_index_vars(Algebra& a, Term t);
 

@@ -31,8 +31,8 @@ struct CentredModel {
   CentringOffsets references;  // by VariableId of either model
 };
 
-/// Restates model and data in distances from references if an observed column is ill-scaled (far_columns.h) and the
-/// model depends on differences.
+/// Restates model and data in distances from references if an observed column is ill-scaled (ill_scaled_columns.h) and
+/// the model depends on differences.
 ///
 /// The condition: whatever has a reference has a location family or a flat prior, and occurs only as a plain summand of
 /// means. A variable has one reference for all elements, or one for each column. `data` is bound to `model`, or

@@ -1,5 +1,5 @@
 // Finds barren elements. First it looks at statements: a variable whose elements are all named by complete data has no
-// barren elements. For the others it searches upwards from the data, element by element (informed.h).
+// barren elements. For the others it searches upwards from the data, element by element (d_connected.h).
 #include "compiler/fitting/barren.h"
 
 #include <algorithm>

@@ -54,7 +54,7 @@ class Fits {
 
  private:
   /// Binds a simulation as a fit binds data, with masks for barren elements. All simulations have the same masks.
-  Result<Bound> bound_to(const BoundData& data) const {
+  Result<BoundModel> bound_to(const BoundData& data) const {
     const Masks masks = find_barren(problem_.resolved, data);
     const bool masked = std::ranges::any_of(masks, [](const auto& mask) { return !mask.empty(); });
     BoundModel out{.analysed = problem_.complete, .data = data, .resolved = problem_.resolved};

@@ -37,8 +37,6 @@ class MixtureSum {
   bool is_independent(const Polynomial& weight, const Polynomial& p) const;
   /// Returns E[weight * ((x - about)^2 + noise)], x the polynomial `mean`; nullopt if a moment is not available.
   std::optional<double> square(const Polynomial& weight, const Polynomial& mean, const Polynomial& noise, double about);
-  /// This declaration has no definition and no caller.
-  std::optional<math::Predictive> distribution(std::size_t j, const Polynomial& weight);
   /// Returns the distribution of a Normal number with this mean and variance, averaged over the latent numbers in both.
   /// Returns nullopt where it is neither Normal, Student's t nor a Normal with inverse-gamma variance.
   std::optional<math::Predictive> gaussian(const Polynomial& mean, const Polynomial& noise, const Polynomial& weight);

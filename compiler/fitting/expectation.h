@@ -1,5 +1,5 @@
 // Means, variances and distributions of elements under a factorised posterior, in closed form. Categories are summed
-// over; the rest are moments of polynomials (laws.h, elimination.h).
+// over; the rest are moments of polynomials (posterior_moments.h, elimination.h).
 #pragma once
 #include <functional>
 #include <map>
@@ -22,7 +22,7 @@ std::vector<double> conditional_mean(const ModelEvaluator& forward, const model:
 class Expectation {
  public:
   /// Makes an object that averages over the given factors. `values` has the values of the data, and NaN for latent
-  /// variables. `informed` says by VariableId and element which elements data inform (informed.h). `beliefs` has the
+  /// variables. `informed` says by VariableId and element which elements data inform (d_connected.h). `beliefs` has the
   /// probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the same
   /// `informed`. All arguments must outlive the object.
   Expectation(const Analysed& analysed, ModelEvaluator& values, const std::vector<std::vector<double>>& beliefs,

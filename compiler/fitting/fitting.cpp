@@ -57,7 +57,7 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
       diagnostics.note_errors(
           fmt::format("'{}' is latent where the data miss its values", complete.model.variables[k].name));
   }
-  if (!analysed) return std::optional<Bound>();
+  if (!analysed) return std::optional<BoundModel>();
   // The new analysis may have added auxiliary variables, which come last and have no data.
   data->observed.resize(analysed->model.variables.size());
   add_masks(analysed->model, masks, moved ? moved->data : *data);

@@ -20,7 +20,7 @@ namespace lehr {
 
 /// A model with its data bound to it and analysed for them. Where data lie far from zero, model and data are those of
 /// centred variables: `references` have been subtracted (compiler/evaluate/reference.h).
-struct Bound {
+struct BoundModel {
   Analysed analysed;                // density, conditionals and schedule for these data
   BoundData data;                   // the data, packed and checked; for out-of-core data only what is not on the items
   CentringOffsets references = {};  // offsets that were subtracted from data and variables; empty: none
@@ -35,8 +35,8 @@ struct Bound {
 ///
 /// Returns nullopt where the repeated analysis fails; the reason is in `diagnostics`. An Error says what is wrong with
 /// the data.
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete, Dataset dataset,
-                                              const Settings& settings, Diagnostics& diagnostics);
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   Dataset dataset, const Settings& settings, Diagnostics& diagnostics);
 
 /// The settings of a fit: the method, the starts, and how the work is executed.
 struct FitSettings {
@@ -61,13 +61,14 @@ struct FitSettings {
 /// Analyses a model for out-of-core data, whose items stay in their files; the data were checked when `streamed` was
 /// opened. `resolved` is the model as read() made it, `complete` its analysis for data without missing values. Returns
 /// nullopt where the analysis fails; the reason is in `diagnostics`.
-Result<std::optional<Bound>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
-                                              std::shared_ptr<const OutOfCoreData> streamed, Diagnostics& diagnostics);
+Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved, const Analysed& complete,
+                                                   std::shared_ptr<const OutOfCoreData> streamed,
+                                                   Diagnostics& diagnostics);
 
 /// Returns an error if all plates of items are empty and the prior is the model's own: then no data inform the fit.
 /// Returns nullopt if there are items, if the model has no plate of items, or if a carried posterior is the prior. The
 /// caller adds the location to the error.
-std::optional<Error> nothing_to_fit(const Bound& bound);
+std::optional<Error> nothing_to_fit(const BoundModel& bound);
 
 /// One run from one start, and its results.
 struct FitRun {
@@ -99,7 +100,7 @@ class Fitting {
  public:
   /// Compiles the model for the method of the settings. Fails where the method cannot be used with this model and these
   /// data, or where memory is too small.
-  static Result<std::unique_ptr<Fitting>> make(Bound bound, FitSettings settings);
+  static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
   /// Replaces the data by others of the same sizes and lengths of rows (see Instance::replace). The next start uses
   /// them.
@@ -145,7 +146,7 @@ class Fitting {
 
  private:
   /// Stores its arguments; compile() does the work.
-  Fitting(Bound bound, FitSettings settings);
+  Fitting(BoundModel bound, FitSettings settings);
   /// Adapts the model to the method, lowers and compiles it, and starts the workers. Called once, by make().
   std::optional<Error> compile();
   /// Plans the schedule anew for these data, so that sums of the data may become tables by what the data name (see
@@ -174,7 +175,7 @@ class Fitting {
   Outcome evaluate_start(const OnSweep& on_sweep);
 
   /// The model and its data.
-  Bound bound_;
+  BoundModel bound_;
   /// The settings of the fit.
   FitSettings settings_;
   /// Which draws get log likelihoods and replicated data.

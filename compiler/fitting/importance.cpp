@@ -240,6 +240,7 @@ Result<ImportanceRatios> importance_ratios(const RestoredFit& s, std::int64_t dr
       joint = std::make_unique<Joint>(s, parts->summed);
       rng = Rng(seed);
       out.log_ratios.clear();
+      largest = 0;
       k = -1;
       continue;
     }

@@ -56,7 +56,7 @@ struct FactorKey {
 class PosteriorMoments {
  public:
   /// Makes an object for the factors in `posterior`, by name. `informed` says by VariableId and element which elements
-  /// data inform (informed.h); the other elements follow their prior given their parents. All arguments must outlive
+  /// data inform (d_connected.h); the other elements follow their prior given their parents. All arguments must outlive
   /// the object.
   PosteriorMoments(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                    const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic);

@@ -1,6 +1,6 @@
 // Bayesian updating, the numbers: the posterior of a fit becomes the prior of the next. For a conjugate model with one
-// factor this is exact: batches one after another give the posterior of all data at once. carried_model.h changes the
-// model.
+// factor this is exact: batches one after another give the posterior of all data at once. posterior_prior_model.h
+// changes the model.
 #pragma once
 #include "compiler/fitting/posterior_prior_model.h"
 #include "runtime/files/dataset.h"

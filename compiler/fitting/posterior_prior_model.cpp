@@ -1,5 +1,5 @@
 // Rewrites the statements of global variables, so that the families of their factors are their priors. The parameters
-// become givens; carried.h supplies their values from a fit.
+// become givens; posterior_prior.h supplies their values from a fit.
 #include "compiler/fitting/posterior_prior_model.h"
 
 #include <fmt/format.h>

@@ -105,10 +105,10 @@ void append_draw(const ModelEvaluator& f, std::size_t draw, std::size_t draws, b
 }
 
 /// Returns a quantile of sorted draws. Real numbers are interpolated between neighbours. Whole numbers (`whole`) are
-/// not: the result is the draw at position floor(q n).
+/// not: the result is the least draw x such that a share q of the draws or more is at most x.
 double quantile(std::span<const double> x, double q, bool whole) {
   const auto last = x.size() - 1;
-  if (whole) return x[std::min(last, static_cast<std::size_t>(q * static_cast<double>(x.size())))];
+  if (whole) return x[static_cast<std::size_t>(std::max(std::ceil(q * static_cast<double>(x.size())), 1.0)) - 1];
   const double position = q * static_cast<double>(last);
   const auto below = static_cast<std::size_t>(position);
   return x[below] + (position - static_cast<double>(below)) * (x[std::min(below + 1, last)] - x[below]);

@@ -282,7 +282,7 @@ void Predictor::put(PredictedVariable& p, std::size_t i, const ElementPrediction
       p.quantiles[q][at + j] = math::quantile(from.distribution[j], kPredictedQuantiles[q]);
 }
 
-/// Unseen elements have the placeholders of growth.cpp.
+/// Unseen elements have the placeholders of unseen_groups.cpp.
 std::vector<std::vector<double>> Predictor::means() const {
   std::vector<std::vector<double>> out(moments_.size());
   for (std::size_t k = 0; k < moments_.size(); ++k)

@@ -28,7 +28,7 @@ struct PredictiveChecks {
 
 /// Generates `draws` data sets and compares them with the data. Each draws all latent variables from their factors, and
 /// then the observed ones, parents first. Values that are missing in the data are left out of both. Up to twenty
-/// columns of an array (far_columns.h) are compared separately.
+/// columns of an array (ill_scaled_columns.h) are compared separately.
 PredictiveChecks predictive_checks(const RestoredFit& solution, std::int64_t draws, std::uint64_t seed);
 
 }  // namespace lehr

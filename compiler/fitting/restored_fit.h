@@ -13,7 +13,7 @@ namespace lehr {
 /// A restored fit: the bound model, its compiled instance, and all factors. Global factors are those of the fit, local
 /// ones are inferred again.
 struct RestoredFit {
-  std::unique_ptr<Bound> bound;                    // model and data, centred at references where data are far from zero
+  std::unique_ptr<BoundModel> bound;               // model and data, centred at references where data are far from zero
   std::unique_ptr<Instance> instance;              // the compiled model, with the factors in place
   std::vector<NamedArray> factors;                 // all factors, global and local, of the centred model
   std::map<std::string, SavedVariable> variables;  // the same factors, by variable

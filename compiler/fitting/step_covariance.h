@@ -1,5 +1,5 @@
 // Covariances between the steps of a chain whose Normal factor is saved step by step. The saved means and covariances
-// of single steps, and the precision between neighbours from the model (step_links.h), determine the joint
+// of single steps, and the precision between neighbours from the model (precision_blocks.h), determine the joint
 // distribution.
 //
 // Step s precedes step t. S = L L' is the covariance of a step, C that of the two steps, and B the block of the

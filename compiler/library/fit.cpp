@@ -25,7 +25,7 @@ Error wrong(std::string where, std::string text) { return {ExitCode::usage, std:
 
 /// Binds data to the model and derives its updates. A model that is valid without data may be invalid for missing
 /// values, hence the error of ExitCode::model.
-Result<Bound> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
+Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {
   Result<Dataset> dataset = dataset_of(views);
   if (!dataset) return dataset.error();
   Diagnostics diagnostics;

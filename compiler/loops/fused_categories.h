@@ -43,7 +43,7 @@ struct FusedCategory {
   /// vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
   /// True if the stream is factored and the entropies of elements leave out the mean of their log odds. That mean is
-  /// taken of the tables and vectors under sums that are formed anyway (lower_stream_entropy.cpp).
+  /// taken of the tables and vectors under sums that are formed anyway (lower_fused_entropy.cpp).
   bool summed = false;
   // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
   // exponential.
@@ -51,7 +51,7 @@ struct FusedCategory {
   BufferId counted;  // i64: positions along the last axis of the elements whose count is above 0
   ScalarId found;    // the length of `counted`, if the item has one row of elements; invalid: found row by row
   ExprId shift;      // what was subtracted from `item_odds` before exp, if formed before the pass; otherwise invalid
-  ScalarId direct;   // 1: the vector's exponentials come from parameters (lower_stream_vector.cpp); invalid: never
+  ScalarId direct;   // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
 };
 
 /// The arrays that the code for the items of one function uses.
@@ -186,7 +186,7 @@ class FusedCategories : Part {
   /// otherwise `other` is.
   void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
-  /// One element of a streamed category during its visit (stream_element.h).
+  /// One element of a streamed category during its visit (fused_element.h).
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);

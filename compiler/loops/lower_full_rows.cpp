@@ -7,7 +7,7 @@
 //       for lane: total[u, lane] += e[u] * exp_columns[k, at + lane]
 //
 // Each entry of the table is read once for all four items, and sums of exponentials are over k, not over lanes. What
-// the items add to a row of the statistic is added up first and stored once. If most counts are zero, lower_stream.cpp
+// the items add to a row of the statistic is added up first and stored once. If most counts are zero, lower_fused.cpp
 // visits a list of the others instead.
 #include <algorithm>
 

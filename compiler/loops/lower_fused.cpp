@@ -1,5 +1,5 @@
-// Streamed categories (streams.h): the plan of a stream, and the visit of one element. The probabilities of an element
-// are formed in a work array, added to whatever needs them, and overwritten by the next element's.
+// Streamed categories (fused_categories.h): the plan of a stream, and the visit of one element. The probabilities of an
+// element are formed in a work array, added to whatever needs them, and overwritten by the next element's.
 //
 // If all log odds are table rows or vectors of the item (LDA), probabilities are products of exponentials that were
 // taken before. No exponential is then taken per element. If the sum of the products underflows, they are computed

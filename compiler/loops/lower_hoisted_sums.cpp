@@ -1,5 +1,5 @@
-// Sums over data that do not depend on the block that they are for (sums_ahead.h). This file decides which uses can be
-// summed ahead, takes their common weights out, and emits the code that sums and reads them.
+// Sums over data that do not depend on the block that they are for (hoisted_sums.h). This file decides which uses can
+// be summed ahead, takes their common weights out, and emits the code that sums and reads them.
 #include <algorithm>
 
 #include "runtime/threshold.h"

@@ -280,7 +280,7 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     UpdateHooks hooks = with_streams(w.arrays, b);
     const auto direct = std::ranges::find_if(
         w.streams, [&](const FusedCategory& s) { return s.direct.valid() && fused_.vector_block(s) == b; });
-    // The next pass may need no expected statistics of this block (lower_stream_vector.cpp); the final one does.
+    // The next pass may need no expected statistics of this block (lower_fused_vector.cpp); the final one does.
     if (direct != w.streams.end() && !final) {
       hooks.forms_expectations = [&, direct](const std::vector<ExprId>& element) {
         fused_.decide(*direct, element[0]);

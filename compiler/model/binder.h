@@ -106,11 +106,11 @@ bool is_multiplicity(const Binder& b, const Slot& slot);
 
 /// Finds out how the lines of tables form the rows of nested plates. A column that is named like the outer plate says
 /// which row each line belongs to. Reorders the arrays of such tables, and records the lengths of rows as claims.
-/// (bind_rows.cpp)
+/// (bind_table_rows.cpp)
 void match_table_rows(Binder& b);
 
 /// Sorts the lines of tables by element of a plate (an index set), if a column named like the plate says which element
-/// each line is. Records the number of elements as a claim. (bind_lines.cpp)
+/// each line is. Records the number of elements as a claim. (bind_table_lines.cpp)
 void match_table_lines(Binder& b);
 
 /// Finds the user's array for every name of the model that needs data, and reports names without an array. Makes
@@ -193,23 +193,23 @@ std::vector<double> values_at(Binder& b, ExprId id, const IndexValues& at);
 std::optional<std::int64_t> position(Binder& b, const Index& index, const IndexValues& at);
 
 /// Returns true if the array is the concentration parameter of a random probability vector (Dirichlet).
-/// (bind_masses.cpp)
+/// (bind_zero_concentrations.cpp)
 bool is_concentration(const Binder& b, const Slot& slot);
 /// Reports observed categories and counts that have probability 0 because the concentration of their Dirichlet prior is
-/// 0. (bind_masses.cpp)
+/// 0. (bind_zero_concentrations.cpp)
 void check_zero_concentrations(Binder& b);
 
-/// Adds a remark for the user if an observed time series ends with missing values. (bind_ends.cpp)
+/// Adds a remark for the user if an observed time series ends with missing values. (bind_missing_tails.cpp)
 void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a);
 
 /// Computes how long the rows of nested plates must be so that every element exists to which the data refer. Only where
-/// nothing else gives the lengths. (bind_named.cpp)
+/// nothing else gives the lengths. (bind_references.cpp)
 void claim_referenced_rows(Binder& b);
-/// Reports data that refer to an element behind the end of its row of a nested plate. (bind_named.cpp)
+/// Reports data that refer to an element behind the end of its row of a nested plate. (bind_references.cpp)
 void check_references(Binder& b);
 
 /// Reports observed values of probability 0, such as a 1 drawn with p = 0, where constants and data give the
-/// parameters. (bind_impossible.cpp)
+/// parameters. (bind_zero_probability.cpp)
 void check_zero_probability(Binder& b);
 
 /// Checks parameters of distributions that are products of data and latent variables. The part that the data give must

@@ -1,6 +1,6 @@
 // Matches the lines of tables with the elements of a plate, by a column that is named like the plate (an id column).
-// Used where a table has one line per element (bind_lines.cpp), or a group of lines (a row) per element of an outer
-// plate (bind_rows.cpp).
+// Used where a table has one line per element (bind_table_lines.cpp), or a group of lines (a row) per element of an
+// outer plate (bind_table_rows.cpp).
 //
 //   site,y                                     plate site;  data y[site] : real;
 //   north,3                                    the elements of `site` are named north and south

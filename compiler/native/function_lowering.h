@@ -1,5 +1,5 @@
 // The lowering of one function to LLVM's IR: its state, and one method for each kind of statement and expression.
-// The methods are implemented by subject: lower.cpp (entry and memory), lower_parts.cpp (large blocks),
+// The methods are implemented by subject: lower.cpp (entry and memory), outlining.cpp (large blocks),
 // lower_expressions.cpp, lower_statements.cpp, lower_transposes.cpp, lower_prefetches.cpp and lower_vectors.cpp.
 // LLVM code is emitted at the insertion point of the builder `b_`; a method leaves it where the next code belongs.
 #pragma once
@@ -84,7 +84,7 @@ class FunctionLowering {
   /// Attaches the alias scopes of a buffer, and the parallel loop around, to an instruction that accesses the buffer.
   void annotate(loops::BufferId buffer, llvm::Instruction& access);
 
-  // ---- parts (lower_parts.cpp) ----
+  // ---- parts (outlining.cpp) ----
 
   /// Emits a large block as calls of several functions (parts), each with some of its statements.
   void outline_block(const loops::Block& block);

@@ -31,7 +31,7 @@ struct LoopShape {
 constexpr int lanes_of(loops::Type element, int lanes) { return element == loops::Type::f32 ? 2 * lanes : lanes; }
 
 /// Returns how the loop is to be emitted. `lanes`: doubles in a vector of the target. If `spare` is given, an innermost
-/// loop may get extra iterations that change nothing (spare_turns.h).
+/// loop may get extra iterations that change nothing (padded_trips.h).
 LoopShape shape_of(const loops::Program& program, const loops::For& loop, int lanes, TripPadding* spare = nullptr);
 
 /// Returns the shape without what makes code larger, for code that is optimised little: no copies of the body except
@@ -43,7 +43,7 @@ LoopShape main_part(LoopShape shape);
 /// Returns the shape of the second loop of the two that a loop with a tail becomes: the last iterations.
 LoopShape tail_part(LoopShape shape);
 
-/// The most statements of a block that is emitted as one function. A larger one is split (lower_parts.cpp), because the
+/// The most statements of a block that is emitted as one function. A larger one is split (outlining.cpp), because the
 /// time of LLVM's passes grows faster than the size of a function.
 inline constexpr Threshold<std::size_t> kWholeBlock("native.loop_shape.whole_block", 80);
 

@@ -65,10 +65,10 @@ template <class Body>
 void FunctionLowering::emit_loop(llvm::Value* begin, llvm::Value* end, const LoopShape& shape, const Body& body,
                                  std::int64_t step) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  // A loop of constant length has at least one iteration here and needs no guard.
+  // A loop of constant length, unless that is 0, has a first iteration and needs no guard.
   llvm::BasicBlock* loop = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
-  if (shape.trips) b_.CreateBr(loop);
+  if (shape.trips && *shape.trips > 0) b_.CreateBr(loop);
   else b_.CreateCondBr(b_.CreateICmpSLT(begin, end), loop, after);
   b_.SetInsertPoint(loop);
   llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);

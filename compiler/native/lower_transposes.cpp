@@ -84,6 +84,9 @@ std::optional<FunctionLowering::Transpose> FunctionLowering::transpose_of(const 
   const auto* store = inner && inner->body.size() == 1 ? std::get_if<loops::Store>(&inner->body[0].node) : nullptr;
   const auto* load = store && !store->accumulate ? std::get_if<loops::Load>(&program_[store->value].node) : nullptr;
   if (!load || lanes_ != kLanes) return std::nullopt;
+  // The squares count from 0, and are read whole before they are stored.
+  if (literal(program_, node.begin) != 0 || literal(program_, inner->begin) != 0) return std::nullopt;
+  if (load->buffer == store->buffer) return std::nullopt;
   const auto trips = shape_of(program_, node, lanes_).trips, turns = shape_of(program_, *inner, lanes_).trips;
   const loops::Type element = program_[store->buffer].element;
   const bool fits = turns && *turns > 0 && *turns % kLanes == 0 && trips && *trips >= kFewest &&
@@ -115,6 +118,11 @@ void FunctionLowering::lower(const Transpose& t) {
       return across ? std::pair(first, turn + r) : std::pair(first + r, turn);
     };
     const auto width = static_cast<unsigned>(count);
+    // Stores of all lanes write `kLanes - count` elements behind the row, which only padding may have.
+    const loops::Buffer& to = program_[t.store.buffer];
+    const std::int64_t extent = program_[to.axes.back()].constant;
+    const bool has_padding = is_local_array_[t.store.buffer.index()] && extent == t.trips &&
+                             row_stride(extent, lanes_of(to.element, lanes_)) >= first + kLanes;
     SquareRows rows;
     rows.fill(llvm::PoisonValue::get(llvm::FixedVectorType::get(element, kLanes)));
     for (std::int64_t r = 0; r < (t.to_rows ? count : kLanes); ++r) {
@@ -128,8 +136,7 @@ void FunctionLowering::lower(const Transpose& t) {
     for (std::int64_t r = 0; r < (t.to_rows ? kLanes : count); ++r) {
       const auto [k, l] = place(t.to_rows, r);
       llvm::Value* row = rows[static_cast<std::size_t>(r)];
-      if (t.to_rows && !(is_local_array_[t.store.buffer.index()] && count > kLanes / 2))
-        row = resized(b_, row, width, width);
+      if (t.to_rows && !has_padding) row = resized(b_, row, width, width);
       annotate(t.store.buffer, *b_.CreateAlignedStore(row, at(t.store.buffer, t.store.indices, k, l), align));
     }
   };

@@ -9,10 +9,10 @@
 namespace lehr::loops {
 
 /// Returns the program with register blocking: loops over independent items run two to four items at a time. Each
-/// statement is repeated for each item (the unrolled form of side_by_side.h).
+/// statement is repeated for each item (the unrolled form of vectorised.h).
 /// A loop qualifies if its inner loops are equally long for all items. They must read tables that all items share and
 /// that are larger than the registers. Fewer items run together if their sums would not fit in registers. Up to sixteen
-/// do if an item evaluates one function after another (waiting.h): one item then works while others wait.
+/// do if an item evaluates one function after another (latency.h): one item then works while others wait.
 Program block_registers(Program program);
 
 /// Returns true if block_registers() takes sixteen items of this loop at a time, because functions of an item (exp,

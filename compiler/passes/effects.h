@@ -1,6 +1,6 @@
 // Effects of statements: which arrays and scalars they read and write.
 // Passes compare effects to find out whether statements may be moved, dropped or run together. An effect concerns a
-// whole array; which of its elements are touched is the subject of slices.h and turn_places.h.
+// whole array; which of its elements are touched is the subject of slices.h and vector_accesses.h.
 #pragma once
 #include <algorithm>
 

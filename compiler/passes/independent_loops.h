@@ -1,6 +1,6 @@
 // The driver of the passes that run several iterations of a loop at a time (`lanes`, `short`, `blocks`).
 // It finds the candidate loops of all functions and checks the general conditions of vectorisation. A pass gives the
-// two functions of a Choice: which loops it wants, and in which form. side_by_side.h writes the code.
+// two functions of a Choice: which loops it wants, and in which form. vectorised.h writes the code.
 #pragma once
 #include <optional>
 

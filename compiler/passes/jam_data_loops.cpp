@@ -103,7 +103,7 @@ class Jam {
   /// Returns the parts of a loop that qualifies and gains; nullopt otherwise. It sets own_, numbers_, longest_ and
   /// rows_of_turns_ for the rewriting.
   std::optional<Parts> fitting(const For& loop) {
-    if (literal(p_, loop.begin) != 0 || literal(p_, loop.end)) return std::nullopt;
+    if (literal(p_, loop.begin) != 0 || literal(p_, loop.end) || loop.step != 1) return std::nullopt;
     const std::optional<Parts> parts = parts_of(loop.body);
     if (!parts) return std::nullopt;
     Effects before, after;

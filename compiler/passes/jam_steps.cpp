@@ -83,7 +83,8 @@ class Steps {
   bool only_adds(const Block& b, const Effects& all, int depth) {
     return std::ranges::all_of(b, [&](const Stmt& s) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
-        const Effects bounds = effects_of(p_, Stmt{BreakIf{loop->end}});
+        Effects bounds = effects_of(p_, Stmt{BreakIf{loop->begin}});
+        bounds.add(effects_of(p_, Stmt{BreakIf{loop->end}}));
         return loop->step == 1 && bounds.loads.empty() && !bounds.reads.contains(index_) &&
                only_adds(loop->body, all, depth + 1);
       }

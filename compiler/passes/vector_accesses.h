@@ -1,4 +1,4 @@
-// Analyses of what the iterations of a vectorised loop load and store, used by the vectoriser (side_by_side.h).
+// Analyses of what the iterations of a vectorised loop load and store, used by the vectoriser (vectorised.h).
 // They find indices that come from data (gathers), rows of arrays that belong to one iteration, and loops that gain
 // nothing from unrolling. "Iteration" here means one of the iterations that run together.
 #pragma once

@@ -1,4 +1,4 @@
-// Arrays by iteration, and statements repeated for iterations (side_by_side.h).
+// Arrays by iteration, and statements repeated for iterations (vectorised.h).
 #include "compiler/passes/vector_builder.h"
 
 #include <fmt/format.h>

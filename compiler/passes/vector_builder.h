@@ -1,4 +1,4 @@
-// Building blocks of the vectoriser (side_by_side.h): arrays with an axis over the iterations that run together, and
+// Building blocks of the vectoriser (vectorised.h): arrays with an axis over the iterations that run together, and
 // statements repeated for each of these iterations.
 // A caller describes the statements of one iteration in a callback. This class repeats them in the unrolled form, or
 // puts them into one loop over lanes in the lane form; the callback need not know which.

@@ -1,4 +1,4 @@
-// Inner loops of a vectorised loop (side_by_side.h).
+// Inner loops of a vectorised loop (vectorised.h).
 // An inner loop remains one loop, executed for all iterations together. There are five forms:
 // * equal length: the loop with its body translated,
 // * different lengths: as long as the longest, with a mask of the iterations that are still inside,

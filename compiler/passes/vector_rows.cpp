@@ -1,4 +1,4 @@
-// Indices and rows that a vectorised loop (side_by_side.h) prepares before inner loops read them.
+// Indices and rows that a vectorised loop (vectorised.h) prepares before inner loops read them.
 // An index that is loaded from memory, as in table[id[n], k], is evaluated once for each iteration before the loop over
 // k. Rows of shared arrays are copied so that lanes read neighbouring elements.
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Statements of a vectorised loop (side_by_side.h), branches included.
+// Statements of a vectorised loop (vectorised.h), branches included.
 // A store under a mask keeps the old value where the mask is 0; an addition adds 0 there.
 #include "compiler/passes/vector_statements.h"
 

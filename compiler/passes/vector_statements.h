@@ -1,4 +1,4 @@
-// Statements of the vectoriser (side_by_side.h): what the body of the original loop becomes for a group of iterations.
+// Statements of the vectoriser (vectorised.h): what the body of the original loop becomes for a group of iterations.
 // Statements that write private scalars or arrays are repeated for each iteration; consecutive ones share one loop over
 // lanes. An inner loop stays one loop for all iterations: if its length differs, it runs as long as the longest, with
 // the others masked. A branch whose condition differs becomes a mask (if-conversion).
@@ -63,7 +63,7 @@ class VectorStatements : public VectorValues {
   /// the element, so that they never read it.
   bool is_unread(const Store& x, const Mask& m) const;
 
-  // ---- loops (turn_loops.cpp) ----
+  // ---- loops (vector_loops.cpp) ----
 
   /// Appends the translation of an inner loop.
   void of(const For& x, const Mask& m, Block& out);

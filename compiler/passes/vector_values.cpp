@@ -1,4 +1,4 @@
-// Translation of expressions for one iteration of a vectorised loop (side_by_side.h).
+// Translation of expressions for one iteration of a vectorised loop (vectorised.h).
 // An expression that is the same for all iterations stays as it is. Translations are cached by expression, mask and
 // iteration.
 #include "compiler/passes/vector_values.h"

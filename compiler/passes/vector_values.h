@@ -1,4 +1,4 @@
-// Expressions of the vectoriser (side_by_side.h): what an expression of the original loop becomes in one iteration of a
+// Expressions of the vectoriser (vectorised.h): what an expression of the original loop becomes in one iteration of a
 // group that runs together.
 // A scalar that differs between iterations becomes an element of an array with an axis over them. The code also holds
 // addresses and rows that are found ahead of a loop, so that loads do not wait for each other.
@@ -51,10 +51,10 @@ class VectorValues : public VectorBuilder {
   /// gets index 0, so that its loads stay within the array.
   std::vector<ExprId> place(const std::vector<ExprId>& at, const Mask& m);
 
-  // ---- rows that are found ahead (turn_rows.cpp) ----
+  // ---- rows that are found ahead (vector_rows.cpp) ----
 
-  /// Returns the index expressions of loop `x` that load from memory (turn_places.h), without those that are evaluated
-  /// already.
+  /// Returns the index expressions of loop `x` that load from memory (vector_accesses.h), without those that are
+  /// evaluated already.
   std::vector<ExprId> loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const;
   /// Appends statements that evaluate, before the constant loop `x`, its index expressions that load from memory.
   /// Returns the expressions that value() and place() replace from now on, until forget_indices().

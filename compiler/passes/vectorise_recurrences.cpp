@@ -1,4 +1,4 @@
-// The choice of loops for outer-loop vectorisation of recurrences. side_by_side.h does the work.
+// The choice of loops for outer-loop vectorisation of recurrences. vectorised.h does the work.
 #include "compiler/passes/vectorise_recurrences.h"
 
 #include <utility>

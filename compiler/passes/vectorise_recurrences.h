@@ -9,7 +9,7 @@
 namespace lehr::loops {
 
 /// Returns the program in which loops over independent items with a recurrence (recurrence.h) run eight items at a
-/// time, in the lane form of side_by_side.h. A loop stays as it is if an item needs a private array of more than 1024
+/// time, in the lane form of vectorised.h. A loop stays as it is if an item needs a private array of more than 1024
 /// elements, not counting axes of run-time size.
 Program vectorise_recurrences(Program program);
 

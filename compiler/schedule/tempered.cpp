@@ -74,6 +74,8 @@ std::vector<bool> tempered_origins(const Model& m, const Schedule& s) {
   }
   for (const Term& t : d.terms) {
     for (const density::Atom& x : t.atoms) {
+      // The tangent points of a global variable are updated with the items, but they bound its prior, not the data.
+      if (is_tangent_point(m[x.variable]) && !on_item[x.variable.index()]) continue;
       if (s.local[s.conditionals.block_of[x.variable.index()].index()] && !is_prior(d.origins[t.origin]))
         out[t.origin] = true;
     }

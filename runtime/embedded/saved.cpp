@@ -60,9 +60,10 @@ std::size_t saved_bytes(const View& v) {
 /// capacity. Returns kOk, kAltered or kSize.
 Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, bool& room) {
   room = true;
+  for (std::int64_t k = 0; k < m.size_count; ++k)
+    if (sizes[k] < 0 || sizes[k] > kLargest) return kAltered;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
     const SizeRow& row = m.sizes[k];
-    if (sizes[k] < 0 || sizes[k] > kLargest) return kAltered;
     const std::int64_t base = row.base >= 0 ? row.base : sizes[-(row.base + 1)];
     if (row.rule == SizeRule::one_more && sizes[k] != base + 1) return kAltered;
     if (row.rule == SizeRule::fixed && sizes[k] != s.room[k]) return kSize;

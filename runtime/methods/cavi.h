@@ -42,11 +42,12 @@ struct CaviOptions : SweepOptions {
   /// parameter array moves, and according to the last sweeps still has to move, by at most sqrt(tolerance) of its mean
   /// size.
   double tolerance = 1e-8;
-  RoundingSlack slack;           // changes that are attributed to rounding
-  Annealing annealing;           // temperatures of the first sweeps, which count; plain sweeps follow
-  std::uint64_t seed = 1;        // of the random starts that stochastic annealing mixes in
-  std::int64_t leap_after = 20;  // sweeps before extrapolation may begin, if convergence is slow (leap.h); 0: never
-  std::int64_t elbo_every = 1;   // sweeps from one ELBO to the next; the last sweep of a run always has one
+  RoundingSlack slack;     // changes that are attributed to rounding
+  Annealing annealing;     // temperatures of the first sweeps, which count; plain sweeps follow
+  std::uint64_t seed = 1;  // of the random starts that stochastic annealing mixes in
+  std::int64_t leap_after =
+      20;  // sweeps before extrapolation may begin, if convergence is slow (extrapolation.h); 0: never
+  std::int64_t elbo_every = 1;  // sweeps from one ELBO to the next; the last sweep of a run always has one
 };
 
 /// The result of a run.

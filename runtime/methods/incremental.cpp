@@ -53,7 +53,7 @@ std::int64_t IncrementalBatches::choose(const Machine& m) {
   for (const StepRow& step : machine::steps_of(*m.model))
     outside += static_cast<double>(step.outside);
   const double worth = std::min({work / (kShare * outside), work / kOperations, items, kMemory / (8 * sums), kMost});
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(worth));
+  return worth >= 1 ? static_cast<std::int64_t>(worth) : 1;  // NaN if there is no work at all
 }
 
 bool IncrementalBatches::are_total(const Machine& m, const StepRow& stage) const {

@@ -102,3 +102,49 @@ TEST_CASE("Squares that lanes have each are turned over, and back") {
     }
   }
 }
+
+TEST_CASE("Nests that look like a transposition of squares, and are none, stay loops") {
+  enum class Nest { from_one, from_one_inside, in_place, part_of_rows };
+  for (const Nest nest : {Nest::from_one, Nest::from_one_inside, Nest::in_place, Nest::part_of_rows}) {
+    Builder b;
+    const auto n = b.constant_size("N", 17);
+    const auto x = b.buffer("x", Role::data, {n, n}), y = b.buffer("y", Role::parameter, {n, n});
+    b.function("f", [&] {
+      const auto own = b.local_array("own", {n, n});
+      b.for_each("i", n, [&](ExprId i) {
+        b.for_each("j", n, [&](ExprId j) { b.store(own, {i, j}, b.load(x, {i, j})); });
+      });
+      const std::int64_t outer = nest == Nest::from_one ? 1 : 0, inner = nest == Nest::from_one_inside ? 1 : 0;
+      const std::int64_t length = nest == Nest::part_of_rows ? 13 : 8;
+      b.for_loop("k", b.i(outer), b.i(outer + length), [&](ExprId k) {
+        b.for_loop("l", b.i(inner), b.i(inner + 8), [&](ExprId l) {
+          b.store(own, {l, k}, b.load(nest == Nest::in_place ? own : x, {k, l}));
+        });
+      });
+      b.for_each("e", n, [&](ExprId e) {
+        b.for_each("g", n, [&](ExprId g) { b.store(y, {e, g}, b.load(own, {e, g})); });
+      });
+    });
+    INFO("nest " << static_cast<int>(nest));
+    Memory memory({17 * 17, 17 * 17, 0});
+    for (std::size_t e = 0; e < 17 * 17; ++e)
+      memory.reals(x)[e] = static_cast<double>(e);
+    run_both(b.program(), memory);
+  }
+}
+
+TEST_CASE("A loop of constant length 0 runs not once, whatever is in it") {
+  for (const std::int64_t length : {0, 1, 2}) {
+    Builder b;
+    const auto n = b.runtime_size("n");
+    const auto y = b.buffer("y", Role::parameter, {n});
+    b.function("f", [&] {
+      b.for_loop("k", b.i(1), b.i(1 + length),
+                 [&](ExprId) { b.for_each("i", n, [&](ExprId i) { b.add_to(y, {i}, b.f(1)); }); });
+    });
+    Memory memory({5});
+    Memory after = run_both(b.program(), memory, {5});
+    for (std::size_t i = 0; i < 5; ++i)
+      CHECK(after.reals(y)[i] == static_cast<double>(length));
+  }
+}

@@ -48,6 +48,33 @@ class Rows:
 
 
 @check
+def element_looked_up_beside_a_lagged_weight(rng):
+    """A mean of two steps, one looked up in data, with a precision of the step before: the same as with the precisions moved by hand."""
+    T, E = 5, 3
+    data = {"from": [1, 2, 4], "y": rng.normal(size=T).round(3), "v": rng.normal(size=(E, T)).round(3), "u": [1.0, 2, 1.5, 3, 1]}
+    text = """model m { plate t ordered; plate e;
+      data from[e] : t;
+      data u[t] : real;
+      x[t] ~ Normal(mean = x[t-1], precision = 1) start Normal(mean = 0, precision = 1);
+      observe y[t] ~ Normal(mean = x[t], precision = 1);
+      observe v[e, t] ~ Normal(mean = x[t] + x[from[e]], precision = %s; }"""
+    lagged = fit(text % "u[t-1]) start Normal(mean = x[t] + x[from[e]], precision = 7)", data, *TIGHT)
+    moved = fit(text % "u[t])", {**data, "u": [7.0, *data["u"][:-1]]}, *TIGHT)
+    rows = Rows(T)
+    for t in range(T):
+        rows.add({t: 1, t - 1: -1} if t else {t: 1}, 0, 1)
+        rows.add({t: 1}, data["y"][t], 1)
+        for e in range(E):
+            coefficients = {t: 1.0}
+            coefficients[data["from"][e] - 1] = coefficients.get(data["from"][e] - 1, 0.0) + 1
+            rows.add(coefficients, data["v"][e][t], 7.0 if t == 0 else data["u"][t - 1])
+    mean = rows.solve()[0]
+    for what, f in (("lagged", lagged), ("moved", moved)):
+        near(f.posterior["x.mean"], mean, 1e-6, what)
+    near(lagged.elbo, moved.elbo, 1e-10, "ELBO")
+
+
+@check
 def second_order_walk(rng):
     """What is seen of a walk of second order, with gaps: evidence and marginals; interpreted and native."""
     T, q, r = 25, 3.0, 0.8
