@@ -20,12 +20,12 @@ target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 # The presets compile several sources of a library as one (LEHR_UNITY): half of the time of a source is its headers.
 # These are compiled alone, as names of theirs occur in their neighbours too.
 set(LEHR_UNITY_BATCH 6 CACHE STRING "Sources that LEHR_UNITY compiles as one")
-set(lehr_targets_apart lehr_headers lehr_math lehr_ast lehr_driver_bitcode lehr_embedding lehr_options lehr_report)
-set(lehr_sources_apart auto_svi.cpp element_prediction.cpp bind_totals.cpp c_predict.cpp chains.cpp coupling.cpp
+set(lehr_targets_apart lehr_headers lehr_math lehr_ast lehr_driver_bitcode lehr_embedding lehr_generation lehr_library lehr_options lehr_report)
+set(lehr_sources_apart auto_svi.cpp element_prediction.cpp bind_totals.cpp chains.cpp coupling.cpp
     drop_missing.cpp embed.cpp gibbs.cpp hdf5.cpp item_solution.cpp jam_data_loops.cpp joint_covariance.cpp reduction_trees.cpp
     json.cpp posterior_moments.cpp posterior_variances.cpp link.cpp lower_prefetches.cpp mathml_words.cpp moments.cpp moves.cpp
     netcdf.cpp padded_arrays.cpp predicted_draws.cpp predicted_numbers.cpp prediction.cpp predictive.cpp
-    quantities.cpp race.cpp pilot_run.cpp resolve_expressions.cpp resolve_indices.cpp rounding.cpp saved_draws.cpp
+    quantities.cpp race.cpp pilot_run.cpp result.cpp resolve_expressions.cpp resolve_indices.cpp rounding.cpp saved_draws.cpp
     vectorise_short_items.cpp restored_fit.cpp split.cpp state_chains.cpp state_paths.cpp step_covariance.cpp out_of_core_data.cpp
     sum_tree.cpp symbolic.cpp unmasked_fma.cpp)
 if(LEHR_UNITY)

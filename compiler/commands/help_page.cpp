@@ -17,7 +17,7 @@ constexpr const char* kGroups[] = {kDataOptions,     kMethodOptions,   kStartOpt
                                    kStoppingOptions, kResourceOptions, kOutputOptions, kDeveloperOptions};
 
 /// An option as it is typed: "--method {cavi,svi}", "-o,--out TEXT".
-std::string spelled(const CLI::Option& o) {
+std::string option_spelling_of(const CLI::Option& o) {
   std::string out = o.get_positional() ? o.get_name(true) : o.get_name(false, true);
   if (o.get_positional() || o.get_items_expected_max() == 0) return out;
   std::string value = o.get_type_name();
@@ -59,7 +59,7 @@ void wrap(std::string& page, std::size_t at, std::string_view text) {
 
 /// Appends the entry of one option to the page.
 void add_entry(std::string& page, const CLI::Option& o) {
-  std::string name = "  " + spelled(o);
+  std::string name = "  " + option_spelling_of(o);
   // A long list of values moves from the names to the text.
   std::string text = described(o);
   if (const std::size_t brace = name.find(" {"); brace != std::string::npos && name.size() > 2 * kNames) {

@@ -21,7 +21,7 @@ namespace lehr {
 namespace {
 
 /// Makes an error of ExitCode::usage.
-Error wrong(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
+Error usage_error(std::string where, std::string text) { return {ExitCode::usage, std::move(where), std::move(text), {}}; }
 
 /// Binds data to the model and derives its updates. A model that is valid without data may be invalid for missing
 /// values, hence the error of ExitCode::model.
@@ -223,7 +223,7 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
 Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> data, std::optional<double> holdout,
                                     std::uint64_t seed) const {
   if (holdout && !contains(kProportionRange, *holdout))
-    return wrong("holdout", fmt::format("{} is not {}", *holdout, describe(kProportionRange)));
+    return usage_error("holdout", fmt::format("{} is not {}", *holdout, describe(kProportionRange)));
   if (std::optional<Error> e = model_mismatch(*impl_, fit.impl())) return *e;
   const Result<Dataset> dataset = dataset_of(data);
   if (!dataset) return dataset.error();

@@ -10,6 +10,7 @@
 
 #include "compiler/loops/facts.h"
 #include "compiler/native/function_lowering.h"
+#include "compiler/native/padded_arrays.h"
 #include "runtime/threshold.h"
 
 namespace lehr::native {

@@ -103,7 +103,7 @@ Markup heat_map(const Heat& h) {
   if (h.columns.size() <= kTableColumns && h.values.size() <= kTableCells) return table(h);
   if (h.rows.size() > 2 * h.columns.size()) return heat_map(transposed(h));
   const std::string caption =
-      fmt::format("Rows: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns), brief(largest(h.values)));
+      fmt::format("ShownElements: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns), brief(largest(h.values)));
   return (h.title.empty() ? Markup() : words("h4", h.title)) +
          figure(tiles(h.values, h.columns.size(), h.probabilities, h.title), caption);
 }
@@ -111,13 +111,13 @@ Markup heat_map(const Heat& h) {
 Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most) {
   const auto rank = n.shape.size();
   const auto rows = static_cast<std::size_t>(n.shape[rank - 2]), columns = n.last(), cells = rows * columns;
-  const Rows outer = shown_elements(fit, n, 2);
+  const ShownElements outer = shown_elements(fit, n, 2);
   PosteriorSummary names = n;  // stands for one heat map, to name and order its rows
   names.axes = {n.axes[rank - 2], n.axes[rank - 1]};
   names.shape = {n.shape[rank - 2], n.shape[rank - 1]};
   names.total.clear();
   const bool square = n.axes[rank - 2] == n.axes[rank - 1];
-  Rows inner = shown_elements(fit, names, 1);
+  ShownElements inner = shown_elements(fit, names, 1);
   if (square || rank > 2) {  // in their own order, and all of them
     inner.order.resize(rows);
     std::iota(inner.order.begin(), inner.order.end(), std::size_t{0});

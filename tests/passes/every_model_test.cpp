@@ -8,6 +8,7 @@
 #include <map>
 
 #include "compiler/instance/instance.h"
+#include "compiler/loops/print_loops.h"
 #include "compiler/loops/verify.h"
 #include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
@@ -23,6 +24,14 @@ using Numbers = std::map<std::int64_t, std::vector<double>>;
 struct Swept {
   Numbers numbers, derived;  // derived: expectations, which follow from the numbers
 };
+
+/// Returns the text of the loops without a pass ("": with all).
+std::string text_of(const test::Prepared& p, const char* without) {
+  ::setenv("LEHR_NO_OPT", without, 1);
+  const std::string out = loops::print(generate(p.front, p.data, {.save_locals = true}).program);
+  ::unsetenv("LEHR_NO_OPT");
+  return out;
+}
 
 Swept swept(const test::Prepared& p, const char* without) {
   ::setenv("LEHR_NO_OPT", without, 1);
@@ -140,10 +149,12 @@ TEST_CASE("every model: no pass changes what is computed") {
     DYNAMIC_SECTION(path.stem().string()) {
       const auto p = test::prepare(path);
       const auto all = swept(*p, "");
+      const std::string text = text_of(*p, "");
       for (const loops::Pass& pass : loops::passes()) {
         INFO(pass.name);
-        const auto without = swept(*p, std::string(pass.name).c_str());
-        CHECK(difference(all, without) < 1e-9);
+        const std::string name(pass.name);
+        if (text_of(*p, name.c_str()) == text) continue;  // the pass changes nothing in this model
+        CHECK(difference(all, swept(*p, name.c_str())) < 1e-9);
       }
     }
   }
