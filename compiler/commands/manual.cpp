@@ -35,7 +35,7 @@ std::string option_entry(const OptionText& o) {
 std::string manual_page(const CLI::App& app, const std::string& version) {
   const std::vector<CommandText> commands = commands_of(app);
   std::string out = fmt::format(
-      ".TH LEHR 1 \"\" \"lehr {}\" \"User Commands\"\n.SH NAME\nlehr \\- {}\n"
+      ".TH LEHR 1 \"\" \"lehr {}\" \"User Commands\"\n.ad l\n.SH NAME\nlehr \\- {}\n"
       ".SH SYNOPSIS\n\\fBlehr\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH COMMANDS\n",
       version, roff("compiler for conjugate exponential-family models"));
   for (const CommandText& c : commands) {

@@ -220,6 +220,11 @@ math::Function tangent_of(const model::Variable& point) {
   return point.auxiliary->bound == &math::log_gamma_bound() ? math::Function::digamma : math::Function::slope;
 }
 
+/// Returns true if exchanging the two event indices of the statistic gives the same number.
+bool is_symmetric(math::Stat s) {
+  return s == math::Stat::entry || s == math::Stat::inverse_entry || s == math::Stat::comp2;
+}
+
 }  // namespace
 
 Formulas FormulaWriter::event_of(const density::Atom& x) {
@@ -231,9 +236,8 @@ Formula FormulaWriter::atom(const density::Atom& x) {
   const FormulaSymbol v{m_[x.variable].name, elements(m_[x.variable].axes, x.axes), {}};
   Formulas event = event_of(x);
   // The indices of a symmetric statistic are sorted by their text.
-  const bool symmetric = x.stat == Stat::entry || x.stat == Stat::inverse_entry || x.stat == Stat::comp2;
   std::vector<std::size_t> order{0, 1};
-  if (symmetric && text(event[1]) < text(event[0])) {
+  if (is_symmetric(x.stat) && text(event[1]) < text(event[0])) {
     std::swap(event[0], event[1]);
     std::swap(order[0], order[1]);
   }

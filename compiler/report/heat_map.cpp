@@ -102,8 +102,8 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
 Markup heat_map(const Heat& h) {
   if (h.columns.size() <= kTableColumns && h.values.size() <= kTableCells) return table(h);
   if (h.rows.size() > 2 * h.columns.size()) return heat_map(transposed(h));
-  const std::string caption =
-      fmt::format("ShownElements: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns), brief(largest(h.values)));
+  const std::string caption = fmt::format("ShownElements: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns),
+                                          brief(largest(h.values)));
   return (h.title.empty() ? Markup() : words("h4", h.title)) +
          figure(tiles(h.values, h.columns.size(), h.probabilities, h.title), caption);
 }

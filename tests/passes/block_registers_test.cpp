@@ -138,7 +138,7 @@ TEST_CASE("blocks: rows of unknown length, functions of all turns in one loop") 
   // Sixteen items hide the latency of numbers that wait for the one before, if nothing else needs the registers.
   CHECK(text.find(!alone ? " by 16" : width == 40 ? " by 3" : " by 8") != std::string::npos);
   const bool in_lanes = !alone || (beside == Beside::total && width != 40);
-  CHECK((text.find("vector_builder.called") != std::string::npos) != in_lanes);
+  CHECK((text.find("turns.called") != std::string::npos) != in_lanes);
   CHECK((text.find("turns.z.lanes") != std::string::npos) == in_lanes);
   std::vector<double> x, table;
   for (std::int64_t e = 0; e < kItems * kLong; ++e)
