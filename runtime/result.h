@@ -39,7 +39,7 @@ Error spelled(Error error, std::string_view prefix);
 /// characters that could disturb a terminal are escaped (printable_lines()).
 std::string render(const Error& error, std::string_view prefix = "");
 
-/// Holds either a value of type T or the Error that prevented it, like std::expected.
+/// A Result<bool> of a function that only acts has the value true.
 template <class T>
 class Result {
  public:

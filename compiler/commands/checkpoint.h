@@ -50,7 +50,7 @@ std::string format_checkpoint(const Identity& identity, const std::string& comma
 Result<CheckpointContent> parse_checkpoint(std::string_view bytes, const std::string& path);
 
 /// Tests for a checkpoint before the fit writes anything. Fails with ExitCode::data if --resume names a directory
-/// without one. Prints a warning if a new fit would overwrite an interrupted one.
+/// without one. Prints a warning if a new fit would overwrite an interrupted one. The value is always true.
 Result<bool> look_for_checkpoint(const FitArguments& options);
 
 /// Reads and writes the checkpoint of one fit, and owns the journal that is recorded or replayed.
@@ -61,7 +61,7 @@ class Checkpoints {
   Checkpoints(const FitArguments& options, Identity identity, const BoundData& data);
 
   /// Reads the checkpoint that --resume names and sets the journal to replay it. Fails with ExitCode::data if the file
-  /// is damaged or belongs to a different fit; the message says what differs.
+  /// is damaged or belongs to a different fit; the message says what differs. The value is always true.
   Result<bool> resume();
   /// The journal of the fit's runs: it records what they compute, or replays what a checkpoint recorded.
   Journal& journal() { return journal_; }
@@ -76,7 +76,8 @@ class Checkpoints {
   /// Counts a sweep, and returns true if --checkpoint-every asks for a checkpoint after it.
   bool is_due();
   /// Writes a checkpoint at the end of a sweep of run `now`; `finished` are the runs before it. The file is replaced
-  /// atomically. All processes of a group must call it, and those without an output directory write no file.
+  /// atomically. All processes of a group must call it, and those without an output directory write no file. The value
+  /// is always true.
   Result<bool> write(const Engine& engine, const std::vector<TracedRun>& finished, const TracedRun& now) const;
   /// Deletes the checkpoint file, as the fit has ended by itself.
   void remove() const;

@@ -47,7 +47,7 @@ std::variant<ShardState, ExitCode> read_shard_state(const ShardArguments& o);
 /// are rounded.
 std::vector<NamedArray> global_state_of(const ShardState& now);
 
-/// Writes a file of arrays (.npz) with the digest of the sweep they belong to.
+/// Writes a file of arrays (.npz) with the digest of the sweep they belong to. The value is always true.
 Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest);
 /// Reads a file that write_shard wrote. Fails with ExitCode::data if its digest is not `digest`, so that it belongs to
 /// another sweep, model or data set. `what` names the expected kind of file in the message.

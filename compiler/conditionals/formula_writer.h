@@ -10,7 +10,8 @@ namespace lehr::conditionals {
 /// mean-field update.
 enum class FormulaMode { conditional, expected };
 
-/// Translates expressions of one algebra. All formulas of one writer share its names of index variables.
+/// Translates the terms, coefficients and index expressions of a density to formula trees, which are then printed as
+/// text, LaTeX or MathML. All formulas of one writer share its names of index variables.
 class FormulaWriter {
  public:
   /// Starts with no names given. The arguments must outlive the writer; `a` is the density's algebra or a copy that was
@@ -24,7 +25,7 @@ class FormulaWriter {
   Formula index(density::IndexId i);
   /// Translates a coefficient (a number that depends on data and sizes) to a formula.
   Formula coef(density::CoefId c);
-  /// Translates a statistic of one element to a formula; in Mode::expected it is an expectation.
+  /// Translates a statistic of one element to a formula; with FormulaMode::expected it is an expectation.
   Formula atom(const density::Atom& x);
   /// Translates a condition of a sum, such as t >= 1, to a formula.
   Formula guard(const density::Guard& g);

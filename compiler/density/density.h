@@ -145,8 +145,9 @@ std::vector<std::string> caveats(const model::Model& m, const Density& d);
 /// Returns true if `v` has a separate factor for each of the copies that `x` counts.
 bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x);
 
-/// Returns true if the indices `a` and `b` differ in every summand of the term: a guard says so, they are different
-/// constants, or they are one index variable with different offsets (t and t-1).
+/// Returns true if the indices `a` and `b` provably differ in every summand of the term. A guard says so, they are
+/// different constants, or they are one index variable with different offsets (t and t-1). False means that this is not
+/// proven.
 bool certainly_different(const Density& d, const Term& t, IndexId a, IndexId b);
 
 }  // namespace lehr::density

@@ -107,7 +107,8 @@ class ModelEvaluator {
   /// Returns the distribution of a statement at an element: `start` at the first elements of a chain, the chosen part
   /// of a mixture, otherwise `main`.
   const model::Distribution& distribution(const model::Statement& s, const At& at) const;
-  /// Returns the distribution's parameters at an element in canonical form, with the extent of the variable.
+  /// Evaluates the parameters of the statement's distribution at an element. Returns their numbers by canonical name,
+  /// such as the precision where the model gives a variance, and the size of the event axis.
   math::Environment parameters(const model::Statement& s, const At& at) const;
   /// Returns log p(element | parents) of the statement's element, with all constants; multiplicities (`times`) do not
   /// count. NaN if a discrete value that it needs is unknown, see unknown().

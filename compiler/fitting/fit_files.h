@@ -23,16 +23,16 @@ class FitFiles {
   /// Makes an empty set of files for a directory, which must exist.
   explicit FitFiles(std::string directory) : directory_(std::move(directory)) {}
 
-  /// Writes a file beside its destination, and records its size and checksum in `summary`.
+  /// Writes a file beside its destination, and records its size and checksum in `summary`. The value is always true.
   Result<bool> add(nlohmann::json& summary, const std::string& name, std::string_view bytes);
   /// Writes posterior.npz, items.npz if there are `items` (items_to_save), and fit.json, and then renames all files to
   /// their destinations. fit.json also records the trace.csv in the directory. For a failed fit, arrays with numbers
-  /// that are not finite are left out.
+  /// that are not finite are left out. The value is always true.
   Result<bool> finish(const std::vector<NamedArray>& posterior, const std::vector<NamedArray>& items,
                       nlohmann::json& summary);
 
  private:
-  /// Writes a file under a temporary name, and adds it to those that finish() renames.
+  /// Writes a file under a temporary name, and adds it to those that finish() renames. The value is always true.
   Result<bool> put_beside(const std::string& name, std::string_view bytes);
 
   std::string directory_;          // directory of the fit

@@ -103,7 +103,7 @@ class Fitting {
   static Result<std::unique_ptr<Fitting>> make(BoundModel bound, FitSettings settings);
 
   /// Replaces the data by others of the same sizes and lengths of rows (see Instance::replace). The next start uses
-  /// them.
+  /// them. The value is always true.
   Result<bool> replace(BoundData data);
 
   /// Initialises the factors for a restart, and prepares its run. ExitCode::numerical means that another start may
@@ -120,7 +120,7 @@ class Fitting {
   std::int64_t iteration_limit() const;
 
   /// Infers the local factors alone, with the global factors of the last start fixed, and fills in the results of
-  /// `run`.
+  /// `run`. The value is always true.
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
   /// Returns all warnings about a finished run: coupled variables, lost digits, points at 0, symmetric solutions, and
   /// those of its report.

@@ -58,8 +58,8 @@ class OutOfCoreData {
   Masks barren(const BoundData& part) const;
   /// Returns the variables on the items that have barren elements in any item.
   std::vector<model::VariableId> with_barren_items() const;
-  /// Returns the masks of variables outside the items: 0 for elements on which no item's data depend. Layout as by
-  /// find_barren.
+  /// Returns the masks of barren elements for variables outside the items: 0 for an element on which no item's data
+  /// depend, else 1. Layout as by find_barren: empty for a variable without such elements.
   Masks barren_outside() const;
   /// Reads a range of items without binding them. Returns the arrays, including those outside the items, and the
   /// settings to bind them with.

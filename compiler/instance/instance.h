@@ -81,7 +81,8 @@ class Instance {
   std::vector<StepTime> times() const;
 
   /// Replaces the data by others with the same plate sizes and row lengths, and values wherever there were some.
-  /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ.
+  /// Factors stay; sums of data are computed again. Throws std::logic_error if plate sizes differ. The value is always
+  /// true.
   Result<bool> replace(const BoundData& data);
 
   /// A start of a run that succeeded: the factors are initialised.
@@ -109,7 +110,7 @@ class Instance {
   std::vector<std::string> symmetric_components() const;
 
   /// Overwrites the current draws of a sampler. `values` has the packed values of each variable, by VariableId; a
-  /// variable with none keeps its draw. Only for models with sample factors.
+  /// variable with none keeps its draw. Only for models with sample factors. The value is always true.
   Result<bool> set_draw(const std::vector<std::vector<double>>& values);
 
   /// Appends the current draw of each variable to `draws`, whose arrays have the axes [draw] and those of the variable.

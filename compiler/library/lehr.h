@@ -172,10 +172,10 @@ class Fit {
   std::vector<PosteriorArray> posterior() const;
   /// Returns the posterior parameter of that name, or nothing.
   std::optional<PosteriorArray> find(std::string_view name) const;
-  /// Writes the posterior as an .npz file that NumPy and `--init` of `lehr fit` read.
+  /// Writes the posterior as an .npz file that NumPy and `--init` of `lehr fit` read. The value is always true.
   Result<bool> save(const std::string& path) const;
   /// Writes the directory that `lehr fit` would have written, for every command that reads one. An error of
-  /// ExitCode::usage for a fit by sampling, whose draws are not stored.
+  /// ExitCode::usage for a fit by sampling, whose draws are not stored. The value is always true.
   Result<bool> write(const std::string& directory) const;
 
   /// Private state (impl.h).

@@ -65,7 +65,8 @@ class Chains : Part {
   bool is_homogeneous(BlockId b, const Uses& uses);
   /// Returns true if the term has no neighbours of `v`, or nothing in it but these depends on the step.
   bool is_homogeneous(const ArrayTerm& t, model::VariableId v);
-  /// Returns true if all terms that read the pairs of the chain add them up over the steps.
+  /// Returns true if the terms of the item stage read the pairs of neighbours of the chain as sums over the steps only.
+  /// The array of pairs then needs no axis of steps. It is false if the chain reaches back several steps.
   bool only_pair_sums_read(BlockId b);
   /// Returns atoms of one sequence in order of time, with their lags: the steps from each to the last one.
   std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;

@@ -182,8 +182,9 @@ class FusedCategories : Part {
   /// Returns an expression for the factor on the exponentials of an element where they are added to what a use updates.
   /// It is the same for all values.
   ExprId coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element, ExprId scale);
-  /// Emits a branch on Stream::direct. If it is 1, `body` is called for each value with the logarithm digamma(x);
-  /// otherwise `other` is.
+  /// Emits a branch on FusedCategory::direct: whether exponentials come from the parameters x of the vector's block
+  /// instead of its expected statistics. If so, a loop over the values k runs `body(k, digamma(x[k]))`; otherwise the
+  /// code of `other` runs.
   void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
   /// One element of a streamed category during its visit (fused_element.h).

@@ -26,7 +26,8 @@ enum class Gives { same, real, single, boolean };
 /// How tightly an operator binds in print, loosest first; calls and names are kAtom.
 enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
 
-/// The table entry of an operator with one operand.
+/// An entry of the table of operators of Loops with one operand, such as exp: its printed form, its types, and the
+/// function that folds and interprets it.
 struct UnaryRow {
   UnaryOp op;                             // the operator of this entry
   std::string_view name;                  // as printed
@@ -36,7 +37,8 @@ struct UnaryRow {
   Value (*value)(Value x, bool is_real);  // the result; `is_real`: the operand is a real
 };
 
-/// The table entry of an operator with two operands.
+/// An entry of the table of operators of Loops with two operands, such as +: its printed form, its types, and the
+/// functions that fold and interpret it.
 struct BinaryRow {
   BinaryOp op;                                           // the operator of this entry
   std::string_view name;                                 // as printed
@@ -47,11 +49,11 @@ struct BinaryRow {
   Value (*of_integers)(std::int64_t a, std::int64_t b);  // also of bools; null if it takes reals alone
 };
 
-/// Returns the table entry of the operator.
+/// Returns the table entry of an operator with one operand.
 const UnaryRow& row_of(UnaryOp op);
 /// Returns true if the operator is a call of a function of many instructions: exp to lgamma, except sqrt.
 constexpr bool is_function(UnaryOp op) { return op >= UnaryOp::exp && op <= UnaryOp::lgamma && op != UnaryOp::sqrt; }
-/// Returns the table entry of the operator.
+/// Returns the table entry of an operator with two operands.
 const BinaryRow& row_of(BinaryOp op);
 
 /// Returns true if an operator that takes `takes` accepts operands of the type.

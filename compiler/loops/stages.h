@@ -31,8 +31,8 @@ class Stages : Part {
   StageFunctions emit_stage(std::size_t step);
 
  private:
-  /// Emits the function that forms the stage's tables, and the exponentials of those that need them. Returns its
-  /// position in the program.
+  /// Emits the function that computes the expected natural-parameter tables G of the stage (schedule.h), and the
+  /// exponentials of those that need them. Returns its position in the program.
   std::size_t emit_tables(std::size_t step);
   /// Emits the function over a range of items that updates, seeds, sums or refreshes them, by `mode`. Returns its
   /// position in the program.
@@ -98,7 +98,8 @@ class Stages : Part {
   void update_full(const FullWork& f, ExprId first, const IterationLimits& passes);
   /// Returns true if the update of a chain adds the term to its statistic already (Chains::adds_with_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
-  /// Emits code that adds an item to statistics, energies and entropies, except what streams add themselves.
+  /// Emits code that adds an item's contribution to statistics, energies and entropies. Fused categories are left out:
+  /// their visits have added theirs.
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
   /// Emits the function that subtracts, from the entropies, the means of tables that the items left out: the sum over
   /// entries of S * G. Returns nothing if the items left out none.

@@ -89,7 +89,8 @@ class Updates : Part {
   /// Emits code that replaces the parameters of an element's observed entries by those of a point mass at the observed
   /// value.
   void clamp(BlockId b, const std::vector<ExprId>& element) { clamps_.put(b, element); }
-  /// Emits code that replaces the probabilities of a category by those of one draw.
+  /// Emits code that draws a value of a category and overwrites its probabilities: 1 at the drawn value, 0 elsewhere.
+  /// An element that stands for several copies gets the fraction of copies at each value.
   void draw_category(BlockId b, const std::vector<ExprId>& element);
   /// Returns an expression for the number of copies that the element stands for: multiplicities of its plates, times
   /// the count of an auxiliary source. It is 0 for elements on which no data depend.

@@ -66,7 +66,7 @@ std::optional<Refusal> refusal_of_processor();
 /// environment. It is empty if the processor cannot be identified.
 std::string fingerprint();
 
-/// Returns LLVM's IR of the program as text, after optimisation unless Options::level is 0.
+/// Lowers the program to LLVM IR and returns it as text, after optimisation unless Options::level is 0.
 std::string llvm_text(const loops::Program& program, const Options& options = {});
 
 /// Returns the assembly of the program for the target, as text.

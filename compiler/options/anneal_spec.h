@@ -8,7 +8,8 @@
 
 namespace lehr {
 
-/// An automatic annealing schedule: `auto`, `auto:quick`, `auto:full` or `auto:sweeps=2000`.
+/// An annealing schedule whose temperatures the method chooses while it runs: `auto`, `auto:quick` (the same),
+/// `auto:full` or `auto:sweeps=2000`.
 struct AutoAnneal {
   /// True: after the first annealing, cycles of temperatures from the best state (full, or sweeps=N).
   bool cycles = false;

@@ -15,7 +15,8 @@
 
 namespace lehr {
 
-/// How grave a diagnostic is: an error stops the compilation behind the stage that reports it, a warning does not.
+/// How grave a diagnostic is. After an error the compiler stops at the end of the stage (such as parsing) that reported
+/// it; a warning does not stop it.
 enum class Severity { error, warning };
 
 /// The kinds of diagnostics: one enumerator for each line of diagnostics.def, in the order of that file.

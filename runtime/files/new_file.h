@@ -24,11 +24,11 @@ class AtomicFile {
   /// Removes the temporary file unless finish() has renamed it.
   ~AtomicFile();
 
-  /// Appends bytes to the file.
+  /// Appends bytes to the file. Fails as write_file() does; the value is always true.
   Result<bool> append(std::string_view bytes);
-  /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space.
+  /// Flushes all bytes to disk (fsync). After it, finish() needs no further disk space. The value is always true.
   Result<bool> sync();
-  /// Flushes the file and renames it to the target. Nothing can be appended after it.
+  /// Flushes the file and renames it to the target. Nothing can be appended after it. The value is always true.
   Result<bool> finish();
 
  private:

@@ -15,7 +15,7 @@ Result<std::vector<NamedArray>> read_npz(const std::string& path);
 /// Returns the bytes of a deflated archive that numpy.load reads. A member whose number of values contradicts its shape
 /// is an error.
 Result<std::string> format_npz(const std::vector<NamedArray>& members);
-/// Writes the arrays to `path` as an NPZ archive, atomically.
+/// Writes the arrays to `path` as an NPZ archive, atomically. The value is always true.
 Result<bool> write_npz(const std::string& path, const std::vector<NamedArray>& members);
 
 }  // namespace lehr

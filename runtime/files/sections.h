@@ -18,9 +18,10 @@ class SectionedFile {
   /// to nameless temporary files in the same folder. Errors, here and below, are those of write_file().
   static Result<SectionedFile> begin(const std::string& path, ExistingTarget existing = ExistingTarget::followed);
 
-  /// Appends bytes to one section of the file; sections count from 0.
+  /// Appends bytes to one section of the file; sections count from 0. The value is always true.
   Result<bool> append(std::size_t section, std::string_view bytes);
-  /// Appends the later sections in order and gives the file its name. Nothing can be appended after it.
+  /// Appends the later sections in order and gives the file its name. Nothing can be appended after it. The value is
+  /// always true.
   Result<bool> finish();
 
  private:

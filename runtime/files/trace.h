@@ -25,11 +25,12 @@ class Trace {
                             std::int64_t keep_until = -1);
 
   /// Appends a row: `seconds` since the start of the fit, `elbo` in nats at temperature 1, and one value of `extra` for
-  /// each further column. A NaN in `extra` leaves its field empty.
+  /// each further column. A NaN in `extra` leaves its field empty. The value is always true.
   Result<bool> append(std::int64_t iteration, double seconds, double elbo, double temperature,
                       std::span<const double> extra = {});
 
-  /// Writes all buffered rows of the trace to disk; to be called after the last row.
+  /// Writes all buffered rows of the trace to disk. Call it after the last row. Fails if the file cannot be written;
+  /// the value is always true.
   Result<bool> write();
 
  private:

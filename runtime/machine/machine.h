@@ -49,7 +49,8 @@ struct Accuracy {
   double tolerance = 1e-4;        // mean relative change of the item's parameters at which the iteration stops
 };
 
-/// A half-open range of consecutive items, or of iterations of a parallel region.
+/// A half-open range of consecutive items (elements of the outermost plate that the data size), or of iterations of a
+/// parallel region.
 struct ItemRange {
   std::int64_t begin = 0,  // the first
       end = 0;             // one past the last

@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// How many extrapolations a run has tried.
+/// Counts the SQUAREM extrapolations of the parameters that a run has tried: how many were accepted, and how many were
+/// undone.
 struct ExtrapolationCounts {
   std::int64_t taken = 0,  // accepted: the ELBO was not lower after the next sweep
       refused = 0;         // undone
@@ -24,7 +25,7 @@ struct ExtrapolationCounts {
 
 /// Watches the sweeps of one run and extrapolates when they converge slowly. The caller alternates:
 ///
-///     if (leap.ahead(elbo)) { sweep; leap.hold(ok, elbo); leap.saw(); }  else { sweep; leap.saw(); }
+///     if (leap.ahead(elbo)) { sweep; leap.hold(ok, elbo); leap.note_sweep(); }  else { sweep; leap.note_sweep(); }
 class Extrapolation {
  public:
   /// Makes no extrapolation before `after` sweeps; with 0, never.

@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// The batches of one engine and the sums of each.
+/// The batches into which the items of one engine are divided, and the statistics that each batch last contributed to
+/// the total. pass() replaces them batch by batch.
 class IncrementalBatches {
  public:
   /// Returns the number of batches that is expected to save time. It is 1 if the updates outside the items are costly,

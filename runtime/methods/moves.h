@@ -18,7 +18,7 @@ struct MoveOptions : CaviOptions {
 
 /// What the moves did, for the report.
 struct MoveReport {
-  /// The attempts of one kind of move.
+  /// Counts the attempts of one kind of move (merge, removal, split, sort), and how many were accepted.
   struct Kind {
     std::int64_t tried = 0,  // attempts
         accepted = 0;        // attempts that raised the ELBO and stayed

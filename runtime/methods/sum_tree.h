@@ -15,8 +15,8 @@
 
 namespace lehr {
 
-/// The statistics that some items of a stage (or iterations of a region) add up, and the status of that work. All
-/// numbers are in one array, so that they can be sent in one message.
+/// The statistics that some items of an item stage, or some iterations of a parallel region, add up, and the failure
+/// status of that work. All numbers are in one array, so that they can be sent in one message.
 class Sums {
  public:
   /// Allocates zeros for the buffers `what.sums`.
@@ -61,7 +61,8 @@ struct Branch {
   auto operator<=>(const Branch&) const = default;
 };
 
-/// The partial sums that have arrived, and the rule by which they are added.
+/// Adds the sums of chunks along a fixed binary tree as they arrive, in any order, so that rounding does not depend on
+/// that order. It stores the subtrees whose siblings are still missing.
 class SumTree {
  public:
   /// Makes an empty tree over `shares` chunks. `spare` is memory of earlier sums of the same buffers for reuse; it must
