@@ -28,8 +28,8 @@ std::optional<Source> apply_proposals(const Source& source, std::string_view not
 /// first fifty are dropped untested.
 std::vector<Diagnostic> with_tested_proposals(const Diagnostics& diagnostics, const Source& source);
 
-/// Returns the text of the diagnostics for a terminal, with places in `source`, after `advised` has dropped the notes
-/// whose proposals fail.
+/// Returns the text of the diagnostics for a terminal, with places in `source`, after with_tested_proposals() has
+/// dropped the notes whose proposals fail.
 std::string render_tested(const Diagnostics& diagnostics, const Source& source);
 
 }  // namespace lehr

@@ -7,9 +7,9 @@
 namespace lehr {
 
 /// Returns the model and the schedule of a Gibbs sampler. `complete` is the variational analysis of `resolved` with the
-/// same `options`. Without local bounds in it the result is `with_draws(complete)`; else `resolved` is expanded anew
-/// with one auxiliary variable of a link for all values of a switch (`expand_for_draws`). `tempering` says which terms
-/// a temperature multiplies. Fails with ExitCode::model if some variable cannot be drawn.
+/// same `options`. Without local bounds in it the result is `with_sample_factors(complete)`; else `resolved` is
+/// expanded anew with one auxiliary variable of a link for all values of a switch (`expand_for_draws`). `tempering`
+/// says which terms a temperature multiplies. Fails with ExitCode::model if some variable cannot be drawn.
 Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::ExpandOptions& options,
                                    const Analysed& complete, schedule::Tempering tempering = schedule::Tempering::data);
 

@@ -61,10 +61,10 @@ loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOp
 /// "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".
 std::vector<std::string_view> ir_names();
 
-/// Returns the text of one intermediate representation (IR) of a model. `rung` is the name of the IR, one of rungs().
-/// No later stage runs, so the density of a model that is not conjugate can still be printed. Returns nothing if an
-/// earlier stage reported an error to `diagnostics`. "loops", "llvm" and "asm" use the sizes in `settings`, and fail
-/// with an Error if these are malformed; the others ignore `settings`.
+/// Returns the text of one intermediate representation (IR) of a model. `ir_name` is the name of the IR, one of
+/// ir_names(). No later stage runs, so the density of a model that is not conjugate can still be printed. Returns
+/// nothing if an earlier stage reported an error to `diagnostics`. "loops", "llvm" and "asm" use the sizes in
+/// `settings`, and fail with an Error if these are malformed; the others ignore `settings`.
 Result<std::optional<std::string>> emit(const Source& source, std::string_view ir_name, const Settings& settings,
                                         Diagnostics& diagnostics);
 

@@ -70,7 +70,7 @@ class Checkpoints {
   /// that the checkpoint does not have it does nothing.
   void restore_draws(TracedRun& run);
   /// Gives a replayed run that was finished in the checkpoint its saved results: status, posterior, warnings and
-  /// held-out score. Throws OtherRun if the checkpoint has no such run, or its arrays have other shapes.
+  /// held-out score. Throws ReplayMismatch if the checkpoint has no such run, or its arrays have other shapes.
   void restore_results(TracedRun& run);
 
   /// Counts a sweep, and returns true if --checkpoint-every asks for a checkpoint after it.

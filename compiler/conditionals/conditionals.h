@@ -93,7 +93,7 @@ std::vector<bool> sequential_axes(const density::Density& d, const model::Variab
 
 /// Returns how one factor covers a whole sequence of `v`, or nothing if no exact algorithm applies. The last axis must
 /// be an ordered plate. The atoms of one sequence in a term must differ by constant steps of that axis, at most
-/// most_reach() (chain_lag.h). Their statistic must be the one that the algorithm for `family` works with.
+/// max_lag_of() (chain_lag.h). Their statistic must be the one that the algorithm for `family` works with.
 std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, model::VariableId v,
                               const math::FamilyRow& family);
 

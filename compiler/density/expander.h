@@ -305,9 +305,9 @@ class Expander {
   /// Returns the observed variable with missing values that decides whether an element of `v` matters: `v` itself, or
   /// the variable whose mixture part `v` chooses. Returns nothing if no value may be missing.
   std::optional<model::VariableId> missing_source(model::VariableId v) const;
-  /// Restricts the terms of the statement of `v` to elements at which `teller` has a value. Where `v` chooses a mixture
-  /// part and the value is missing, all parts become equally probable: the weights learn nothing there, and with the
-  /// entropy of `v` the ELBO gains nothing.
+  /// Restricts the terms of the statement of `v` to elements at which `missing_source_variable` has a value. Where `v`
+  /// chooses a mixture part and the value is missing, all parts become equally probable: the weights learn nothing
+  /// there, and with the entropy of `v` the ELBO gains nothing.
   Poly guard_missing(Poly p, model::VariableId v, model::VariableId missing_source_variable);
   /// Multiplies the terms of the statement of `v` by its mask, a data array of 1 and 0. Elements with 0 then affect no
   /// factor but that of `v`.

@@ -37,8 +37,8 @@ struct SumTooLarge {
   double terms = 0;            // estimated number of terms
 };
 
-/// Computes marginal log densities at the values in a Forward. It sets and resets the discrete values there while it
-/// sums.
+/// Computes marginal log densities at the values in a ModelEvaluator. It sets and resets the discrete values there
+/// while it sums.
 class Marginal {
  public:
   /// `forward` has values of everything that is not summed out, and must outlive the object; `summed` is by VariableId.

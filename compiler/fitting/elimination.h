@@ -17,14 +17,15 @@ struct MeanAndNoise {
   bool gaussian = true;    // true if the noise is Normal, given the numbers in `noise`
 };
 
-/// Averages polynomials over their uninformed elements.
+/// Takes expectations of polynomials over their uninformed elements (on which no data depend), each given its parents,
+/// so that only elements with marginals remain.
 class Elimination {
  public:
   /// Makes an object that averages with these expressions and marginals, which must outlive it.
   Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_moments);
 
   /// Returns E[p | elements with marginals]. Uninformed elements may occur at most squared. Returns nullopt if a family
-  /// has no such moment, or if a category lacks a value (then Forward::unknown says which).
+  /// has no such moment, or if a category lacks a value (then ModelEvaluator::unknown says which).
   std::optional<Polynomial> averaged(Polynomial p);
 
   /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns

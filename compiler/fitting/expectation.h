@@ -23,8 +23,8 @@ class Expectation {
  public:
   /// Makes an object that averages over the given factors. `values` has the values of the data, and NaN for latent
   /// variables. `informed` says by VariableId and element which elements data inform (d_connected.h). `beliefs` has the
-  /// probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the same
-  /// `informed`. All arguments must outlive the object.
+  /// probabilities of informed categories by VariableId, as [element, value]. `posterior_moments` must have been made
+  /// for the same `informed`. All arguments must outlive the object.
   Expectation(const Analysed& analysed, ModelEvaluator& values, const std::vector<std::vector<double>>& beliefs,
               const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic,
               PosteriorMoments& posterior_moments);

@@ -20,8 +20,8 @@ namespace lehr {
 class FactorSampler {
  public:
   /// Prepares the factors of the variables that are `wanted` (by VariableId). Steps of a chain are drawn together where
-  /// `laws` has their covariances. ExitCode::data if saved arrays are missing or belong to other factors. `laws` must
-  /// outlive the object.
+  /// `posterior_moments` has their covariances. ExitCode::data if saved arrays are missing or belong to other factors.
+  /// `posterior_moments` must outlive the object.
   static Result<FactorSampler> make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                                     const std::vector<bool>& wanted, PosteriorMoments& posterior_moments);
 

@@ -77,7 +77,7 @@ struct FitRun {
   std::vector<NamedArray> posterior;      // the factors: arrays named `variable.parameter`
   std::vector<NamedArray> items;          // arrays of items.npz: solutions of the items (items_to_save)
   Report report;                          // what the method tells about the run
-  std::vector<std::string> symmetric;     // variables whose components are all equal (Instance::equal_components)
+  std::vector<std::string> symmetric;     // variables whose components are all equal (Instance::symmetric_components)
   std::vector<CorrelatedPair> coupled;    // strongly correlated means of separate factors; after converged ascent only
   CancellationError far;                  // the rounding error of the ELBO from means far from zero
   std::string rounding;                   // a warning that the results have fewer digits; empty: none

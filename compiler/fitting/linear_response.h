@@ -40,8 +40,8 @@ struct LinearResponseOptions {
 ///
 /// Numbers of global variables are perturbed. Of Normal, MvNormal, joint Normal, Gamma and Wishart factors the value
 /// itself is a sufficient statistic. Of Beta, Dirichlet and InverseGamma factors it is regressed on the statistics
-/// (PullDirection). The variance that these do not explain is taken from the factor. The result is exact for a Normal
-/// posterior with Normal factors. The perturbed model gets extra potentials, and is derived and compiled anew.
+/// (PerturbationDirection). The variance that these do not explain is taken from the factor. The result is exact for a
+/// Normal posterior with Normal factors. The perturbed model gets extra potentials, and is derived and compiled anew.
 Result<LinearResponse> linear_response(const RestoredFit& solution, const LinearResponseOptions& options);
 
 }  // namespace lehr

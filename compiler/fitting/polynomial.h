@@ -20,7 +20,7 @@ struct Atom {
   };
   /// The latent variable.
   model::VariableId variable;
-  std::size_t number = 0;   // position of the number, as in Forward::values
+  std::size_t number = 0;   // position of the number, as in ModelEvaluator::values
   Kind kind = Kind::value;  // which function of the number it is
   /// Orders atoms by variable, number and kind.
   auto operator<=>(const Atom&) const = default;

@@ -19,7 +19,7 @@ bool has_two_values(const model::Variable& v);
 /// those of draws.
 ///
 /// `posterior` has the factors by name. `informed` says by VariableId and element which elements data inform
-/// (d_connected.h); `laws` are the marginals for both.
+/// (d_connected.h); `posterior_moments` has the marginals for both.
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
                                        const std::vector<std::vector<bool>>& informed,
                                        PosteriorMoments& posterior_moments, const PredictionOptions& options);

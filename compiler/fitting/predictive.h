@@ -44,7 +44,7 @@ class Predictive {
   Predictive(const model::Model& model, const BoundData& data, const CentringOffsets& references);
 
   /// Appends the quantities of draw number `draw` to `to`. `state` has the values of all latent variables, centred at
-  /// the references, as Instance::add_draw makes them.
+  /// the references, as Instance::append_draw makes them.
   void add(std::int64_t draw, const std::vector<NamedArray>& state, Rng& rng, PredictiveDraws& to);
 
  private:

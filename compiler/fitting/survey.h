@@ -44,19 +44,19 @@ struct DataSurvey {
   /// For each nested plate, by PlateId: the number of elements in all rows, and in the longest row.
   std::vector<std::int64_t> elements, longest;
   /// For each nested plate, by PlateId: a sparse index of where items begin. The entries belong to the items whose
-  /// number is a multiple of `apart`; each counts the elements of the range before that item.
+  /// number is a multiple of `stride`; each counts the elements of the range before that item.
   std::vector<std::vector<std::int64_t>> rows;
   std::int64_t stride = 1;  // distance of the items in `rows`: a power of two that keeps them few
   std::string digest;       // a checksum of all values, as hexadecimal digits
   double numbers = 0;       // how many numbers all arrays have together
 
-  /// Doubles `apart` until no list in `rows` has more than 65536 entries.
+  /// Doubles `stride` until no list in `rows` has more than 65536 entries.
   void thin();
   /// Merges in the survey of the items that follow this range.
   void add(const DataSurvey& next);
 
  private:
-  /// Removes the entries of `rows` whose item is not a multiple of `apart_now`, a multiple of `apart`.
+  /// Removes the entries of `rows` whose item is not a multiple of `apart_now`, a multiple of `stride`.
   void coarsen_index(std::int64_t apart_now);
 };
 

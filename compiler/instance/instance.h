@@ -55,18 +55,19 @@ class Instance {
   /// Errors and arguments are those of the other make().
   static Result<std::unique_ptr<Instance>> make(const Analysed& analysed, const BoundData& data, loops::Lowered lowered,
                                                 const CodeSource& code, std::int64_t window, ItemSource source = {});
-  /// Lowers and compiles the model like the first make(). Throws NoRoom if the arrays do not fit into memory.
+  /// Lowers and compiles the model like the first make(). Throws OutOfMemory if the arrays do not fit into memory.
   Instance(const Analysed& analysed, const BoundData& data, const loops::LowerOptions& options, Backend backend,
            std::int64_t window = 0);
-  /// Makes an instance of a lowered program like the second make(). Throws NoRoom if the arrays do not fit into memory.
+  /// Makes an instance of a lowered program like the second make(). Throws OutOfMemory if the arrays do not fit into
+  /// memory.
   Instance(const Analysed& analysed, const BoundData& data, loops::Lowered lowered, const CodeSource& code,
            std::int64_t window, ItemSource source = {});
 
   /// Frees the engine, its memory and the machine code.
   ~Instance();
 
-  /// Sets the reference values that were subtracted from model and data (about_references). From then on, arrays that
-  /// come in by name have them subtracted, and arrays that go out have them added.
+  /// Sets the reference values that were subtracted from model and data (centre_model). From then on, arrays that come
+  /// in by name have them subtracted, and arrays that go out have them added.
   void set_offsets(CentringOffsets references) { references_ = std::move(references); }
 
   /// Returns the engine, which owns the memory and runs the functions.
@@ -126,7 +127,7 @@ class Instance {
  private:
   /// The executable functions, the tables that refer to them, and the engine.
   struct Compiled;
-  /// Makes the functions and the engine. Throws NoRoom, with the names of the buffers.
+  /// Makes the functions and the engine. Throws OutOfMemory, with the names of the buffers.
   static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,
                                            std::int64_t window, LoaderFunctions supplied);
 

@@ -218,7 +218,7 @@ class Chains : Part {
   Env single_env(const Messages& m, const std::pair<ArrayTerm, std::size_t>& of, ExprId t, ExprId k) const;
   /// Emits code that adds the probability of value k at t to the statistics of the uses.
   void add_to_sums(const Messages& m, const Uses& to, ExprId t, ExprId k);
-  /// Returns the indices of the log potential of value k at t in the table of `row`, a position in Singles::rows.
+  /// Returns the indices of the log potential of value k at t in the table of `row`, a position in UnaryUses::rows.
   std::vector<ExprId> row_address(const Messages& m, std::size_t row, ExprId t, ExprId k);
   /// Returns an expression for the product of the exponentiated rows of tables at value k and step t: the unary
   /// potential.
@@ -227,7 +227,7 @@ class Chains : Part {
   /// t reads.
   ExprId row_shift(const Messages& m, ExprId t);
   /// Returns an expression for the unary log potential of value k at t, as far as its mean must be subtracted from the
-  /// entropy here. Returns nothing if Stages::emit_close subtracts all of it.
+  /// entropy here. Returns nothing if Stages::emit_finalise subtracts all of it.
   std::optional<ExprId> log_potential(const Messages& m, ExprId t, ExprId k);
 
   // ---- lower_chain_gaussian.cpp: the Kalman smoother

@@ -8,7 +8,8 @@
 
 namespace lehr::loops {
 
-/// Emits the functions that update intervals rather than values.
+/// Emits the functions of exact sampling. In place of a value, each element has the interval of all values that it can
+/// have in any run of the sampler.
 class Envelope : Part {
  public:
   Envelope(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Blocks& blocks)

@@ -79,7 +79,8 @@ struct FullRows {
   BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
 };
 
-/// Emits the visits of streamed categories.
+/// Emits the loops over the elements of fused categories. They compute the probabilities of one element in a work
+/// array, and add them to statistics, natural parameters and entropies.
 class FusedCategories : Part {
  public:
   FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -87,26 +88,26 @@ class FusedCategories : Part {
 
   /// Returns the plan of the streamed category `z`, still without work arrays.
   FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
-  /// Returns the tables whose means the entropies of elements leave out (Stream::summed).
+  /// Returns the tables whose means the entropies of elements leave out (FusedCategory::summed).
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   /// Declares the stream's work arrays (probabilities, log odds, exponentials) in the function that is open.
   void stream_arrays(FusedCategory& s);
   /// Emits the code before the visits of an item: it lists the elements with counts above 0, if the item has one row of
   /// counts.
   void open_item(FusedCategory& s, ExprId item);
-  /// Emits code that adds up the vectors of the item and exponentiates the sum (Stream::item_exp), for a factored
-  /// stream. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid for other
-  /// streams.
+  /// Emits code that adds up the vectors of the item and exponentiates the sum (FusedCategory::item_exp), for a
+  /// factored stream. Returns an expression for what was subtracted before exp, so that nothing overflows; invalid for
+  /// other streams.
   ExprId stream_item_setup(const FusedCategory& s, ExprId item);
   /// Emits a loop that visits every element of an item.
   void stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit);
-  /// Declares, before the passes over an item, Stream::direct for each stream whose vector's exponentials may come from
-  /// parameters, and sets it for the first pass.
+  /// Declares, before the passes over an item, FusedCategory::direct for each stream whose vector's exponentials may
+  /// come from parameters, and sets it for the first pass.
   void find_direct(std::vector<FusedCategory>& streams, ExprId item);
   /// Returns the stored block whose vector the stream reads; it must have exactly one.
   BlockId vector_block(const FusedCategory& s) const;
-  /// Emits code that sets Stream::direct to 1 if the next pass takes the exponentials from the current parameters. That
-  /// needs weights of 1 and parameters that are not small.
+  /// Emits code that sets FusedCategory::direct to 1 if the next pass takes the exponentials from the current
+  /// parameters. That needs weights of 1 and parameters that are not small.
   void decide(const FusedCategory& s, ExprId item);
   /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
@@ -128,7 +129,7 @@ class FusedCategories : Part {
   /// ItemArrays::partner_naturals.
   void take_row(const FusedCategory& s, const FullRows& r, ExprId u, const ItemArrays& arrays);
   /// Emits code that subtracts the means of the item's vectors from the entropies of its elements, which left them out
-  /// (Stream::summed).
+  /// (FusedCategory::summed).
   void subtract_vector_means(const FusedCategory& s, ExprId item, const FusedVisit& visit);
   /// Returns the indices of an element of a later block in ItemArrays::partner_naturals: all but the item.
   std::vector<ExprId> partner_address(const model::Variable& var, const std::vector<ExprId>& element,
@@ -138,8 +139,8 @@ class FusedCategories : Part {
   /// Returns true if all elements of an item read the same vector of the partner: its indices are the item and, once,
   /// the category's value.
   bool is_vector(const Atom& own, const Atom& partner, IndexVarId value) const;
-  /// Emits code that computes Stream::item_odds and item_exp from expected statistics; `shift` becomes the largest log
-  /// odds.
+  /// Emits code that computes FusedCategory::item_odds and item_exp from expected statistics; `shift` becomes the
+  /// largest log odds.
   void exponentials_of_expectations(const FusedCategory& s, ExprId item, ScalarId shift);
   /// Returns true if the stream's one vector has exponentials that parameters give without its expected statistics.
   bool can_be_direct(const FusedCategory& s) const;
@@ -218,7 +219,8 @@ class FusedCategories : Part {
   /// Returns true if the elements are counts of which many may be zero. Those above zero are then listed by a loop of
   /// its own before they are visited.
   bool has_empty_elements(const FusedCategory& s) const;
-  /// Emits the loop that lists the positions with counts above 0 of one row (Stream::counted). Returns their number.
+  /// Emits the loop that lists the positions with counts above 0 of one row (FusedCategory::counted). Returns their
+  /// number.
   ScalarId find_counted(const FusedCategory& s, const std::vector<ExprId>& row);
   /// Emits loops over the elements of an item; counts of zero are left out.
   void each_element(const FusedCategory& s, ExprId item, const ElementBody& body);

@@ -1,5 +1,5 @@
 // Draws of bits, spins and categories with the auxiliary variables of their links integrated out, as in partially
-// collapsed Gibbs sampling (van Dyk & Park 2008; conditionals/integrate.h). Given its auxiliary variables, such an
+// collapsed Gibbs sampling (van Dyk & Park 2008; conditionals/collapse.h). Given its auxiliary variables, such an
 // element would hardly ever change. So its log odds get, for each value v, the log normaliser of the auxiliary's
 // conditional with the element at v:
 //

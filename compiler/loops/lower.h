@@ -123,7 +123,7 @@ enum class Weight {
   global,       // factor on all natural parameters of the other blocks
   step,         // step size: natural parameters of global blocks become step * new + (1 - step) * current
   memory,       // weight of this natural gradient (new - current) in their running mean; 0: not measured
-  rows,         // 0: per-item parameters that no sweep reads need not be written (passes/unread.h)
+  rows,         // 0: per-item parameters that no sweep reads need not be written (passes/guard_on_demand.h)
   bound         // 0: sums over items that the ELBO alone reads need not be formed
 };
 

@@ -26,8 +26,8 @@ enum class Gives { same, real, single, boolean };
 /// How tightly an operator binds in print, loosest first; calls and names are kAtom.
 enum Precedence { kOr = 1, kAnd, kCompare, kSum, kProduct, kPrefix, kAtom };
 
-/// An entry of the table of operators of Loops with one operand, such as exp: its printed form, its types, and the
-/// function that folds and interprets it.
+/// An entry of the table of operators of Loops with one operand, such as exp. It has the printed form, the types, and
+/// the function that folds and interprets it.
 struct UnaryRow {
   UnaryOp op;                             // the operator of this entry
   std::string_view name;                  // as printed
@@ -37,8 +37,8 @@ struct UnaryRow {
   Value (*value)(Value x, bool is_real);  // the result; `is_real`: the operand is a real
 };
 
-/// An entry of the table of operators of Loops with two operands, such as +: its printed form, its types, and the
-/// functions that fold and interpret it.
+/// An entry of the table of operators of Loops with two operands, such as +. It has the printed form, the types, and
+/// the functions that fold and interpret it.
 struct BinaryRow {
   BinaryOp op;                                           // the operator of this entry
   std::string_view name;                                 // as printed

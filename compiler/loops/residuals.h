@@ -13,7 +13,8 @@ namespace lehr::loops {
 /// The uses of a block: pairs of a term and the position of one of the block's atoms in it.
 using Uses = std::vector<std::pair<ArrayTerm, std::size_t>>;
 
-/// Emits running sums, and returns the terms in residual form.
+/// Emits code that forms the sums S of terms in residual form and updates them while elements change. Returns such
+/// terms as updates and the ELBO read them.
 class Residuals : Part {
  public:
   Residuals(Shared& shared, Terms& terms, Lookups& lookups) : Part(shared), terms_(terms), lookups_(lookups) {}

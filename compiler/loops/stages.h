@@ -96,7 +96,7 @@ class Stages : Part {
   void each_full(const FullWork& f, ExprId first, const std::function<void(ExprId u, ExprId item)>& body);
   /// Emits the passes over a group: all rows at once, then the stored blocks of each item that has not converged.
   void update_full(const FullWork& f, ExprId first, const IterationLimits& passes);
-  /// Returns true if the update of a chain adds the term to its statistic already (Chains::adds_with_update).
+  /// Returns true if the update of a chain adds the term to its statistic already (Chains::sums_in_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
   /// Emits code that adds an item's contribution to statistics, energies and entropies. Fused categories are left out:
   /// their visits have added theirs.

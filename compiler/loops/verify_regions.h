@@ -9,13 +9,12 @@
 namespace lehr::loops {
 
 /// Returns one line for each problem, with the names of the function and the array; nothing if all is well. Parallel
-/// regions are the phases of functions (loops::Phase) and the functions of a range of items. Of the arrays that a
+/// regions are those of functions (loops::ParallelRegion) and the functions of a range of items. Of the arrays that a
 /// region stores to,
-/// * scratch and natural parameters are private: each worker has a copy. So neither the function to which a phase
-/// belongs
-///   nor its other phases may access them;
-/// * sums are reductions, added to and not read: Phase::sums, and arrays to which a function of items adds at indices
-///   that do not depend on its range;
+/// * scratch and natural parameters are private: each worker has a copy. So neither the function to which a region
+///   belongs nor its other regions may access them;
+/// * sums are reductions, added to and not read: ParallelRegion::sums, and arrays to which a function of items adds at
+///   indices that do not depend on its range;
 /// * all others are shared: in every access, some index depends on the range.
 /// In every function, scratch that a call reads must be stored by the same call.
 std::vector<std::string> verify_regions(const Program& program);

@@ -24,8 +24,8 @@ std::map<model::PlateId, std::vector<loops::BufferId>> nested_in(const model::Mo
 /// arrays or loops sized by it or by plates nested in it.
 bool supports_minibatches(const model::Model& m, const loops::Lowered& lowered, model::PlateId plate);
 
-/// Returns the reason why the items cannot be loaded a few at a time (machine::Supply), as words that follow "because".
-/// Nothing if they can.
+/// Returns the reason why the items cannot be loaded a few at a time (machine::ItemLoader), as words that follow
+/// "because". Nothing if they can.
 std::optional<std::string> needs_all_items(const model::Model& m, const schedule::Schedule& s,
                                            const loops::Lowered& lowered, model::PlateId plate);
 

@@ -20,7 +20,7 @@ struct Workload {
 /// below.
 Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops::StageFunctions& stage);
 
-/// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::Phase).
+/// Estimates the operations of one iteration of a loop that is outlined as a parallel region (loops::ParallelRegion).
 double operations_per_iteration(const model::Model& m, const loops::Lowered& l, const loops::ParallelRegion& phase);
 
 /// Estimates the operations of a call of the function, from the code before the passes.

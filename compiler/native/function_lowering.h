@@ -250,7 +250,7 @@ class FunctionLowering {
   bool in_address_ = false;  // true while an address is evaluated: expressions are those of the first lane
   std::unordered_map<loops::ExprId, llvm::Value*> other_evaluated_;   // the cache that switch_address_mode() swaps in
   std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;  // four vector accumulators for each scalar
-  const loops::For* grouped_loop_ = nullptr;  // the loop around whose iterations run together (For::side_by_side)
+  const loops::For* grouped_loop_ = nullptr;  // the loop around whose iterations run together (For::vectorised)
   std::set<std::pair<loops::BufferId, std::int64_t>>
       prefetched_;                        // rows that are prefetched for its next group already
   llvm::MDNode* access_group_ = nullptr;  // accesses of the innermost parallel loop

@@ -7,14 +7,14 @@
 
 namespace lehr::loops {
 
-/// Returns the program in which independent loops of functions without parameters are parallel regions (loops::Phase).
-/// Loops of equally many iterations share a region where dependences allow it.
-/// An iteration may store to its own rows of arrays, to scratch that nothing else in the function mentions, and add to
-/// scalars. It may depend on constants and on regions before it, but on no other statement before it in the function.
-/// Scratch whose rows a region leaves for later statements becomes a table, because scratch is private to a thread.
-/// Loops stay if they have few iterations, or neither an inner loop nor a function call; the latter move if loops of
-/// equally many iterations (kManyTurns or more) move. Nests around a sum are interchanged first (outermost.h). Cold
-/// functions stay as they are.
+/// Returns the program in which independent loops of functions without parameters are parallel regions
+/// (loops::ParallelRegion). Loops of equally many iterations share a region where dependences allow it. An iteration
+/// may store to its own rows of arrays, to scratch that nothing else in the function mentions, and add to scalars. It
+/// may depend on constants and on regions before it, but on no other statement before it in the function. Scratch whose
+/// rows a region leaves for later statements becomes a table, because scratch is private to a thread. Loops stay if
+/// they have few iterations, or neither an inner loop nor a function call; the latter move if loops of equally many
+/// iterations (kManyTurns or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions stay
+/// as they are.
 Program outline_parallel_loops(Program program);
 
 }  // namespace lehr::loops

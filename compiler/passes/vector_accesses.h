@@ -19,8 +19,8 @@ bool has_iterations(const Program& program, const For& loop);
 std::vector<ExprId> loaded_indices(const Program& program, const Varying& varying, const For& loop,
                                    std::optional<ScalarId> index, bool all);
 
-/// Returns the trip count of the parallel region (loops::Phase) whose range `loop` runs over, if it is a literal
-/// constant; nullopt otherwise, and for loops that belong to no region.
+/// Returns the trip count of the parallel region (loops::ParallelRegion) whose range `loop` runs over, if it is a
+/// literal constant; nullopt otherwise, and for loops that belong to no region.
 std::optional<std::int64_t> trip_count_of_region(const Program& program, const For& loop);
 
 /// Returns the number of elements in a row of the array: the product of its extents without the first, which must be

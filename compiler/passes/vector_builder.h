@@ -11,7 +11,8 @@
 
 namespace lehr::loops {
 
-/// Makes expressions, arrays and statements for the iterations that run together (the group). Base class of TurnValues.
+/// Makes expressions, arrays and statements for the iterations that run together (the group). Base class of
+/// VectorValues.
 class VectorBuilder {
  public:
   /// A callback that appends the statements of one iteration of the vectorised loop to `out`; turn() says of which.

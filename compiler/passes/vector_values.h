@@ -20,7 +20,7 @@ struct Mask {
   bool chosen = false;           // true if a branch has excluded iterations, and not only the end of a loop
 };
 
-/// Translates expressions of the loop that is vectorised. Base class of TurnStatements.
+/// Translates expressions of the loop that is vectorised. Base class of VectorStatements.
 class VectorValues : public VectorBuilder {
  public:
   /// Starts the vectorisation of `loop`. `loop` and `varying` (what differs between iterations) must outlive this
@@ -108,7 +108,7 @@ class VectorValues : public VectorBuilder {
       contiguous_rows_;         // loads whose rows are contiguous in arrays of their own (make_rows_contiguous())
   std::map<ExprId, Row> rows_;  // index expressions that are evaluated ahead
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId>
-      made_;  // translations by expression, mask and turn_key()
+      made_;  // translations by expression, mask and iteration_key()
 };
 
 }  // namespace lehr::loops

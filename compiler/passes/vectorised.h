@@ -4,8 +4,8 @@
 //   for n: a = x[n]; y[n] = f(a)
 //   lanes:      for n by 8: for l: a[l] = x[n + l]      for l: y[n + l] = f(a[l])
 //   unrolled:   for n by 4: a[0] = x[n]; a[1] = x[n + 1]; ...; y[n] = f(a[0]); y[n + 1] = f(a[1]); ...
-// Values that are the same for all iterations (varying.h) are computed once. Classes: Turns -> TurnValues ->
-// TurnStatements, for arrays, expressions and statements.
+// Values that are the same for all iterations (varying.h) are computed once. Classes: VectorBuilder -> VectorValues ->
+// VectorStatements, for arrays, expressions and statements.
 #pragma once
 #include <vector>
 

@@ -25,7 +25,8 @@ enum class SizeRule : std::int64_t {
   longest,  // capacity of one row of a nested plate, given once, when a state is made
   one_more  // another extent plus 1
 };
-/// One run-time size; its index in Model::sizes is its slot.
+/// Says how one run-time size, such as the number of elements of a plate, follows from a data set. The index in
+/// Model::sizes is its slot.
 struct SizeRow {
   SizeRule rule;         // where the value of the size comes from
   Extent base;           // one_more: the other extent; nested: the largest length of one row, 0: unlimited
@@ -42,7 +43,7 @@ enum class Role : std::int64_t {
   prior,      // parameters of the posterior of earlier data, where that is the prior
   scratch     // arrays whose contents have no meaning between calls
 };
-/// One entry of the table of buffers, an array of 8-byte elements in row-major order.
+/// The type and shape of one buffer, by which an engine allocates it: an array of 8-byte elements in row-major order.
 struct BufferRow {
   std::int64_t integers;    // 1: elements are int64, 0: double
   Role role;                // what the contents are
@@ -68,7 +69,8 @@ enum class Domain : std::int64_t {
 };
 /// The value of ArrayRow::may_be_missing if single entries of a vector may be missing.
 inline constexpr std::int64_t kMissingEntries = 2;
-/// One array of a data set: an observed variable, a given, or the row offsets of a nested plate.
+/// One array that a data set must have, and what its values must satisfy. It is an observed variable, a given, or the
+/// row offsets of a nested plate.
 struct ArrayRow {
   std::int64_t buffer;          // position of the array in the table of buffers
   Domain domain;                // the set in which its values must lie
@@ -118,8 +120,8 @@ struct StepRow {
   std::int64_t subject;          // stage: index in Model::subjects of its items; -1: no stage
 };
 /// Work that must be done before the function `of` is called, in the order of the table. It is a cached reduction: sums
-/// that are recomputed if they are not valid (loops::Kept in the compiler). Or it is an outlined parallel region: a
-/// loop whose iterations may be distributed over threads (loops::Phase).
+/// that are recomputed if they are not valid (loops::CachedSums in the compiler). Or it is an outlined parallel region:
+/// a loop whose iterations may be distributed over threads (loops::ParallelRegion).
 struct PrerequisiteRow {
   std::int64_t of,  // position of the generated function that needs this work done before it is called
       function;  // cached sums: function () that computes them; region: function (begin, end) that runs its iterations
@@ -131,7 +133,7 @@ struct PrerequisiteRow {
       scratch;              // number of scratch buffers, of which each thread needs its own
   std::int64_t operations;  // estimated operations of one iteration of the parallel region
 };
-/// A local category of an item stage whose values a start assigns.
+/// A local category of an item stage whose values a random start may assign, with the buffer for these values.
 struct PickRow {
   std::int64_t buffer;  // int64 [item]: the assigned value; -1: the item has none and adds nothing to statistics
   Extent values;        // number of values of the category
@@ -165,7 +167,8 @@ enum class Support : std::int64_t {
   spd_matrix  // symmetric positive definite matrices
 };
 
-/// One parameter array of the factors of one variable.
+/// One parameter array of the factors of one variable, such as all means. Random starts set these arrays, and the
+/// posterior is saved from them.
 struct ParameterRow {
   std::int64_t buffer,      // the parameter array: axes of the variable, then those of the parameter
       block;                // the block whose factors have this parameter
@@ -194,7 +197,8 @@ enum class FeatureLayout : std::int64_t {
   ragged,  // every element has a row of a nested plate
   named    // a list of values; one data array names the element of each (a node of an edge)
 };
-/// One array of data from which features of the elements of a subject are computed.
+/// One array of data from which features of the elements of a subject are computed. Random starts cluster elements by
+/// their features, and split moves divide components by them.
 struct FeatureArrayRow {
   FeatureLayout form;        // how the data array belongs to the elements
   std::int64_t buffer;       // buffer of the values
@@ -205,7 +209,8 @@ struct FeatureArrayRow {
   std::int64_t first_inner,  // index in Model::axes of the first axis of one value
       inners;                // number of axes of one value
 };
-/// Elements that share a set of axes (the items, the elements of a variable), and what was observed of them.
+/// A subject: elements that share a set of axes (the items, or the elements of a variable), and the arrays of data that
+/// describe them.
 struct ElementSetRow {
   std::int64_t first_axis,     // index in Model::axes of the first axis of the elements
       axes;                    // number of axes of the elements
@@ -221,7 +226,8 @@ enum class ComponentKind : std::int64_t {
   proportion,      // concentrations over the components of a simplex of each item
   factor           // any other parameter or expectation of q
 };
-/// One array of q with axes over the components.
+/// One array of q with a slice for each exchangeable component. A move of components (merge, split, removal, sort)
+/// edits these slices.
 struct ComponentArrayRow {
   ComponentKind kind;   // what the array contains
   std::int64_t buffer;  // position of the array in the table of buffers

@@ -11,7 +11,7 @@
 namespace lehr::machine {
 
 /// The distribution of one draw; `a` and `b` are the arguments of lehr_random(). The numbers are those of
-/// loops::RandomOp in the compiler.
+/// math::Noise in the compiler.
 enum class Noise : std::int64_t {
   uniform,      // uniform on the open interval (0, 1)
   normal,       // standard Normal

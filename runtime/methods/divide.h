@@ -20,8 +20,9 @@ using Memberships = Arrays;
 /// stored, they are those of all elements.
 Memberships memberships_of(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a, Rng& rng);
 
-/// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws OtherRun if
-/// the shares do not fit the components or the number of elements, as those of a damaged checkpoint may.
+/// Returns the numbers of the elements that belong to component k to a considerable part, ascending. Throws
+/// ReplayMismatch if the shares do not fit the components or the number of elements, as those of a damaged checkpoint
+/// may.
 std::vector<std::int64_t> members_of(const Memberships& shares, std::size_t k, const Components& c,
                                      std::size_t elements);
 /// Returns the number of items or elements that an allocation assigns.
@@ -34,7 +35,7 @@ struct SplitTarget {
 };
 
 /// Moves the elements `part` of component k to the component `room.at`, after the merge of `room` if there is one.
-/// `state` must be the state in place. The edit is incomplete until form_components(). Returns 0 or a status of the
+/// `state` must be the state in place. The edit is incomplete until update_from_sums(). Returns 0 or a status of the
 /// generated code.
 std::int32_t divide(const Engine& e, const SweepOptions& o, const Components& c, const Allocation& a,
                     const Arrays& state, std::size_t k, const SplitTarget& room, const std::vector<std::int64_t>& part);

@@ -33,7 +33,7 @@ struct LoaderFunctions {
   /// Loads the data of these runs: calls Engine::make_room with their sizes and fills the data buffers. Null: all data
   /// are in memory.
   std::function<void(std::span<const ItemRange> runs)> bring = {};
-  /// Returns the first nested element of an item; see machine::Supply::row.
+  /// Returns the first nested element of an item; see machine::ItemLoader::row.
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
@@ -47,14 +47,14 @@ class Engine {
   /// outlive the engine. `sizes` has the run-time sizes by slot. If `window` is above 0 and the model takes
   /// minibatches, factors are stored for at least so many items at a time; otherwise for all items. Pick buffers have
   /// no memory until a start needs them (see Picks in random_start.cpp). With `supplied`, no items are in memory until
-  /// the first are loaded. Throws NoRoom if the host's memory does not suffice.
+  /// the first are loaded. Throws OutOfMemory if the host's memory does not suffice.
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
          LoaderFunctions supplied = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Sets the sizes of the out-of-core items that are about to be loaded, by slot, and enlarges their buffers if
-  /// necessary. Only Supplied::bring calls it.
+  /// necessary. Only LoaderFunctions::bring calls it.
   void make_room(const std::vector<std::int64_t>& sizes);
 
   /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,
@@ -140,7 +140,7 @@ class Engine {
   std::vector<std::int64_t> state_buffers() const;
   /// Returns a copy of these buffers. With a window they are the global factors and the statistics.
   Arrays save() const;
-  /// Copies save()d buffers back. Throws OtherRun if the lengths differ, as those of a damaged checkpoint may.
+  /// Copies save()d buffers back. Throws ReplayMismatch if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
   /// Returns a snapshot of q that a replayed run can also obtain.
   Held keep() const {
@@ -163,11 +163,11 @@ class Engine {
   /// Returns the message of a status of the generated code, in the words of the model. Set by the owner.
   std::function<std::string(std::int32_t status)> describe;
   /// Replaces q by a random start with this seed, of the run's kind unless another is named. Returns 0 or a status of
-  /// the generated code. Set by restart_at().
+  /// the generated code. Set by set_restart().
   std::function<std::int32_t(std::uint64_t seed, std::optional<StartKind> kind)> restart;
 
  private:
-  /// Copies the bytes of memory() back. Throws OtherRun if the lengths differ.
+  /// Copies the bytes of memory() back. Throws ReplayMismatch if the lengths differ.
   void restore(const std::string& memory);
   /// Loads the data of these runs of items; returns their new index ranges.
   const ItemRange* bring(std::span<const ItemRange> runs);

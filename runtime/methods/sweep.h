@@ -30,7 +30,8 @@ struct SweepPlan {
       {};              // updates the blocks outside the items; empty: their generated functions do
   bool again = false;  // true: items begin at the factors of the sweep before, even if `fresh`
   bool bound = true;   // false: sums for the ELBO alone are left out, so that it is not valid afterwards
-  bool parts = false;  // true: an incremental sweep if there are several parts, see Parts; it ignores the other members
+  bool parts = false;  // true: an incremental sweep if there are several parts, see IncrementalBatches; it ignores the
+                       // other members
 };
 
 /// Makes one sweep with the weights of the engine.
