@@ -98,8 +98,8 @@ class Stages : Part {
   void update_full(const FullWork& f, ExprId first, const IterationLimits& passes);
   /// Returns true if the update of a chain adds the term to its statistic already (Chains::sums_in_update).
   bool added_already(const schedule::ItemStage& stage, const schedule::ItemStage::LocalTerm& t) const;
-  /// Emits code that adds an item's contribution to statistics, energies and entropies. Fused categories are left out:
-  /// their visits have added theirs.
+  /// Emits code that adds an item's contribution to statistics, energies and entropies; in StageMode::seed to
+  /// statistics alone. Statistics and entropies of fused categories are left out: their visits have added them.
   void emit_item_sums(const schedule::ItemStage& stage, ExprId item, StageMode mode, const ItemArrays& arrays);
   /// Emits the function that subtracts, from the entropies, the means of tables that the items left out: the sum over
   /// entries of S * G. Returns nothing if the items left out none.
