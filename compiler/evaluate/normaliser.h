@@ -40,7 +40,8 @@ class TemperedNormaliser {
   /// are evaluated.
   std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures (over_temperatures()).
+  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
+  /// (interpolate_over_temperatures()).
   std::vector<double> near(ModelEvaluator& values, std::span<const std::int64_t> items,
                            const Concentrations& concentrations) const;
 

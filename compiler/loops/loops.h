@@ -69,7 +69,7 @@ enum class Role {
 };
 
 /// When the contents of an array are needed: always, or only in sweeps whose caller requests them (Program::asked).
-/// The pass `unread` guards the stores of arrays that are not always needed.
+/// The pass `guard-on-demand` guards the stores of arrays that are not always needed.
 enum class Demand {
   always,  // in every sweep
   rows,    // per-item parameters; always needed if a function loads them that is not cold (runs more than once a fit)

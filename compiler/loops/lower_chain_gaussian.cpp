@@ -15,9 +15,9 @@
 //
 // Arrays are reused: P_t becomes L_t^-1, h_t becomes v_t, and W_t,a what is left of it. The computation of a step's
 // matrices stands apart: statements on matrices of one step, between those that load and store them. Matrices do not
-// depend on h. Where P_t and W_t are the same at every step they reach a fixed point, and the pass `settled` can skip
-// steps while means go on. Sequences of the same length have matrices in loops of their own: they are the same for all
-// sequences unless data are missing, so a pass can hoist them.
+// depend on h. Where P_t and W_t are the same at every step they reach a fixed point, and the pass
+// `skip-at-fixed-point` can skip steps while means go on. Sequences of the same length have matrices in loops of their
+// own: they are the same for all sequences unless data are missing, so a pass can hoist them.
 #include <fmt/format.h>
 
 #include <algorithm>

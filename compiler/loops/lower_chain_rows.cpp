@@ -4,7 +4,7 @@
 //
 // Unary log potentials are added up only for sequences whose products underflow, and are then treated in logarithms.
 // Their means, which are part of the entropy, are those of the table under the sums that the items add up anyway
-// (Stages::emit_close).
+// (Stages::emit_finalise).
 #include <algorithm>
 
 #include "compiler/conditionals/chain_lag.h"
@@ -188,7 +188,7 @@ std::optional<ExprId> Chains::log_potential(const Messages& m, ExprId t, ExprId 
   std::optional<ExprId> out;
   for (std::size_t row = 0; row < m.singles.rows.size(); ++row) {
     const ArrayId table = *m.singles.rows[row].first.array;
-    // Stages::emit_close subtracts the mean of this table for all items together.
+    // Stages::emit_finalise subtracts the mean of this table for all items together.
     if (adds_up_alone(stage, table)) continue;
     const ExprId entry = b_.load(layout_.array.at(table), row_address(m, row, t, k));
     out = out ? b_.add(*out, entry) : entry;

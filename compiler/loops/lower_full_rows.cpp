@@ -272,8 +272,8 @@ void Stages::emit_full(const FullWork& f, StageMode mode, const IterationLimits&
       b_.fresh("first"), f.begin, f.end,
       [&](ExprId first) {
         if (mode == StageMode::update) update_full(f, first, passes);
-        // The arrays differ from those of the updates, so that the pass `unread` can leave out what the ELBO alone
-        // needs.
+        // The arrays differ from those of the updates, so that the pass `guard-on-demand` can leave out what the ELBO
+        // alone needs.
         const FullRows rows = fused_.full_rows(f.stream);
         const FusedVisit visit{in_the_end, true, mode};
         each_full(f, first, [&](ExprId u, ExprId item) { fused_.form_row(f.stream, rows, u, item); });

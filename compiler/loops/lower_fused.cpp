@@ -40,7 +40,7 @@ FusedCategory FusedCategories::plan_fused(const ItemStage& stage, BlockId z) con
       u.atom = k;
       u.value = std::get<density::IndexVarRef>(a_[t.term.atoms[k].event[0]]).bound;
       for (std::size_t j = 0; j < t.term.atoms.size(); ++j) {
-        // The schedule streams a category only if its terms have one other local atom at most (can_stream).
+        // The schedule streams a category only if its terms have one other local atom at most (can_fuse).
         if (j != k) u.partner = j;
       }
       if (t.statistic) {

@@ -4,7 +4,7 @@
 //     H = log Z - sum_k p_k * odds_k,     odds_k = vector[k] + table[w, k]
 //
 // The items add up S[w, k] = sum p_k for the table's statistic. They add up N[k] = sum p_k for the natural parameters
-// of the vector's block. So the means of all elements together are sum S * table (Stages::emit_close) and, for each
+// of the vector's block. So the means of all elements together are sum S * table (Stages::emit_finalise) and, for each
 // item, sum N * vector. In such a summed stream no element reads logarithms.
 #include <algorithm>
 

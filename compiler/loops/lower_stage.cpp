@@ -65,8 +65,8 @@ std::size_t Stages::emit_items(std::size_t step, StageMode mode) {
         emit_item(stage, item, mode, {b_.i(1), b_.f(0)}, arrays);
       } else if (mode == StageMode::sum) {
         start_chains(stage, item, mode);
-        // The pass `within` may contract the expected statistics of the only block of a stage. They are then formed
-        // where they are read, so a sum without updates forms them here.
+        // The pass `contract-arrays` may contract the expected statistics of the only block of a stage. They are then
+        // formed where they are read, so a sum without updates forms them here.
         if (stage.blocks.size() == 1 && !layout_.chains.contains(stage.blocks[0]))
           blocks_.recompute_expectations(stage.blocks[0], {item});
         emit_item_sums(stage, item, mode, arrays);

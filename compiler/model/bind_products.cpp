@@ -71,7 +71,7 @@ void check(Binder& b, const Statement& s, const Distribution& d, const Parameter
     if (!is_there(b, s, i, width)) continue;
     const IndexValues at = index_values_at(b, slot, s, i);
     const auto value = data_factor(b, p.value, at);
-    /// A rate of 0 gives counts of 0, which check_impossible() checks.
+    /// A rate of 0 gives counts of 0, which check_zero_probability() checks.
     if (!value || *value > 0 || (*value == 0 && v.support == Support::count)) continue;
     problem(b, ExitCode::data, source_of(b, p.value),
             fmt::format("{}, but the {} of {} must be positive", name_of_factor(b, p.value, at), p.spelling->name,

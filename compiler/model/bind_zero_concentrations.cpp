@@ -1,6 +1,6 @@
 // Finds observed values whose probability is 0 because its concentration is. Data may have concentrations of 0 in a
-// Dirichlet prior, which are bound as kNoMass: the element never occurs. An observed one would only show as an ELBO
-// that is thousands of nats too low.
+// Dirichlet prior, which are bound as kZeroConcentration: the element never occurs. An observed one would only show as
+// an ELBO that is thousands of nats too low.
 #include <fmt/format.h>
 
 #include <algorithm>

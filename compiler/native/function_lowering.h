@@ -91,7 +91,7 @@ class FunctionLowering {
   /// Emits a rarely executed block as a call of a cold function, which works on copies of small local arrays and slots.
   void call_cold_outlined(std::span<const loops::Stmt> statements);
   /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
-  /// statements can neither fail nor leave a loop. `effort`: a value of kEffort (lower.h).
+  /// statements can neither fail nor leave a loop. `effort`: a value of kTier (lower.h).
   llvm::Value* call_outlined(std::span<const loops::Stmt> statements, const char* effort);
   /// Emits code that leaves the loop or the function if the status of a part is not 0. Null emits nothing.
   void exit_on(llvm::Value* status);

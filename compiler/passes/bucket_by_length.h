@@ -1,4 +1,4 @@
-// The pass `sorted`: length bucketing of items before they run in lanes.
+// The pass `bucket-by-length`: length bucketing of items before they run in lanes.
 // Sequences in the lanes of a vector take as long as the longest of them. If neighbours have similar lengths, fewer
 // lanes idle. Each window of 256 items is visited from the longest to the shortest.
 #pragma once

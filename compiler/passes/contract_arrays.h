@@ -1,4 +1,4 @@
-// The pass `within`: array contraction for expected statistics that are private to an iteration over items.
+// The pass `contract-arrays`: array contraction for expected statistics that are private to an iteration over items.
 // An array with a row for each item goes through memory. One row is enough if every loop over items fills its row
 // before it reads it, and nothing else reads the array. That row stays in the cache.
 //   for n: for k: E[n, k] = f(k)   for k: s += E[n, k]      becomes      for n: for k: row[k] = f(k)   for k: s +=

@@ -1,5 +1,5 @@
 // Factoring of sums of products: a factor that all terms share is taken out.
-// The pass `recompute` uses it on what unrolled iterations add together: one multiplication is left of several. Two
+// The pass `rematerialise` uses it on what unrolled iterations add together: one multiplication is left of several. Two
 // factors count as equal if their expressions are written alike.
 #pragma once
 #include "compiler/loops/loops.h"

@@ -1,4 +1,4 @@
-// The pass `unread`: demand-driven outputs.
+// The pass `guard-on-demand`: demand-driven outputs.
 // Some arrays are needed by some calls only: stored parameters of items' factors, and sums for the ELBO. Callers set a
 // flag for each kind (Program::asked). Statements that serve only such arrays are executed only if the flag is set.
 //   for n: ...; E = f(x); rows[n] = E      becomes      for n: ...; if (flag > 0): E = f(x); rows[n] = E

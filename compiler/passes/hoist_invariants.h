@@ -1,4 +1,4 @@
-// The pass `invariants`: loop-invariant code motion for nests of loops and the arrays that they fill.
+// The pass `hoist-invariants`: loop-invariant code motion for nests of loops and the arrays that they fill.
 // LLVM's LICM moves single scalars only; this pass moves whole loop nests. In a Gaussian model without missing values,
 // the precision of each item, its Cholesky factor and its inverse are the same for all items. So they move out of the
 // loop.

@@ -70,7 +70,7 @@ class Functions {
         block(branch->else_block, all);
       }
       auto* loop = std::get_if<For>(&b[k].node);
-      // A loop over windows (pass `sorted`) has the loop over items inside.
+      // A loop over windows (pass `bucket-by-length`) has the loop over items inside.
       if (loop && loop->step > 1 && !loop->vectorised) block(loop->body, all);
       if (!is_candidate(b[k])) continue;
       std::size_t count = trip_count_of_region(p_, *loop) ? count_of_range(b, k) : 1;

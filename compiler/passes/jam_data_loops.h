@@ -1,4 +1,4 @@
-// The pass `jam`: unroll-and-jam of loops over data.
+// The pass `jam-data-loops`: unroll-and-jam of loops over data.
 // Eight iterations of the outer loop run together; their copies of an inner loop become one loop (jammed). An element
 // that all iterations add to is then loaded and stored once for eight, and the eight values are added as a tree.
 //   for n: w = 0; for k: w += b[k] * x[n, k]      for k: s[k] += w * x[n, k]

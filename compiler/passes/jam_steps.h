@@ -1,4 +1,4 @@
-// The pass `steps`: unroll-and-jam of loops over the steps of sequences that run in lanes.
+// The pass `jam-steps`: unroll-and-jam of loops over the steps of sequences that run in lanes.
 // In functions with `lanes`, statistics are often sums over steps. Four steps run together, and the sums they add to
 // are loaded and stored once for all four.
 //   for t: for k: S[k] += q[t, k]      becomes      for t by 4: for k: S[k] += q[t, k]; S[k] += q[t + 1, k]; ...

@@ -1,7 +1,7 @@
 // Latency hiding: loops in which each step evaluates a function (exp, log) whose result the next step needs.
 // A processor idles while it waits for the function. If items run together, others work in the meantime. Example:
 //   for r: s = 0; for k: s += w[r, k] * m[k]      m[r] = exp(s)        m[r] is an input of the next r
-// The pass `blocks` runs such loops for sixteen items in lanes.
+// The pass `block-registers` runs such loops for sixteen items in lanes.
 #pragma once
 #include <optional>
 

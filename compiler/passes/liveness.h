@@ -1,4 +1,4 @@
-// Liveness of statements, and the pass `dead`: dead code elimination.
+// Liveness of statements, and the pass `eliminate-dead-code`: dead code elimination.
 // A statement is live if its effect can be observed, or if a live statement reads what it writes. The analysis marks
 // backwards until nothing more becomes live, as LLVM's ADCE does, but for whole arrays beside scalars.
 #pragma once
@@ -69,9 +69,9 @@ class Liveness {
   std::unordered_set<BufferId> arrays_;   // arrays that live statements load
 };
 
-/// Returns the program without dead statements: the pass `dead`. Scratch that no other function loads is private to its
-/// function. Additions of a variable that stays 0 are dropped too. For example, of the Cholesky factor, the inverse and
-/// the log determinant of a matrix, only what is read is computed.
+/// Returns the program without dead statements: the pass `eliminate-dead-code`. Scratch that no other function loads is
+/// private to its function. Additions of a variable that stays 0 are dropped too. For example, of the Cholesky factor,
+/// the inverse and the log determinant of a matrix, only what is read is computed.
 Program eliminate_dead_code(Program program);
 
 }  // namespace lehr::loops

@@ -1,4 +1,4 @@
-// The pass `shares`: outlining of parallel loops.
+// The pass `outline-parallel-loops`: outlining of parallel loops.
 // Threads take chunks of the items, but the loops around them (tables, global updates, the ELBO) would run on one
 // thread. The pass moves independent loops into functions of a range of iterations, which threads can take chunks of.
 //   update_beta(): for k in 0 .. 20: A      becomes      update_beta.0(begin, end): for k in begin .. end: A
@@ -13,8 +13,8 @@ namespace lehr::loops {
 /// may depend on constants and on regions before it, but on no other statement before it in the function. Scratch whose
 /// rows a region leaves for later statements becomes a table, because scratch is private to a thread. Loops stay if
 /// they have few iterations, or neither an inner loop nor a function call; the latter move if loops of equally many
-/// iterations (kManyTurns or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions stay
-/// as they are.
+/// iterations (kVectorIterations or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions
+/// stay as they are.
 Program outline_parallel_loops(Program program);
 
 }  // namespace lehr::loops

@@ -1,4 +1,4 @@
-// The pass `pad`: padding of the rows of tables to whole cache lines.
+// The pass `pad-rows`: padding of the rows of tables to whole cache lines.
 // A row of 100 doubles takes twelve and a half lines of 64 bytes, so that in every second row vectors would straddle
 // two lines. With 104 elements to a row every row begins where a line begins.
 #pragma once

@@ -1,6 +1,7 @@
 // Detection of recurrences: loops with a loop-carried dependence through scratch arrays.
 // In `for t: m[t] = f(m[t - 1])` an iteration needs what the iteration before it has stored, so the loop over t runs in
-// sequence. The passes `lanes` and `sorted` look for loops over items with such a loop inside.
+// sequence. The passes `vectorise-recurrences` and `bucket-by-length` look for loops over items with such a loop
+// inside.
 #pragma once
 #include "compiler/loops/loops.h"
 

@@ -1,4 +1,4 @@
-// The pass `recompute`: rematerialisation of arrays that are cheaper to compute than to store.
+// The pass `rematerialise`: rematerialisation of arrays that are cheaper to compute than to store.
 // A long work array goes through memory; if an element is a product of two loads, computing it again at each use costs
 // less.
 //   for k: w[k] = a[k] * b[i, k]      for k: s[k] += c * w[k]      becomes      for k: s[k] += c * (a[k] * b[i, k])

@@ -1,4 +1,4 @@
-// The pass `checks`: error checks sink out of innermost loops.
+// The pass `sink-error-checks`: error checks sink out of innermost loops.
 // A check that ends the function inside a loop keeps LLVM from vectorising the loop. The pass counts the failures in
 // the loop and tests the count after it. A function that fails leaves its results undefined, so later iterations do no
 // harm.

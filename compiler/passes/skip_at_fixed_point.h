@@ -1,4 +1,4 @@
-// The pass `settled`: skips steps of a recurrence once it has reached a fixed point.
+// The pass `skip-at-fixed-point`: skips steps of a recurrence once it has reached a fixed point.
 // The covariances of a Kalman filter (the Riccati recursion) depend on no data. As soon as a step gets the same input
 // bits as the step before, it would give the same output bits, so it is skipped.
 //   for t: V = f(V); m[t] = g(V, x[t])

@@ -1,4 +1,4 @@
-// The pass `lanes`: outer-loop vectorisation of loops over items with a recurrence inside.
+// The pass `vectorise-recurrences`: outer-loop vectorisation of loops over items with a recurrence inside.
 // The steps of a chain (hidden Markov, Kalman) depend on each other, so the inner loop cannot be vectorised. Eight
 // items have eight independent recurrences: each becomes a lane of a vector.
 //   for item: for t: m[t] = f(m[t - 1])      becomes      for item by 8: for t: for lane: m[t, lane] = f(m[t - 1,

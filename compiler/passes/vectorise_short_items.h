@@ -1,4 +1,4 @@
-// The pass `short`: outer-loop vectorisation of items with few elements.
+// The pass `vectorise-short-items`: outer-loop vectorisation of items with few elements.
 // An inner loop over three elements fills three of eight lanes. Eight items, one in each lane, fill all of them. A cost
 // estimate compares the two; docs/passes.md has the measurements behind it.
 //   for n: for p in 0 .. 3: s[p] += x[n, p]      becomes      for n by 8: for p: for lane: s[p, lane] += x[n + lane, p]

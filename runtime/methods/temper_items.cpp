@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Throws OtherRun unless both snapshots have the lengths of these items and temperatures.
+/// Throws ReplayMismatch unless both snapshots have the lengths of these items and temperatures.
 void check(const Arrays& r, const Arrays& added, std::size_t items, const ItemTemperatureGrid& grid) {
   expect_lengths(r, items, grid.temperatures.size());
   expect_lengths(added, 1, items);
