@@ -147,7 +147,7 @@ Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::
 loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
   options.inverse_temperatures = a.inverse_temperatures;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);
-  lowered.before = std::make_shared<const loops::Program>(lowered.program);
+  lowered.unoptimised = std::make_shared<const loops::Program>(lowered.program);
   lowered.program = loops::optimise(std::move(lowered.program));
 #ifndef NDEBUG
   for (const auto& problems : {loops::verify(lowered.program), loops::verify_regions(lowered.program)})

@@ -81,11 +81,11 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
       for (const std::int64_t to : steps)
         lags.push_back(-to);
       std::ranges::sort(lags);
-      out.reach = std::max(out.reach, lags.back());
+      out.max_lag = std::max(out.max_lag, lags.back());
       out.together.insert(std::move(lags));
     }
   }
-  if (out.together.empty() || out.reach > max_lag_of(family)) return std::nullopt;
+  if (out.together.empty() || out.max_lag > max_lag_of(family)) return std::nullopt;
   return out;
 }
 

@@ -44,7 +44,7 @@ struct Chain {
   /// The groups of elements that occur together in one term, by their lags.
   std::set<Lags> together;
   /// The largest lag: how many steps back an element depends on others.
-  std::int64_t reach = 0;
+  std::int64_t max_lag = 0;
 };
 
 /// A latent variable (or a mean with its precision), whose elements all have factors of one family.

@@ -237,7 +237,7 @@ Element generic_element(Algebra& a, const model::Model& m, const Block& b) {
   // The statistic of a category has the value as its index.
   if (v.value_plate) event = {*v.value_plate};
   // A vector's statistics have up to two indices over its one axis; a chain of categories has one more for each lag.
-  const std::int64_t more = v.value_plate && b.chain ? b.chain->reach : 1;
+  const std::int64_t more = v.value_plate && b.chain ? b.chain->max_lag : 1;
   if (event.size() == 1) event.insert(event.end(), static_cast<std::size_t>(more), event[0]);
   for (model::PlateId p : event) {
     std::string name = m[p].name;

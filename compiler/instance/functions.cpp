@@ -18,7 +18,7 @@ Functions::Functions(const loops::Program& program, const CodeSource& source) : 
                       const std::int64_t* integers, const double* reals) {
                auto& functions = *static_cast<Functions*>(self);
                const auto at = static_cast<std::size_t>(function);
-               loops::Work work;
+               loops::OperationCounts work;
                const std::int32_t status =
                    loops::interpret(functions.program_, at, table, sizes, integers, reals, &work);
                Counters& counters = functions.counters_[at];

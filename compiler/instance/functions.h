@@ -45,14 +45,14 @@ class Functions {
     /// The number of calls, and the time in them (timed only).
     std::int64_t calls = 0, nanoseconds = 0;
     /// The operations that the function did (interpreter only).
-    loops::Work work;
+    loops::OperationCounts work;
   };
   /// Returns what the function has cost so far. Its index is that in the program. Throws for Backend::native and for
   /// functions that were compiled before, which are not counted.
   FunctionCost account(std::size_t function) const;
 
  private:
-  /// The running counts of one function, which threads may add to; see Account and loops::Work.
+  /// The running counts of one function, which threads may add to; see Account and loops::OperationCounts.
   struct Counters {
     std::atomic<std::int64_t> calls = 0, nanoseconds = 0, operations = 0, functions = 0, bytes = 0;
   };

@@ -222,7 +222,7 @@ void Instance::copy_data(const BoundData& data) {
 }
 
 std::optional<Error> Instance::asymmetric_matrix() const {
-  for (model::GivenId id : lowered_.definite) {
+  for (model::GivenId id : lowered_.positive_definite) {
     const model::Given& g = model_[id];
     const auto n = static_cast<std::size_t>(plate_sizes_[model_[model::matrix_axes(g).side].set.index()]);
     const std::span<double> x = engine().reals(position(lowered_.data.givens[id.index()]));

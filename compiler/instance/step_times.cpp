@@ -25,14 +25,14 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
     };
     for (const std::size_t f : parts) {
       take(f);
-      for (const loops::ParallelRegion& phase : lowered.program.functions[f].phases)
+      for (const loops::ParallelRegion& phase : lowered.program.functions[f].regions)
         take(phase.function);
     }
     out.push_back(row);
   };
   std::set<std::size_t> sums;  // functions that form cached sums, on behalf of several steps
   for (const loops::Function& f : lowered.program.functions)
-    for (const loops::CachedSums& kept : f.kept)
+    for (const loops::CachedSums& kept : f.cached)
       sums.insert(kept.function);
   const auto named = [&](conditionals::BlockId b) {
     const conditionals::Block& block = s.conditionals[b];
@@ -46,7 +46,7 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
         names.push_back(named(b));
       std::vector<std::size_t> parts{stage->tables, stage->update};
       if (stage->refresh) parts.push_back(*stage->refresh);
-      if (stage->close) parts.push_back(*stage->close);
+      if (stage->finalise) parts.push_back(*stage->finalise);
       add(names.empty() ? fmt::format("sums over {}", m[stage->item].name) : fmt::format("{}", fmt::join(names, ", ")),
           parts);
     } else {

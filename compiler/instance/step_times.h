@@ -18,7 +18,7 @@ struct StepTime {
   /// The time that the step took (Backend::timed only).
   double seconds = 0;
   /// The operations that the step did (Backend::interpreter only).
-  loops::Work work;
+  loops::OperationCounts work;
 };
 
 /// Returns the cost of each step, in order of the schedule, with Backend::timed or interpreter.

@@ -148,23 +148,23 @@ class Builder {
   std::size_t function(std::string name, const Body& body);
   /// Marks the function at `position` as one that runs once a fit and needs little optimisation.
   void mark_cold(std::size_t position) { program_.functions[position].cold = true; }
-  /// Sets when the contents of an array are needed (loops.h, Needed).
-  void set_demand(BufferId buffer, Demand needed) { program_.buffers[buffer.index()].needed = needed; }
+  /// Sets when the contents of an array are needed (loops.h, Demand).
+  void set_demand(BufferId buffer, Demand demand) { program_.buffers[buffer.index()].demand = demand; }
   /// Sets the number that says at run time whether arrays of this kind are needed: element `at` of `flags`, above 0 for
   /// yes.
-  void ask(Demand what, BufferId flags, std::int64_t at) {
-    program_.asked[static_cast<std::size_t>(what)] = {flags, at};
+  void set_demand_flag(Demand what, BufferId flags, std::int64_t at) {
+    program_.demand_flags[static_cast<std::size_t>(what)] = {flags, at};
   }
   /// Records that the function at `position` reads cached sums, which its caller must make valid before.
   void require_cached(std::size_t position, const CachedSums& sums) {
-    program_.functions[position].kept.push_back(sums);
+    program_.functions[position].cached.push_back(sums);
   }
   /// Records that the open function computes something of which 32 bits would leave too few digits.
   void require_f64() { double_ = true; }
   /// Returns true if `require_f64` was called while the function at `position` was open.
   bool requires_f64(std::size_t position) const { return double_functions_.contains(position); }
-  /// Sets Function::single: the private arrays and scalars of the function at `position` may have 32 bits.
-  void allow_f32(std::size_t position) { program_.functions[position].single = true; }
+  /// Sets Function::f32_allowed: the private arrays and scalars of the function at `position` may have 32 bits.
+  void allow_f32(std::size_t position) { program_.functions[position].f32_allowed = true; }
   /// Declares an array on the stack of the open function, uninitialised at entry; its extents must be constants.
   BufferId local_array(std::string name, std::vector<SizeId> axes, Type element = Type::f64);
   /// Declares an array on the stack of the open function, with extents given as numbers.

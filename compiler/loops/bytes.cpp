@@ -96,7 +96,7 @@ class Writer {
 
 }  // namespace
 
-std::string bytes_of(const Program& program) {
+std::string serialise(const Program& program) {
   Writer out;
   out.put(program);
   return std::move(out.text);

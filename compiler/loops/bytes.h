@@ -9,6 +9,6 @@ namespace lehr::loops {
 
 /// Returns every field of every node as bytes, numbers bit by bit; the texts of comments are left out. The bytes depend
 /// on the byte order of the machine and cannot be read back.
-std::string bytes_of(const Program& program);
+std::string serialise(const Program& program);
 
 }  // namespace lehr::loops

@@ -58,9 +58,9 @@ class Chains : Part {
   /// of the item stage has a term with a pair and is updated from those of the last sweep.
   bool pairs_outlive_item(BlockId b) const;
   /// Emits loops that compute the log potentials of one sequence: unary ones are added to `unary`, joint ones are
-  /// passed to `add`. With `steady`, those of neighbours are computed at one step, which stands for all.
+  /// passed to `add`. With `homogeneous`, those of neighbours are computed at one step, which stands for all.
   void gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence, const NaturalTarget& unary,
-                         bool steady, const AddPotential& add);
+                         bool homogeneous, const AddPotential& add);
   /// Returns true if the chain has joint potentials of neighbours alone, and these are the same at every step.
   bool is_homogeneous(BlockId b, const Uses& uses);
   /// Returns true if the term has no neighbours of `v`, or nothing in it but these depends on the step.
@@ -130,8 +130,8 @@ class Chains : Part {
   void pass_forward(const Messages& m, ExprId t);
   /// Emits the backward pass (smoother) with products: probabilities of elements and of pairs.
   void smooth_products(const Messages& m);
-  /// Emits the backward pass for a chain that is steady and has sums of pairs. The message is computed by columns of
-  /// the transition matrix, the sums in a loop of their own (sum_pairs).
+  /// Emits the backward pass for a chain that is homogeneous and has sums of pairs. The message is computed by columns
+  /// of the transition matrix, the sums in a loop of their own (sum_pairs).
   void smooth_columns(const Messages& m);
   /// Emits code that computes the probability of the history `now` at t from the backward message. Returns an
   /// expression for emission * share * message, which the element before reads.
@@ -152,7 +152,8 @@ class Chains : Part {
   /// Emits a store of the probability of value k at t, or an addition where several histories add to one.
   void put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p);
   /// Emits a branch: `products` if no sum of the sequence underflowed, otherwise `in_logarithms`.
-  void either(const Messages& m, const std::function<void()>& products, const std::function<void()>& in_logarithms);
+  void products_or_logarithms(const Messages& m, const std::function<void()>& products,
+                              const std::function<void()>& in_logarithms);
   /// Emits the backward pass of a sampler: the elements are drawn from the last to the first (forward filtering,
   /// backward sampling).
   void draw_sequence(const Messages& m, const UpdateHooks& hooks);
@@ -171,7 +172,7 @@ class Chains : Part {
   /// Returns the history that ends with the first element: the values before the sequence are 0.
   History first_history(const Messages& m, ExprId value);
   /// Returns the next history: without its oldest value, with `value` at the end.
-  static History then(History history, ExprId value);
+  static History next_history(History history, ExprId value);
   /// Returns three lists of indices one after another, as the index of an array over histories.
   static History joined(History first, const History& history, const History& last = {});
   /// A function that emits the loops over what log_sum adds up, and calls `body` inside.
@@ -256,7 +257,7 @@ class Chains : Part {
   /// `lead`, then its component.
   void put_observed(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead);
   /// Emits the loops over all steps, which `each` makes. There is one loop for matrices and means, or one each
-  /// (Smoother::apart).
+  /// (Smoother::separate_loops).
   void for_steps(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
                  const EachStep& means);
   /// Declares the arrays that Matrices holds: for one element, or with an axis over `steps`.

@@ -40,7 +40,7 @@ class Envelope : Part {
   /// Emits the function that counts the elements whose interval is not yet one value (EnvelopeFunctions::undecided).
   /// Returns its position in the program.
   std::size_t emit_undecided();
-  /// Emits the function that updates intervals in one visit of a step of the sweep (EnvelopeFunctions::turns). Returns
+  /// Emits the function that updates intervals in one visit of a step of the sweep (EnvelopeFunctions::visits). Returns
   /// its position in the program.
   std::size_t emit_sweep_entry(const schedule::SweepEntry& turn);
   /// Emits code that updates the intervals of the elements whose leading indices are `lead`.

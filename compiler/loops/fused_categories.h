@@ -43,8 +43,8 @@ struct FusedCategory {
   /// vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
   /// True if the stream is factored and the entropies of elements leave out the mean of their log odds. That mean is
-  /// taken of the tables and vectors under sums that are formed anyway (lower_fused_entropy.cpp).
-  bool summed = false;
+  /// taken of the tables and vectors under sums that are formed anyway (lower_stream_entropy.cpp).
+  bool entropy_from_sums = false;
   // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
   // exponential.
   BufferId probs, odds, item_odds, item_exp;

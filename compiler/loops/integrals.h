@@ -28,14 +28,14 @@ class Integrals : Part {
   /// An auxiliary block, with its uses in terms without the drawn block (`fixed`) and with it (`varying`). One
   /// auxiliary element has two sets of natural parameters: from the former terms, and from all with the drawn element
   /// at one value.
-  struct Work {
+  struct AuxiliaryWork {
     BlockId block, auxiliary;      // the drawn block, the auxiliary one
     Uses fixed, varying;           // of the auxiliary: without the drawn block, with it
     NaturalTarget at_all, at_one;  // from `fixed`; from all with the drawn element at one value
   };
   /// Returns the uses of an auxiliary block that the drawn block integrates out, and declares arrays for its natural
   /// parameters.
-  Work open(BlockId b, BlockId auxiliary);
+  AuxiliaryWork open(BlockId b, BlockId auxiliary);
   /// Emits loops that run `body` once for each auxiliary element in a term with the drawn element.
   void each_neighbour(const conditionals::CollapsedAuxiliary& x, const std::vector<ExprId>& element,
                       const std::function<void(const std::vector<ExprId>&)>& body);
@@ -44,18 +44,19 @@ class Integrals : Part {
   ExprId is_neighbour(const Term& pair, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary);
   /// Emits code that adds the log integral over one auxiliary element to the drawn element's natural parameters, for
   /// each of its values.
-  void add_element(const Work& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
+  void add_element(const AuxiliaryWork& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
                    const NaturalTarget& n);
   /// Returns an expression for the log normaliser of the auxiliary's conditional, from its natural parameters `at_one`.
-  ExprId log_integral(const Work& w);
+  ExprId log_integral(const AuxiliaryWork& w);
   /// Returns the buffer of the drawn block's expected statistic: of a category the indicators of its values.
-  BufferId expected(const Work& w) const;
+  BufferId expected(const AuxiliaryWork& w) const;
   /// Returns an expression for the number of values of the drawn element.
-  ExprId values(const Work& w) const;
+  ExprId values(const AuxiliaryWork& w) const;
   /// Returns the indices of the element's expected statistic; of a category, at the value.
-  std::vector<ExprId> address(const Work& w, const std::vector<ExprId>& element, ExprId value);
+  std::vector<ExprId> address(const AuxiliaryWork& w, const std::vector<ExprId>& element, ExprId value);
   /// Emits code that computes the natural parameters of an auxiliary element from the uses.
-  void gather(const Work& w, const Uses& uses, const std::vector<ExprId>& auxiliary, const NaturalTarget& into);
+  void gather(const AuxiliaryWork& w, const Uses& uses, const std::vector<ExprId>& auxiliary,
+              const NaturalTarget& into);
   /// Returns `true` for each axis of the block: one element is updated at a time.
   std::vector<bool> all_axes(BlockId b) const {
     return std::vector<bool>(m_[s_.conditionals[b].variable].axes.size(), true);

@@ -51,7 +51,7 @@ class Interpreter {
     return run(function.body) == Flow::failed ? status_ : 0;
   }
 
-  const Work& work() const { return work_; }
+  const OperationCounts& work() const { return work_; }
 
  private:
   /// Reports an index outside of its axis, which is a defect of the compiler.
@@ -226,13 +226,14 @@ class Interpreter {
   std::vector<Value> scalars_;
   std::vector<void*> buffers_;
   std::int32_t status_ = 0;
-  Work work_;
+  OperationCounts work_;
 };
 
 }  // namespace
 
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
-                       const std::int64_t* sizes, const std::int64_t* integers, const double* reals, Work* work) {
+                       const std::int64_t* sizes, const std::int64_t* integers, const double* reals,
+                       OperationCounts* work) {
   Interpreter interpreter(program, buffers, sizes);
   const std::int32_t status = interpreter.call(program.functions.at(function), integers, reals);
   if (work) *work = interpreter.work();

@@ -10,13 +10,13 @@
 namespace lehr::loops {
 
 /// Counts of what a run did.
-struct Work {
+struct OperationCounts {
   std::int64_t operations = 0;  // on real numbers: + - * /, minima, maxima, roots, accumulations
   std::int64_t functions = 0;   // calls of exp, log, digamma and the like on real numbers
   std::int64_t bytes = 0;       // of array elements that were read or stored
 
   /// Adds the counts of another run.
-  Work& operator+=(const Work& other) {
+  OperationCounts& operator+=(const OperationCounts& other) {
     operations += other.operations;
     functions += other.functions;
     bytes += other.bytes;
@@ -32,6 +32,6 @@ struct Work {
 /// arrays start as NaN (reals) or as an invalid index (i64). If `work` is given, it becomes the counts of this call.
 std::int32_t interpret(const Program& program, std::size_t function, lehr_buffer const* buffers,
                        const std::int64_t* sizes, const std::int64_t* integers, const double* reals,
-                       Work* work = nullptr);
+                       OperationCounts* work = nullptr);
 
 }  // namespace lehr::loops

@@ -38,10 +38,10 @@ struct Chain {
   /// Expectations of products of the statistics of several elements that stand in one term. The first indices are those
   /// of the last of these elements: all axes, or the step alone if `local`. Then come the event indices of all elements
   /// in order of time.
-  std::map<conditionals::Lags, BufferId> together;
-  bool local = false;   // `together` has the sequence of the current item only, in work arrays: no function reads them
+  std::map<conditionals::Lags, BufferId> products;
+  bool local = false;   // `products` has the sequence of the current item only, in work arrays: no function reads them
                         // before the chain is updated
-  bool summed = false;  // `local`, and `together` has sums over the steps, without the axis of the steps
+  bool summed = false;  // `local`, and `products` has sums over the steps, without the axis of the steps
   BufferId entropy;     // entropy of the sequence: a number if `local`, otherwise over the leading axes
 };
 
@@ -84,7 +84,7 @@ struct Layout {
                                                                      // parameter axes, then event axes
   std::map<BlockId, BufferId> gradient_norms;                        // UpdateFunction::gradient
   std::vector<std::int64_t> size_values;                             // by slot
-  std::vector<model::GivenId> definite;                              // Lowered::definite
+  std::vector<model::GivenId> positive_definite;                     // Lowered::positive_definite
 };
 
 /// The state of one lowering, which all its parts refer to.
@@ -144,7 +144,7 @@ class Part {
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
   /// Returns true if sums over factors may be cached. With envelopes, intervals replace factors; temperatures of items
   /// are data that change between sweeps. Neither goes together with caching.
-  bool keeps() const { return !options_.envelope && !options_.inverse_temperatures; }
+  bool can_cache_sums() const { return !options_.envelope && !options_.inverse_temperatures; }
   /// Returns true if the parameters and expected statistics of the block are in memory.
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
   /// Returns true if the parameters of the block have buffers: the block is stored, or the caller requests streamed

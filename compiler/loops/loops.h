@@ -68,12 +68,13 @@ enum class Role {
   output        // scalars handed back to the caller
 };
 
-/// When the contents of an array are needed: always, or only in sweeps whose caller requests them (Program::asked).
-/// The pass `guard-on-demand` guards the stores of arrays that are not always needed.
+/// When the contents of an array are needed: always, or only in sweeps whose caller requests them
+/// (Program::demand_flags). The pass `unread` guards the stores of arrays that are not always needed.
 enum class Demand {
-  always,  // in every sweep
-  rows,    // per-item parameters; always needed if a function loads them that is not cold (runs more than once a fit)
-  bound    // sums over items that only the ELBO reads
+  always,           // in every sweep
+  item_parameters,  // per-item parameters; always needed if a function loads them that is not cold (runs more than once
+                    // a fit)
+  elbo              // sums over items that only the ELBO reads
 };
 
 /// A dense array. Its axes are in memory order: the last is contiguous. Every element has room for 8 bytes; elements
@@ -83,8 +84,8 @@ struct Buffer {
   Type element = Type::f64;        // type of the elements, not boolean
   Role role = Role::scratch;       // what it is for
   std::vector<SizeId> axes;        // extents in memory order
-  Demand needed = Demand::always;  // when its contents are needed
-  std::int64_t meant = 0;          // padded rows: elements of a row that carry values, the others are 0; 0: no padding
+  Demand demand = Demand::always;  // when its contents are needed
+  std::int64_t used_length = 0;    // padded rows: elements of a row that carry values, the others are 0; 0: no padding
   bool exact = false;              // scratch that the pass `narrow` leaves in 64 bits
 };
 
@@ -109,7 +110,7 @@ struct Extent {
 struct Load {
   BufferId buffer;              // the array
   std::vector<ExprId> indices;  // i64, one for each axis
-  bool again = false;           // reload from memory here, rather than hold the value in a register
+  bool reload = false;          // reload from memory here, rather than hold the value in a register
 };
 
 /// Operators with one operand; operators.h has their types and values.
@@ -259,28 +260,28 @@ struct Scalar {
 /// in any order and at the same time. Each chunk has its own scratch and sums, which are added afterwards.
 struct ParallelRegion {
   std::size_t function = 0;  // the outlined function, with parameters (begin, end)
-  ExprId turns;              // the number of iterations: a ConstI or an Extent
+  ExprId trip_count;         // the number of iterations: a ConstI or an Extent
   BufferId sums;             // [numbers]: sums to which every chunk adds, zeroed before; invalid: there are none
 };
 
-/// Cached sums over items that a function reads. The caller runs `function` first if the flag `fresh` is 0; that forms
-/// the sums and sets the flag to 1.
+/// Cached sums over items that a function reads. The caller runs `function` first if the flag `valid_flag` is 0; that
+/// forms the sums and sets the flag to 1.
 struct CachedSums {
   std::size_t function = 0;  // position of a function without parameters
-  BufferId fresh;            // a number without axes: 1 while the cached sums are valid
+  BufferId valid_flag;       // a number without axes: 1 while the cached sums are valid
 };
 
 /// A generated function: status = name(buffers, sizes, parameters...). Parameters are i64 or f64 scalars, in order.
-/// Before the body, the caller forms the cached sums in `kept` that are not valid, then runs `phases` in order.
+/// Before the body, the caller forms the cached sums in `cached` that are not valid, then runs `regions` in order.
 struct Function {
-  std::string name;                         // printed
-  std::vector<ScalarId> parameters;         // i64 or f64
-  std::vector<BufferId> local_arrays;       // role scratch, constant extents: on the stack of the call, uninitialised
-  Block body;                               // what a call executes
-  bool cold = false;                        // runs once a fit: the native code optimises it little
-  std::vector<ParallelRegion> phases = {};  // parallel regions that run before the body
-  bool single = false;                      // its private arrays and scalars may have 32 bits (passes/narrow.h)
-  std::vector<CachedSums> kept = {};        // cached sums that it reads
+  std::string name;                          // printed
+  std::vector<ScalarId> parameters;          // i64 or f64
+  std::vector<BufferId> local_arrays;        // role scratch, constant extents: on the stack of the call, uninitialised
+  Block body;                                // what a call executes
+  bool cold = false;                         // runs once a fit: the native code optimises it little
+  std::vector<ParallelRegion> regions = {};  // parallel regions that run before the body
+  bool f32_allowed = false;                  // its private arrays and scalars may have 32 bits (passes/narrow.h)
+  std::vector<CachedSums> cached = {};       // cached sums that it reads
 };
 
 /// The address of one number: element `at` of a buffer with one axis. An invalid buffer means there is no such number.
@@ -296,9 +297,9 @@ struct Program {
   std::vector<Scalar> scalars;      // by ScalarId
   std::vector<Expr> exprs;          // by ExprId
   std::vector<Function> functions;  // in the order in which they were written
-  // By Needed: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
+  // By Demand: the number that is above 0 while the caller requests arrays of that kind; without one, they are always
   // needed.
-  std::array<NumberAddress, 3> asked = {};
+  std::array<NumberAddress, 3> demand_flags = {};
 
   // Each returns the declaration or expression with the id.
   const Size& operator[](SizeId id) const { return sizes[id.index()]; }

@@ -32,15 +32,16 @@ struct ParameterSlot {
 /// The functions of one item stage, by position in Program::functions; the brackets have their parameters. A range
 /// (begin, end) is one of items. `statistics` and `data_sums` are added to, so the caller zeroes them before.
 struct StageFunctions {
-  model::PlateId item;                 // the plate of the items
-  std::size_t tables = 0;              // (): forms the tables from the current expectations
-  std::size_t update = 0;              // (begin, end, iterations; tolerance): updates local blocks, adds up statistics
-  std::optional<std::size_t> seed;     // (begin, end): sets categories to `picks` and adds up statistics
-  std::optional<std::size_t> sum;      // (begin, end): adds up statistics of the factors as they are; no updates
-  std::optional<std::size_t> refresh;  // (begin, end): updates auxiliary sources alone, adds up statistics
-  std::optional<std::size_t> close;    // (): completes the entropies, once `update` or `refresh` has visited all items
-  std::optional<std::size_t> fresh;    // (begin, end): Interface::initialise for these items (LowerOptions::new_items)
-  std::optional<std::size_t> expectations;  // (begin, end): Interface::expectations for these items; with `fresh`
+  model::PlateId item;                  // the plate of the items
+  std::size_t tables = 0;               // (): forms the tables from the current expectations
+  std::size_t update = 0;               // (begin, end, iterations; tolerance): updates local blocks, adds up statistics
+  std::optional<std::size_t> seed;      // (begin, end): sets categories to `picks` and adds up statistics
+  std::optional<std::size_t> sum;       // (begin, end): adds up statistics of the factors as they are; no updates
+  std::optional<std::size_t> refresh;   // (begin, end): updates auxiliary sources alone, adds up statistics
+  std::optional<std::size_t> finalise;  // (): completes the entropies, once `update` or `refresh` has visited all items
+  std::optional<std::size_t>
+      initialise;  // (begin, end): Interface::initialise for these items (LowerOptions::new_items)
+  std::optional<std::size_t> expectations;  // (begin, end): Interface::expectations for these items; with `initialise`
   std::optional<std::size_t> data;          // (begin, end): adds up the sums of the data alone (LowerOptions::batches)
   std::vector<BufferId> data_sums;          // what `data` adds to; `prepare` fills them with the sums over all items
   std::vector<BufferId> statistics;         // what the item functions add to; each worker has a copy
@@ -55,7 +56,7 @@ struct UpdateFunction {
   conditionals::BlockId block;  // that is updated
   std::size_t function = 0;     // (): updates all elements
   /// [2], added to and zeroed by the caller: squared norms of the running mean of natural gradients, and of the last
-  /// gradient. Filled while Weight::memory is above 0; invalid if gradients are not measured.
+  /// gradient. Filled while Weight::gradient_memory is above 0; invalid if gradients are not measured.
   BufferId gradient;
 };
 
@@ -77,7 +78,7 @@ struct EnvelopeFunctions {
   std::size_t undecided = 0;  // (): writes to `elbo_value` the number of elements whose two interval ends differ
   /// (), by visit of a sweep (Schedule::sweep), called in this order: updates the intervals of the elements from the
   /// intervals of all others. The values of the elements become the upper ends.
-  std::vector<std::size_t> turns;
+  std::vector<std::size_t> visits;
 };
 
 /// The functions and buffers that a driver uses. Functions are positions in Program::functions; the brackets have their
@@ -94,7 +95,7 @@ struct Interface {
   std::vector<std::variant<StageFunctions, UpdateFunction>> steps;  // by Schedule::steps
   std::vector<schedule::SweepEntry> sweep;                          // the visits of `steps` in one sweep, in order
   /// (): `initialise` for blocks that are Schedule::local (LowerOptions::new_items). None if all of them are in one
-  /// stage, which has StageFunctions::fresh.
+  /// stage, which has StageFunctions::initialise.
   std::optional<std::size_t> initialise_local;
   std::vector<ParameterSlot> parameters;      // the posterior
   std::vector<BufferId> sums;                 // by Schedule::statistics
@@ -117,14 +118,14 @@ enum class ElboPart {
 /// The numbers that the generated code reads from Interface::weights. Let b = 1 / T. Annealing the data sets local_data
 /// and global_data to b; annealing entropies sets local and global to b. A natural-gradient step sets step to rho.
 enum class Weight {
-  local_data,   // factor on the tempered terms, in the natural parameters of local blocks
-  global_data,  // the same in the natural parameters of the other blocks
-  local,        // factor on all natural parameters of local blocks
-  global,       // factor on all natural parameters of the other blocks
-  step,         // step size: natural parameters of global blocks become step * new + (1 - step) * current
-  memory,       // weight of this natural gradient (new - current) in their running mean; 0: not measured
-  rows,         // 0: per-item parameters that no sweep reads need not be written (passes/guard_on_demand.h)
-  bound         // 0: sums over items that the ELBO alone reads need not be formed
+  local_data,       // factor on the tempered terms, in the natural parameters of local blocks
+  global_data,      // the same in the natural parameters of the other blocks
+  local,            // factor on all natural parameters of local blocks
+  global,           // factor on all natural parameters of the other blocks
+  step,             // step size: natural parameters of global blocks become step * new + (1 - step) * current
+  gradient_memory,  // weight of this natural gradient (new - current) in their running mean; 0: not measured
+  item_parameters,  // 0: per-item parameters that no sweep reads need not be written (passes/unread.h)
+  elbo              // 0: sums over items that the ELBO alone reads need not be formed
 };
 
 /// The buffers into which a driver puts the data: by given, by observed variable, by nested plate (row offsets).
@@ -134,16 +135,16 @@ struct DataBuffers {
 
 /// The result of a lowering: a program, how to run it, and its sizes.
 struct Lowered {
-  Program program;                        // the code
-  Interface interface;                    // how to run it
-  DataBuffers data;                       // where to put the data
-  std::vector<model::GivenId> definite;   // data matrices that must be symmetric positive definite
-  std::vector<SizeId> plate_sizes;        // by PlateId
+  Program program;                                // the code
+  Interface interface;                            // how to run it
+  DataBuffers data;                               // where to put the data
+  std::vector<model::GivenId> positive_definite;  // data matrices that must be symmetric positive definite
+  std::vector<SizeId> plate_sizes;                // by PlateId
   std::vector<SizeId> longest;            // by PlateId: elements in the longest row; invalid if the code needs none
   std::vector<std::int64_t> size_values;  // by slot of Program::sizes; -1 if no data gave the size
   /// The program before the passes, if there were some. Costs are estimated from it, so that they depend on the model
   /// alone and on no pass.
-  std::shared_ptr<const Program> before = {};
+  std::shared_ptr<const Program> unoptimised = {};
 };
 
 /// Which functions the program has beyond those of a plain fit.
@@ -152,7 +153,7 @@ struct LowerOptions {
   bool gradients = false;                                   // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // the data array of schedule::temper_items; energies are
                                                             // added up by item
-  bool new_items = false;  // items come and go: StageFunctions::fresh or Interface::initialise_local
+  bool new_items = false;  // items come and go: StageFunctions::initialise or Interface::initialise_local
   /// A start is chosen for each item, if one stage has all local blocks. ItemEnergies has the contributions of items to
   /// the ELBO. `seed` updates the continuous blocks of the items; stored discrete blocks stay as they are, streamed
   /// categories take the picks.
@@ -160,7 +161,7 @@ struct LowerOptions {
   bool envelope = false;  // Interface::envelope
   bool states = false;    // Interface::states
   bool batches = false;   // only some items are in memory at a time: StageFunctions::data
-  bool single = false;    // item functions may use 32 bits: Function::single
+  bool single = false;    // item functions may use 32 bits: Function::f32_allowed
 };
 
 /// Status of a generated function: kFailBlock + BlockId if that block's factor is not proper.

@@ -93,7 +93,7 @@ void Lowering::emit_cached_body(const CachedGroup& group) {
     for (const CachedSum& x : sums)
       if (x.sum->at.empty()) b_.store(layout_.array.at(x.sum->sums), {}, b_.get(x.total));
   }
-  b_.store(group.kept.fresh, {}, b_.f(1));
+  b_.store(group.kept.valid_flag, {}, b_.f(1));
 }
 
 void Lowering::emit_cached() {
@@ -105,16 +105,16 @@ void Lowering::emit_cached() {
 void Lowering::require_cached(std::size_t position, const ArrayTerm& term) {
   for (const CachedGroup& group : layout_.kept) {
     const auto reads = [&](const Statistic* s) { return term.array == s->sums; };
-    const auto& known = b_.program().functions[position].kept;
+    const auto& known = b_.program().functions[position].cached;
     if (std::ranges::any_of(group.sums, reads) &&
-        std::ranges::find(known, group.kept.fresh, &CachedSums::fresh) == known.end())
+        std::ranges::find(known, group.kept.valid_flag, &CachedSums::valid_flag) == known.end())
       b_.require_cached(position, group.kept);
   }
 }
 
 void Lowering::invalidate_cached(std::optional<BlockId> block) {
   for (const CachedGroup& group : layout_.kept)
-    if (!block || group.blocks.contains(*block)) b_.store(group.kept.fresh, {}, b_.f(0));
+    if (!block || group.blocks.contains(*block)) b_.store(group.kept.valid_flag, {}, b_.f(0));
 }
 
 }  // namespace lehr::loops

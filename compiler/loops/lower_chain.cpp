@@ -67,9 +67,9 @@ void Chains::declare_chain(BlockId b) {
   chain.local = one_an_item && !pairs_outlive_item(b);
   chain.summed = chain.local && only_pair_sums_read(b);
   for (const conditionals::Lags& lags : s_.conditionals[b].chain->together)
-    chain.together[lags] = {};
+    chain.products[lags] = {};
   if (!chain.local) {
-    for (auto& [lags, buffer] : chain.together) {
+    for (auto& [lags, buffer] : chain.products) {
       std::vector<model::PlateId> axes = var.axes;
       for (std::size_t k = 0; k <= lags.size(); ++k) {
         for (model::PlateId p : event_axes(var, 1))
@@ -86,7 +86,7 @@ void Chains::local_chain(BlockId b) {
   const auto it = layout_.chains.find(b);
   if (it == layout_.chains.end() || !it->second.local) return;
   const model::Variable& var = m_[s_.conditionals[b].variable];
-  for (auto& [lags, buffer] : it->second.together) {
+  for (auto& [lags, buffer] : it->second.products) {
     std::vector<SizeId> sizes;
     if (!it->second.summed) sizes.push_back(longest(var));
     for (std::size_t k = 0; k <= lags.size(); ++k) {
@@ -130,7 +130,7 @@ ExprId Chains::expectation(const std::vector<const Atom*>& together, const Env& 
     for (IndexId i : x->event)
       events.push_back(terms_.index(i, env));
   }
-  return b_.load(layout_.chains.at(b).together.at(lags), address(b, element, events));
+  return b_.load(layout_.chains.at(b).products.at(lags), address(b, element, events));
 }
 
 std::vector<ExprId> Chains::entropy_address(BlockId b, const std::vector<ExprId>& sequence) {
@@ -162,7 +162,7 @@ void Chains::independent_pairs(BlockId b, const std::vector<ExprId>& sequence) {
   b_.for_range("t", b_.i(0), terms_.axis_length(var.axes, sequence), [&](ExprId t) {
     const std::vector<ExprId> now = element_at(sequence, t);
     b_.accumulate(entropies, updates_.entropy(b, now));
-    for (const auto& [lags, buffer] : chain.together) {
+    for (const auto& [lags, buffer] : chain.products) {
       b_.if_then(b_.less(b_.i(lags.back() - 1), t), [&, &lags = lags] { put_product(b, lags, now, mean); });
     }
   });
@@ -195,18 +195,18 @@ void Chains::put_product(BlockId b, const conditionals::Lags& lags, const std::v
 
 void Chains::put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value) {
   const Chain& chain = layout_.chains.at(b);
-  if (chain.summed) b_.add_to(chain.together.at(lags), at, value);
-  else b_.store(chain.together.at(lags), at, value);
+  if (chain.summed) b_.add_to(chain.products.at(lags), at, value);
+  else b_.store(chain.products.at(lags), at, value);
 }
 
 void Chains::clear_sums(BlockId b) {
   if (!layout_.chains.at(b).summed) return;
-  for (const auto& [lags, sums] : layout_.chains.at(b).together)
+  for (const auto& [lags, sums] : layout_.chains.at(b).products)
     b_.fill(sums, b_.f(0));
 }
 
 bool Chains::is_homogeneous(BlockId b, const Uses& uses) {
-  return s_.conditionals[b].chain->reach == 1 && std::ranges::all_of(uses, [&](const auto& use) {
+  return s_.conditionals[b].chain->max_lag == 1 && std::ranges::all_of(uses, [&](const auto& use) {
            return is_homogeneous(use.first, s_.conditionals[b].variable);
          });
 }
@@ -227,11 +227,12 @@ bool Chains::is_homogeneous(const ArrayTerm& array_term, model::VariableId v) {
       std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
   // The guard that there is a step before holds at all steps with a pair.
   const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
-    const std::set<IndexVarId> bounds = g.present ? terms_.mentioned(g.element) : terms_.mentioned({g.left, g.right});
+    const std::set<IndexVarId> bounds =
+        g.present ? terms_.index_variables(g.element) : terms_.index_variables({g.left, g.right});
     return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
   });
   const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](IndexVarId x) {
-    return x != t && a_[x].parent && terms_.mentioned({*a_[x].parent}).contains(t);
+    return x != t && a_[x].parent && terms_.index_variables({*a_[x].parent}).contains(t);
   });
   return !moving && !guarded && !nests;
 }
@@ -239,7 +240,7 @@ bool Chains::is_homogeneous(const ArrayTerm& array_term, model::VariableId v) {
 bool Chains::only_pair_sums_read(BlockId b) {
   const auto& stage = std::get<schedule::ItemStage>(s_.steps[*s_.stage_of[b.index()]]);
   const model::VariableId v = s_.conditionals[b].variable;
-  return s_.conditionals[b].chain->reach == 1 &&
+  return s_.conditionals[b].chain->max_lag == 1 &&
          std::ranges::all_of(stage.terms, [&](const schedule::ItemStage::LocalTerm& t) {
            ArrayTerm term{&t.term};
            if (t.statistic) term = {&t.term, s_.statistics[*t.statistic].table, &t.at};
@@ -248,7 +249,7 @@ bool Chains::only_pair_sums_read(BlockId b) {
 }
 
 void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<ExprId>& sequence,
-                               const NaturalTarget& unary, bool steady, const AddPotential& add) {
+                               const NaturalTarget& unary, bool homogeneous, const AddPotential& add) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<bool> fixed(var.axes.size(), true);
   fixed.back() = false;
@@ -273,7 +274,7 @@ void Chains::gather_potentials(BlockId b, const Uses& uses, const std::vector<Ex
     const Atom& last = *atoms.back();
     Env env;
     // Step 1 stands for all steps: it is the first that has a step before it.
-    if (steady) env[std::get<density::IndexVarRef>(a_[last.axes.back()]).bound] = b_.i(1);
+    if (homogeneous) env[std::get<density::IndexVarRef>(a_[last.axes.back()]).bound] = b_.i(1);
     std::vector<Factor> conditions;
     for (std::size_t x = 0; x + 1 < var.axes.size(); ++x) {
       const auto* bound = std::get_if<density::IndexVarRef>(&a_[last.axes[x]]);

@@ -14,7 +14,7 @@
 // Each message is divided by its sum to avoid underflow. The next step multiplies by `share` after it has added up, so
 // it need not wait for the division. If some sum is very small, what was lost to underflow may matter later, and all
 // messages of the sequence are formed again in logarithms. Most chains have the same joint potentials at every step
-// ("steady"): these, and their exponentials, are formed once a sequence.
+// ("homogeneous"): these, and their exponentials, are formed once a sequence.
 #include <algorithm>
 
 #include "runtime/threshold.h"
@@ -48,7 +48,7 @@ void Chains::each_value(const Messages& m, const char* name, const std::function
 
 void Chains::each_history(const Messages& m, const char* name, const std::function<void(const History&)>& body,
                           History known) {
-  known.resize(static_cast<std::size_t>(m.reach));
+  known.resize(static_cast<std::size_t>(m.max_lag));
   const std::function<void(std::size_t)> from = [&](std::size_t k) {
     if (k == known.size()) return body(known);
     if (known[k].valid()) return from(k + 1);
@@ -68,18 +68,18 @@ Chains::History Chains::joined(History first, const History& history, const Hist
 }
 
 Chains::History Chains::ending_with(const Messages& m, ExprId value) {
-  History out(static_cast<std::size_t>(m.reach));
+  History out(static_cast<std::size_t>(m.max_lag));
   out.back() = value;
   return out;
 }
 
 Chains::History Chains::first_history(const Messages& m, ExprId value) {
-  History out(static_cast<std::size_t>(m.reach), b_.i(0));
+  History out(static_cast<std::size_t>(m.max_lag), b_.i(0));
   out.back() = value;
   return out;
 }
 
-Chains::History Chains::then(History history, ExprId value) {
+Chains::History Chains::next_history(History history, ExprId value) {
   history.erase(history.begin());
   history.push_back(value);
   return history;
@@ -111,11 +111,11 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
   Messages m;
   m.block = b;
   m.sequence = sequence;
-  m.reach = s_.conditionals[b].chain->reach;
+  m.max_lag = s_.conditionals[b].chain->max_lag;
   m.size = layout_.size[m_[*var.value_plate].set.index()];
   const SizeId steps = longest(var);
   const auto over_histories = [&](std::vector<SizeId> first, std::vector<SizeId> last) {
-    first.insert(first.end(), static_cast<std::size_t>(m.reach), m.size);
+    first.insert(first.end(), static_cast<std::size_t>(m.max_lag), m.size);
     first.insert(first.end(), last.begin(), last.end());
     return first;
   };
@@ -128,8 +128,8 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
   m.by_rows = found && std::ranges::all_of(
                            found->rows, [&](const auto& row) { return layout_.exp_table.contains(*row.first.array); });
   if (m.by_rows) m.singles = *found;
-  m.steady = is_homogeneous(b, uses);
-  const SizeId rows = m.steady ? b_.constant_size("one", 1) : steps;
+  m.homogeneous = is_homogeneous(b, uses);
+  const SizeId rows = m.homogeneous ? b_.constant_size("one", 1) : steps;
   m.pair = work_array("potential." + var.name, over_histories({rows}, {m.size}));
   m.transition = work_array("transition." + var.name, over_histories({rows}, {m.size}));
   m.filtered = work_array("filtered." + var.name, over_histories({steps}, {}));
@@ -138,7 +138,7 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
     m.onward = work_array("onward." + var.name, over_histories({steps}, {}));
     // `emission` at t is not read any more once the probabilities at t are stored, so they can share an array. With
     // histories they cannot: several histories add to one probability.
-    m.marginal = m.reach == 1 ? m.emission : work_array("marginal." + var.name, {steps, m.size});
+    m.marginal = m.max_lag == 1 ? m.emission : work_array("marginal." + var.name, {steps, m.size});
   }
   m.forward = work_array("forward." + var.name, over_histories({steps}, {}));
   m.scale = work_array("scale." + var.name, {steps});
@@ -152,7 +152,7 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
 
 void Chains::gather_pairs(const Messages& m) {
   const ExprId zero = b_.i(0);
-  b_.for_range("t", zero, m.steady ? b_.i(1) : m.end, [&](ExprId t) {
+  b_.for_range("t", zero, m.homogeneous ? b_.i(1) : m.end, [&](ExprId t) {
     each_history(m, "j", [&](const History& j) {
       each_value(m, "k", [&](ExprId k) { b_.store(m.pair, joined({t}, j, {k}), b_.f(0)); });
     });
@@ -161,9 +161,9 @@ void Chains::gather_pairs(const Messages& m) {
   std::ranges::copy_if(m.all, std::back_inserter(together),
                        [&](const auto& use) { return !is_unary(use.first, use.second); });
   gather_potentials(
-      m.block, together, m.sequence, {}, m.steady,
+      m.block, together, m.sequence, {}, m.homogeneous,
       [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
-        History known(static_cast<std::size_t>(m.reach));
+        History known(static_cast<std::size_t>(m.max_lag));
         for (std::size_t k = 0; k < lags.size(); ++k)
           known[known.size() - std::size_t(lags[k])] = events[events.size() - 2 - k];
         // A term with fewer lags than the history has digits adds to many histories.
@@ -233,7 +233,7 @@ void Chains::pass_forward(const Messages& m, ExprId t) {
   b_.if_else(
       b_.equal(t, b_.i(0)),
       [&] {
-        if (m.reach > 1) b_.fill(m.message, b_.f(kLogZero));
+        if (m.max_lag > 1) b_.fill(m.message, b_.f(kLogZero));
         each_value(m, "k", [&](ExprId k) { b_.store(m.message, first_history(m, k), b_.load(m.unary, {t, k})); });
       },
       [&] {
@@ -263,8 +263,8 @@ void Chains::filter_logarithms(const Messages& m) {
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) { pass_forward(m, t); });
 }
 
-void Chains::either(const Messages& m, const std::function<void()>& products,
-                    const std::function<void()>& in_logarithms) {
+void Chains::products_or_logarithms(const Messages& m, const std::function<void()>& products,
+                                    const std::function<void()>& in_logarithms) {
   b_.if_else(b_.equal(b_.get(m.products), b_.f(1)), products, in_logarithms);
 }
 
@@ -280,16 +280,16 @@ void Chains::put_pair(const Messages& m, ExprId t, const History& history, ExprI
     for (const std::int64_t lag : lags)
       events.insert(events.begin(), history[history.size() - std::size_t(lag)]);
     const std::vector<ExprId> at = address(m.block, m.element(t), events);
-    if (m.reach > 1) b_.add_to(layout_.chains.at(m.block).together.at(lags), at, p);
+    if (m.max_lag > 1) b_.add_to(layout_.chains.at(m.block).products.at(lags), at, p);
     else put(m.block, lags, at, p);
   }
   b_.accumulate(m.entropy, b_.neg(b_.mul(p, b_.load(m.pair, joined({m.row(t, b_.i(0))}, history, {k})))));
 }
 
 void Chains::clear_together(const Messages& m) {
-  if (m.reach == 1) return clear_sums(m.block);
+  if (m.max_lag == 1) return clear_sums(m.block);
   const model::Variable& var = m_[s_.conditionals[m.block].variable];
-  for (const auto& [lags, buffer] : layout_.chains.at(m.block).together) {
+  for (const auto& [lags, buffer] : layout_.chains.at(m.block).products) {
     b_.for_range("t", b_.i(0), m.end, [&, &lags = lags, &buffer = buffer](ExprId t) {
       std::vector<ExprId> events;
       const std::function<void()> each = [&] {
@@ -308,7 +308,7 @@ void Chains::clear_together(const Messages& m) {
 void Chains::smooth_products(const Messages& m) {
   clear_together(m);
   each_history(m, "k", [&](const History& h) { b_.store(m.backward, h, b_.f(1)); });
-  if (m.steady && m.summed) return smooth_columns(m);
+  if (m.homogeneous && m.summed) return smooth_columns(m);
   each_step_back(m, [&](ExprId t) {
     const ExprId row = m.row(t, b_.i(0)), share = b_.let(b_.fresh("share"), b_.load(m.scale, {t}));
     clear_marginal(m, t);
@@ -319,7 +319,7 @@ void Chains::smooth_products(const Messages& m) {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
         each_value(m, "k", [&](ExprId k) {
           const ExprId w = b_.mul(b_.load(m.transition, joined({row}, history, {k})),
-                                  b_.load(m.onward, joined({t}, then(history, k))));
+                                  b_.load(m.onward, joined({t}, next_history(history, k))));
           b_.accumulate(sum, w);
           put_pair(m, t, history, k, b_.mul(b_.load(m.filtered, joined({before}, history)), w));
         });
@@ -353,18 +353,18 @@ void Chains::smooth_columns(const Messages& m) {
 }
 
 void Chains::clear_marginal(const Messages& m, ExprId t) {
-  if (m.reach > 1) each_value(m, "k", [&](ExprId k) { b_.store(m.marginal, {t, k}, b_.f(0)); });
+  if (m.max_lag > 1) each_value(m, "k", [&](ExprId k) { b_.store(m.marginal, {t, k}, b_.f(0)); });
 }
 
 void Chains::put_marginal(const Messages& m, ExprId t, ExprId k, ExprId p) {
-  if (m.reach > 1) b_.add_to(m.marginal, {t, k}, p);
+  if (m.max_lag > 1) b_.add_to(m.marginal, {t, k}, p);
   else b_.store(m.marginal, {t, k}, p);
 }
 
 void Chains::sum_pairs(const Messages& m) {
   const std::int64_t values = b_.program()[m.size].constant, together = rows_at_once(values);
   const ExprId groups = values > 0 ? b_.i(values / together) : m.values;
-  const BufferId sums = layout_.chains.at(m.block).together.at({1});
+  const BufferId sums = layout_.chains.at(m.block).products.at({1});
   const auto first = [&](ExprId begin) {
     const ExprId end = b_.let(b_.fresh("end"), b_.min(b_.add(begin, b_.i(kStepsAtOnce)), m.end));
     b_.for_range("rows", b_.i(0), groups, [&](ExprId group) {
@@ -402,7 +402,7 @@ void Chains::smooth_logarithms(const Messages& m) {
       each_history(m, "j", [&](const History& history) {
         const auto onward = [&](const History& k) {
           return b_.sub(b_.add(b_.add(b_.load(m.pair, joined({row}, history, k)), b_.load(m.unary, {t, k[0]})),
-                               b_.load(m.backward, then(history, k[0]))),
+                               b_.load(m.backward, next_history(history, k[0]))),
                         z);
         };
         b_.store(m.message, history, log_sum(values(m), onward));
@@ -426,7 +426,7 @@ void Chains::exponentiate_pairs(const Messages& m, ExprId t) {
 }
 
 void Chains::open_products(const Messages& m, ScalarId log_scale) {
-  if (m.reach > 1) b_.fill(m.message, b_.f(0));
+  if (m.max_lag > 1) b_.fill(m.message, b_.f(0));
   b_.assign(log_scale, m.by_rows ? b_.get(m.start_top) : b_.f(0));
   each_value(m, "k", [&](ExprId k) {
     const ExprId first = m.start.valid() ? b_.exp(b_.sub(b_.load(m.start, {k}), b_.get(m.start_top))) : b_.f(1);
@@ -435,13 +435,13 @@ void Chains::open_products(const Messages& m, ScalarId log_scale) {
 }
 
 void Chains::pass_products(const Messages& m, ExprId t, ScalarId log_scale) {
-  if (!m.steady) exponentiate_pairs(m, t);
+  if (!m.homogeneous) exponentiate_pairs(m, t);
   b_.assign(log_scale, b_.get(m.top));
   each_history(m, "k", [&](const History& h) { b_.store(m.message, h, b_.f(0)); });
   each_history(m, "j", [&](const History& history) {
     const ExprId from = b_.let(b_.fresh("from"), b_.load(m.unscaled, history));
     each_value(m, "k", [&](ExprId k) {
-      b_.add_to(m.message, then(history, k),
+      b_.add_to(m.message, next_history(history, k),
                 b_.mul(from, b_.load(m.transition, joined({m.row(t, b_.i(0))}, history, {k}))));
     });
   });
@@ -476,7 +476,7 @@ Chains::Emitted Chains::emit(const Messages& m, ExprId t, ScalarId share) {
 void Chains::filter(Messages& m) {
   m.products = b_.local(b_.fresh("products"), b_.f(1));
   m.top = b_.local(b_.fresh("top"), b_.f(0));
-  if (m.steady) exponentiate_pairs(m, b_.i(0));
+  if (m.homogeneous) exponentiate_pairs(m, b_.i(0));
   const ScalarId share = b_.local(b_.fresh("share"), b_.f(1));
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
     const ScalarId log_scale = b_.local(b_.fresh("log_scale"), b_.f(0));
@@ -512,7 +512,7 @@ void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
 void Chains::draw_value(const Messages& m, ExprId t) {
   const auto place = [&](ExprId k) { return updates_.parameter_address(m.block, m.element(t), {k}); };
   each_value(m, "k", [&](ExprId k) { b_.store(m.probs, place(k), b_.f(0)); });
-  either(
+  products_or_logarithms(
       m,
       [&] {
         const ScalarId sum = b_.local(b_.fresh("sum"), b_.f(0));
@@ -550,19 +550,19 @@ void Chains::condition_on_draw(const Messages& m, ExprId t) {
   };
   const ExprId row = m.row(t, b_.i(0));
   b_.if_then(b_.less(b_.i(0), t), [&] {
-    either(
+    products_or_logarithms(
         m,
         [&] {
           const ScalarId top = b_.local(b_.fresh("top"), b_.f(0));
           each_history(m, "j", [&](const History& h) { b_.assign(top, b_.max(b_.get(top), b_.load(m.backward, h))); });
           replace([&](const History& before, ExprId k) {
             return b_.mul(b_.load(m.transition, joined({row}, before, {k})),
-                          b_.div(b_.load(m.backward, then(before, k)), b_.get(top)));
+                          b_.div(b_.load(m.backward, next_history(before, k)), b_.get(top)));
           });
         },
         [&] {
           replace([&](const History& before, ExprId k) {
-            return b_.add(b_.load(m.pair, joined({row}, before, {k})), b_.load(m.backward, then(before, k)));
+            return b_.add(b_.load(m.pair, joined({row}, before, {k})), b_.load(m.backward, next_history(before, k)));
           });
         });
   });

@@ -34,14 +34,14 @@ struct Chains::Smoother {
   bool vector = false;
   std::int32_t fail_code = 0;  // status if the precision is not positive definite; 0: NaN, no failure
   SizeId extent;
-  ExprId size, end;                    // number of components of an element; of elements of the sequence
-  bool steady = false, apart = false;  // W is the same at all steps; matrices have loops of their own
-  NaturalTarget naturals;              // `linear` and `square` as natural parameters
-  BufferId linear, square;             // over the steps: h, then v; P (first as natural parameters), then L^-1
+  ExprId size, end;                                  // number of components of an element; of elements of the sequence
+  bool homogeneous = false, separate_loops = false;  // W is the same at all steps; matrices have loops of their own
+  NaturalTarget naturals;                            // `linear` and `square` as natural parameters
+  BufferId linear, square;  // over the steps: h, then v; P (first as natural parameters), then L^-1
   /// The couplings of elements that are `lag` steps apart.
   struct Band {
     std::int64_t lag;
-    BufferId coupling, gain;  // over the steps: W (if steady, of one step alone); G
+    BufferId coupling, gain;  // over the steps: W (if homogeneous, of one step alone); G
     BufferId link, product;   // of one step: W forwards, G backwards; G
     BufferId inverse;         // of one step: L_{t-lag}^-1
     BufferId mean;            // of one step: m_{t+lag}, or the draw
@@ -105,8 +105,8 @@ Chains::Smoother Chains::open_smoother(BlockId b, const Uses& uses, const std::v
   s.extent = s.vector ? layout_.size[m_[var.event[0]].set.index()] : b_.constant_size("one", 1);
   s.size = b_.extent(s.extent);
   s.end = b_.let(b_.fresh("steps"), terms_.axis_length(var.axes, sequence));
-  s.steady = is_homogeneous(b, uses) && !clamps_.any(b);
-  s.apart = var.axes.size() > 1 && !m_[m_[var.axes.back()].set].parent;
+  s.homogeneous = is_homogeneous(b, uses) && !clamps_.any(b);
+  s.separate_loops = var.axes.size() > 1 && !m_[m_[var.axes.back()].set].parent;
   const SizeId steps = longest(var), one = b_.constant_size("one", 1), d = s.extent;
   const auto over = [&](SizeId rows, std::size_t rank) {
     std::vector<SizeId> sizes{rows};
@@ -119,12 +119,12 @@ Chains::Smoother Chains::open_smoother(BlockId b, const Uses& uses, const std::v
   s.naturals.buffers[s.vector ? math::Stat::comp2 : math::Stat::square] = s.square;
   s.naturals.free_axes = {var.axes.size() - 1};
   const auto matrix = [&](const char* name, const std::string& of) { return work_array(name + of, {d, d}); };
-  const std::int64_t reach = s_.conditionals[b].chain->reach;
-  for (std::int64_t lag = 1; lag <= reach; ++lag) {
+  const std::int64_t max_lag = s_.conditionals[b].chain->max_lag;
+  for (std::int64_t lag = 1; lag <= max_lag; ++lag) {
     const std::string of = banded(var.name, lag);
     Smoother::Band band{lag, {}, {}, {}, {}, {}, {}};
     band.gain = work_array("gain." + of, over(steps, 2));
-    band.coupling = work_array("coupling." + of, over(s.steady ? one : steps, 2));
+    band.coupling = work_array("coupling." + of, over(s.homogeneous ? one : steps, 2));
     band.link = matrix("link.", of);
     band.product = matrix("product.", of);
     band.inverse = matrix("inverse.", of);
@@ -132,7 +132,7 @@ Chains::Smoother Chains::open_smoother(BlockId b, const Uses& uses, const std::v
     s.bands.push_back(band);
     s.cross.push_back(matrix("cross.", of));
     auto& row = s.later.emplace_back();
-    for (std::int64_t k = lag; k <= reach; ++k)
+    for (std::int64_t k = lag; k <= max_lag; ++k)
       row.push_back(matrix("covariance.", lag == k ? of : fmt::format("{}.{}", of, k)));
   }
   s.own = matrix("own.", var.name);
@@ -177,16 +177,16 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
       b_.fill(covariance, b_.f(0));
   }
   Matrices now;
-  const Matrices kept = s.apart ? matrices(s, longest(m_[s_.conditionals[b].variable])) : Matrices{};
+  const Matrices kept = s.separate_loops ? matrices(s, longest(m_[s_.conditionals[b].variable])) : Matrices{};
   for_steps(
       s, backwards,
       [&](ExprId t) {
         now = smooth(s, t);
         // Means are in another loop, which reads the matrices of all steps.
-        if (s.apart) copy(s, now, std::nullopt, kept, t);
+        if (s.separate_loops) copy(s, now, std::nullopt, kept, t);
       },
       [&](ExprId t) {
-        if (s.apart) copy(s, kept, t, now = matrices(s, std::nullopt), std::nullopt);
+        if (s.separate_loops) copy(s, kept, t, now = matrices(s, std::nullopt), std::nullopt);
         smooth_mean(s, t, now);
         update(t, [&] { store_marginal(s, t, now); });
       });
@@ -205,19 +205,20 @@ void Chains::gather_gaussian(const Smoother& s, const Uses& uses) {
   b_.for_range("t", zero, s.end, [&](ExprId t) {
     each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(s.square, s.at(t, {j, l}), b_.f(0)); });
   });
-  b_.for_range("t", zero, s.steady ? b_.i(1) : s.end, [&](ExprId t) {
+  b_.for_range("t", zero, s.homogeneous ? b_.i(1) : s.end, [&](ExprId t) {
     for (const Smoother::Band& band : s.bands)
       each_component_pair(s, [&](ExprId j, ExprId l) { b_.store(band.coupling, s.at(t, {j, l}), b_.f(0)); });
   });
-  gather_potentials(s.block, uses, s.sequence, s.naturals, s.steady,
+  gather_potentials(s.block, uses, s.sequence, s.naturals, s.homogeneous,
                     [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
-                      b_.add_to(s.bands[std::size_t(lags[0] - 1)].coupling, s.at(s.steady ? zero : t, events), value);
+                      b_.add_to(s.bands[std::size_t(lags[0] - 1)].coupling, s.at(s.homogeneous ? zero : t, events),
+                                value);
                     });
 }
 
 void Chains::for_steps(const Smoother& s, const std::function<void(const EachStep&)>& each, const EachStep& matrices,
                        const EachStep& means) {
-  if (s.apart) {
+  if (s.separate_loops) {
     each(matrices);
     return each(means);
   }
@@ -308,11 +309,11 @@ ExprId Chains::eliminate(const Smoother& s, ExprId t) {
     b_.store(s.own, {j, l}, b_.neg(sum));
   });
   const auto w = [&](const Smoother::Band& band, ExprId j, ExprId l) {
-    return s.steady ? b_.load(band.coupling, s.at(b_.i(0), {j, l})) : b_.load(band.link, {j, l});
+    return s.homogeneous ? b_.load(band.coupling, s.at(b_.i(0), {j, l})) : b_.load(band.link, {j, l});
   };
   for (std::size_t a = s.bands.size(); a-- > 0;) {
     const Smoother::Band& band = s.bands[a];
-    if (!s.steady) fill_in(s, a, t);
+    if (!s.homogeneous) fill_in(s, a, t);
     each_component_pair(s, [&](ExprId j, ExprId l) {
       b_.store(band.product, {j, l}, component_sum(s, [&](ExprId k) {
                  return b_.mul(b_.load(band.inverse, {j, k}), w(band, k, l));
@@ -370,7 +371,7 @@ void Chains::filter_mean(const Smoother& s, ExprId t) {
   each_component(s, [&](ExprId j) { b_.store(s.information, {j}, b_.load(s.linear, s.at(t, {j}))); });
   for (const Smoother::Band& band : s.bands) {
     b_.if_then(b_.less(b_.i(band.lag - 1), t), [&] {
-      const ExprId row = s.steady ? b_.i(0) : t, before = b_.sub(t, b_.i(band.lag));
+      const ExprId row = s.homogeneous ? b_.i(0) : t, before = b_.sub(t, b_.i(band.lag));
       each_component(s, [&](ExprId j) {
         b_.add_to(s.information, {j}, component_sum(s, [&](ExprId k) {
                     return b_.mul(b_.load(band.coupling, s.at(row, {k, j})), b_.load(s.linear, s.at(before, {k})));
@@ -398,11 +399,11 @@ Chains::Matrices Chains::smooth(const Smoother& s, ExprId t) {
   const auto covariance = [&](std::size_t x, std::size_t y, ExprId k, ExprId l) {
     return x <= y ? b_.load(s.later[x][y - x], {k, l}) : b_.load(s.later[y][x - y], {l, k});
   };
-  const std::size_t reach = s.bands.size();
-  for (std::size_t y = 0; y < reach; ++y) {
+  const std::size_t max_lag = s.bands.size();
+  for (std::size_t y = 0; y < max_lag; ++y) {
     each_component_pair(s, [&](ExprId j, ExprId l) {
       std::optional<ExprId> sum;
-      for (std::size_t x = 0; x < reach; ++x) {
+      for (std::size_t x = 0; x < max_lag; ++x) {
         const ExprId part = component_sum(s, [&](ExprId k) {
           return b_.mul(b_.load(s.bands[x].link, {j, k}), covariance(x, y, k, l));
         });
@@ -411,14 +412,14 @@ Chains::Matrices Chains::smooth(const Smoother& s, ExprId t) {
       b_.store(s.cross[y], {j, l}, *sum);
     });
   }
-  for (std::size_t x = reach; x-- > 0;) {
-    for (std::size_t y = reach; y-- > std::max<std::size_t>(x, 1);)
+  for (std::size_t x = max_lag; x-- > 0;) {
+    for (std::size_t y = max_lag; y-- > std::max<std::size_t>(x, 1);)
       move(s, x > 0 ? s.later[x - 1][y - x] : s.cross[y - 1], s.later[x][y - x]);
   }
   const BufferId now = s.later[0][0];
   each_component_pair(s, [&](ExprId j, ExprId l) {
     ExprId sum = b_.load(s.filtered, {j, l});
-    for (std::size_t x = 0; x < reach; ++x)
+    for (std::size_t x = 0; x < max_lag; ++x)
       sum = b_.add(sum, component_sum(s, [&](ExprId k) {
                      return b_.mul(b_.load(s.cross[x], {j, k}), b_.load(s.bands[x].link, {l, k}));
                    }));

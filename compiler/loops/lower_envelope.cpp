@@ -168,7 +168,7 @@ void Envelope::emit() {
   out.open = emit_open();
   out.undecided = emit_undecided();
   for (const schedule::SweepEntry& turn : s_.sweep)
-    out.turns.push_back(emit_sweep_entry(turn));
+    out.visits.push_back(emit_sweep_entry(turn));
   interface_.envelope = out;
 }
 

@@ -34,7 +34,7 @@ std::optional<Updates::FactoredSum> Updates::factored_sum(const Gathered& g, con
 
   // `late` has the index variables of the element's value. Factors that depend on them are multiplied in the second
   // half.
-  std::set<IndexVarId> late = terms_.mentioned(atom.event);
+  std::set<IndexVarId> late = terms_.index_variables(atom.event);
   for (Factor& f : terms_.factors(g.term, g.without, s_.conditionals[g.block].variable)) {
     if (!disjoint(f.bounds, late)) out.parts.insert(f.bounds.begin(), f.bounds.end());
     (disjoint(f.bounds, late) ? out.of_data : out.of_values).push_back(std::move(f));
@@ -52,7 +52,9 @@ std::optional<Updates::FactoredSum> Updates::factored_sum(const Gathered& g, con
   late.insert(out.parts.begin(), out.parts.end());
   std::ranges::copy_if(term.bounds, std::back_inserter(out.values.bounds),
                        [&](IndexVarId x) { return late.contains(x); });
-  const auto depends = [&](const std::vector<IndexId>& indices) { return !disjoint(terms_.mentioned(indices), late); };
+  const auto depends = [&](const std::vector<IndexId>& indices) {
+    return !disjoint(terms_.index_variables(indices), late);
+  };
   const bool nested =
       std::ranges::any_of(out.data.bounds, [&](IndexVarId x) { return a_[x].parent && depends({*a_[x].parent}); });
   const bool guarded =

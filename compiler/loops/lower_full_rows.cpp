@@ -46,8 +46,8 @@ bool FusedCategories::has_full_rows(const FusedCategory& s) const {
 bool FusedCategories::can_have_full_rows(const FusedCategory& s) const {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
   const FusedUse *const table = table_use(s), *const vector = vector_use(s);
-  if (!s.summed || !has_empty_elements(s) || var.axes.size() != 2 || m_[m_[var.axes[1]].set].parent || !table ||
-      !vector || s.uses.size() != 2 || b_.program()[s.values].constant < 0)
+  if (!s.entropy_from_sums || !has_empty_elements(s) || var.axes.size() != 2 || m_[m_[var.axes[1]].set].parent ||
+      !table || !vector || s.uses.size() != 2 || b_.program()[s.values].constant < 0)
     return false;
   const schedule::Statistic& st = s_.statistics[*table->term->statistic];
   if (st.at.size() != 2) return false;
@@ -295,9 +295,9 @@ void Stages::each_full(const FullWork& f, ExprId first, const std::function<void
 void Stages::update_full(const FullWork& f, ExprId first, const IterationLimits& passes) {
   const FullRows rows = fused_.full_rows(f.stream);
   const SizeId items = b_.constant_size("items together", kItems);
-  const BufferId left = work_array("left", {items}), settled = work_array("settled", {items});
+  const BufferId left = work_array("left", {items}), converged = work_array("settled", {items});
   b_.fill(left, b_.f(0));
-  b_.fill(settled, b_.f(0));
+  b_.fill(converged, b_.f(0));
   b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId pass) {
     each_full(f, first, [&](ExprId u, ExprId item) { fused_.form_row(f.stream, rows, u, item); });
     fused_.visit_rows(f.stream, rows, first, f.end, {f.arrays, false, StageMode::update});
@@ -308,11 +308,11 @@ void Stages::update_full(const FullWork& f, ExprId first, const IterationLimits&
         fused_.take_row(f.stream, rows, u, f.arrays);
         const Change change{b_.local(b_.fresh("moved"), b_.f(0)), b_.local(b_.fresh("size"), b_.f(0))};
         emit_pass({f.stage, item, StageMode::update, f.arrays, {}, true, true}, false, change);
-        const ExprId last =
-            b_.logical_or(b_.equal(b_.load(settled, {u}), b_.f(1)), b_.equal(pass, b_.sub(passes.iterations, b_.i(1))));
+        const ExprId last = b_.logical_or(b_.equal(b_.load(converged, {u}), b_.f(1)),
+                                          b_.equal(pass, b_.sub(passes.iterations, b_.i(1))));
         b_.store(left, {u}, b_.select(last, b_.f(1), b_.f(0)));
         const ExprId still = b_.less_equal(b_.get(change.moved), b_.mul(passes.tolerance, b_.get(change.size)));
-        b_.store(settled, {u}, b_.select(still, b_.f(1), b_.f(0)));
+        b_.store(converged, {u}, b_.select(still, b_.f(1), b_.f(0)));
         b_.accumulate(going, b_.sub(b_.f(1), b_.load(left, {u})));
       });
     });

@@ -55,7 +55,7 @@ FusedCategory FusedCategories::plan_fused(const ItemStage& stage, BlockId z) con
     }
   }
   s.factored = all_factor;
-  s.summed = is_summed(s);
+  s.entropy_from_sums = is_summed(s);
   return s;
 }
 
@@ -114,7 +114,7 @@ void FusedCategories::exp_table(ArrayId table) {
 void FusedCategories::stream_elements(const FusedCategory& s, ExprId item, FusedVisit visit) {
   visit.item_shift = s.shift.valid() ? s.shift : stream_item_setup(s, item);
   each_element(s, item, [&](const std::vector<ExprId>& element) { visit_element(s, element, visit); });
-  if (s.summed && visit.final && visit.mode != StageMode::seed) subtract_vector_means(s, item, visit);
+  if (s.entropy_from_sums && visit.final && visit.mode != StageMode::seed) subtract_vector_means(s, item, visit);
 }
 
 bool FusedCategories::has_empty_elements(const FusedCategory& s) const {

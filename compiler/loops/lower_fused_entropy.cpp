@@ -33,7 +33,7 @@ std::vector<ArrayId> FusedCategories::summed_tables(const ItemStage& stage, Bloc
   const FusedCategory s = plan_fused(stage, z);
   std::vector<ArrayId> out;
   for (const FusedUse& u : s.uses)
-    if (s.summed && u.kind == FusedUse::Kind::table) out.push_back(table_of(u));
+    if (s.entropy_from_sums && u.kind == FusedUse::Kind::table) out.push_back(table_of(u));
   return out;
 }
 
@@ -81,7 +81,7 @@ void FusedCategories::add_entropy(const Element& e, ExprId scale) {
   const FusedCategory& s = e.stream;
   const ExprId copies = updates_.owned_multiplicity(m_[s_.conditionals[s.block].variable], e.element);
   const ExprId log_total = b_.add(b_.log(b_.get(e.total)), b_.get(e.shift));
-  if (s.summed) return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_total));
+  if (s.entropy_from_sums) return b_.add_to(e.visit.arrays.sums.discrete, {b_.i(0)}, b_.mul(copies, log_total));
   const ExprId mean = mean_odds(e, scale);
   ExprId h = b_.f(0);
   if (s_.conditionals[s.block].has_entropy()) {

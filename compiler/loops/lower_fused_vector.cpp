@@ -40,7 +40,7 @@ BlockId FusedCategories::vector_block(const FusedCategory& s) const {
 }
 
 bool FusedCategories::can_be_direct(const FusedCategory& s) const {
-  const FusedUse* const u = s.summed ? vector_use(s) : nullptr;
+  const FusedUse* const u = s.entropy_from_sums ? vector_use(s) : nullptr;
   if (!u) return false;
   const Atom& p = u->term->term.atoms[*u->partner];
   const BlockId b = vector_block(s);

@@ -21,8 +21,8 @@ bool HoistedSums::can_hoist(BlockId b, const ArrayTerm& t, std::size_t atom) con
   const std::vector<Atom>& atoms = t.term->atoms;
   for (std::size_t k = 0; k < atoms.size(); ++k)
     if (k != atom && s_.conditionals.block_of[atoms[k].variable.index()] == b) return false;
-  std::set<IndexVarId> own = terms_.mentioned(atoms[atom].axes);
-  own.merge(terms_.mentioned(atoms[atom].event));
+  std::set<IndexVarId> own = terms_.index_variables(atoms[atom].axes);
+  own.merge(terms_.index_variables(atoms[atom].event));
   return std::ranges::any_of(t.term->bounds, [&](IndexVarId x) {
     const std::int64_t length = constant_length(a_[x].plate);
     return !own.contains(x) && (length < 0 || length >= kFewestParts);

@@ -21,16 +21,16 @@ bool Integrals::has(BlockId b, const Term& t) const {
 
 void Integrals::add(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n) {
   for (const conditionals::CollapsedAuxiliary& x : integrated_[b.index()]) {
-    const Work w = open(b, x.auxiliary);
+    const AuxiliaryWork w = open(b, x.auxiliary);
     if (m_[s_.conditionals[b].variable].value_plate)
       b_.for_range("k", b_.i(0), values(w), [&](ExprId k) { b_.store(expected(w), address(w, element, k), b_.f(0)); });
     each_neighbour(x, element, [&](const std::vector<ExprId>& beside) { add_element(w, element, beside, n); });
   }
 }
 
-Integrals::Work Integrals::open(BlockId b, BlockId auxiliary) {
+Integrals::AuxiliaryWork Integrals::open(BlockId b, BlockId auxiliary) {
   const conditionals::Conditionals& c = s_.conditionals;
-  Work out{b, auxiliary, {}, {}, {}, {}};
+  AuxiliaryWork out{b, auxiliary, {}, {}, {}, {}};
   for (const conditionals::Use& u : c[auxiliary].uses) {
     const Term& t = c.density.terms[u.term];
     ArrayTerm term{&t};
@@ -79,8 +79,8 @@ ExprId Integrals::is_neighbour(const Term& pair, const std::vector<ExprId>& elem
   return out;
 }
 
-void Integrals::add_element(const Work& w, const std::vector<ExprId>& element, const std::vector<ExprId>& auxiliary,
-                            const NaturalTarget& n) {
+void Integrals::add_element(const AuxiliaryWork& w, const std::vector<ExprId>& element,
+                            const std::vector<ExprId>& auxiliary, const NaturalTarget& n) {
   gather(w, w.fixed, auxiliary, w.at_all);
   const math::Support support = m_[s_.conditionals[w.block].variable].support;
   const bool category = support == math::Support::category, spin = support == math::Support::spin;
@@ -101,14 +101,14 @@ void Integrals::add_element(const Work& w, const std::vector<ExprId>& element, c
   });
 }
 
-void Integrals::gather(const Work& w, const Uses& uses, const std::vector<ExprId>& auxiliary,
+void Integrals::gather(const AuxiliaryWork& w, const Uses& uses, const std::vector<ExprId>& auxiliary,
                        const NaturalTarget& into) {
   updates_.clear(into);
   for (const auto& [t, atom] : uses)
     updates_.contribute(w.auxiliary, t, atom, all_axes(w.auxiliary), auxiliary, into);
 }
 
-ExprId Integrals::log_integral(const Work& w) {
+ExprId Integrals::log_integral(const AuxiliaryWork& w) {
   const math::Factor& factor = *s_.conditionals[w.auxiliary].factor;
   FormulaContext f;
   for (const auto& [stat, buffer] : w.at_one.buffers)
@@ -129,17 +129,17 @@ ExprId Integrals::log_integral(const Work& w) {
   return evaluate(factor.log_normaliser, "integral");
 }
 
-BufferId Integrals::expected(const Work& w) const {
+BufferId Integrals::expected(const AuxiliaryWork& w) const {
   const bool category = m_[s_.conditionals[w.block].variable].value_plate.has_value();
   return layout_.expectation.at({w.block, category ? math::Stat::indicator : math::Stat::value});
 }
 
-ExprId Integrals::values(const Work& w) const {
+ExprId Integrals::values(const AuxiliaryWork& w) const {
   const auto& plate = m_[s_.conditionals[w.block].variable].value_plate;
   return plate ? b_.extent(layout_.size[m_[*plate].set.index()]) : b_.i(2);
 }
 
-std::vector<ExprId> Integrals::address(const Work& w, const std::vector<ExprId>& element, ExprId value) {
+std::vector<ExprId> Integrals::address(const AuxiliaryWork& w, const std::vector<ExprId>& element, ExprId value) {
   const bool category = m_[s_.conditionals[w.block].variable].value_plate.has_value();
   return updates_.parameter_address(w.block, element, category ? std::vector{value} : std::vector<ExprId>());
 }

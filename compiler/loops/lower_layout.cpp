@@ -171,7 +171,7 @@ void Lowering::declare_blocks() {
       // Sweeps seldom read these parameters of items, so they are written when a reader asks (passes/unread.h).
       const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
       if (slot.local && (p.role == math::ParameterRole::precision || of_chain))
-        b_.set_demand(slot.buffer, Demand::rows);
+        b_.set_demand(slot.buffer, Demand::item_parameters);
       layout_.parameter[{b, p.name}] = slot.buffer;
       interface_.parameters.push_back(std::move(slot));
     }
@@ -233,7 +233,7 @@ void Lowering::declare_arrays() {
     for (model::PlateId p : statistic_order(s))
       sizes.push_back(layout_.size[p.index()]);
     layout_.statistic[s.sums] = layout_.statistic[s.table] = &s;
-    if (s.is_cached() && keeps()) declare_cached(s);
+    if (s.is_cached() && can_cache_sums()) declare_cached(s);
     layout_.array[s.sums] = b_.buffer(fmt::format("S{}", k), s.stage ? Role::statistic : Role::table, sizes);
     if (s.stage) layout_.array[s.table] = b_.buffer(fmt::format("G{}", k), Role::table, sizes);
   }
@@ -271,7 +271,7 @@ void Lowering::declare_arrays() {
     if (!std::holds_alternative<ItemStage>(s_.steps[k])) continue;
     const auto sum = [&](std::string_view of) {
       const BufferId out = b_.buffer(fmt::format("{}{}", of, k), Role::statistic, {one});
-      b_.set_demand(out, Demand::bound);
+      b_.set_demand(out, Demand::elbo);
       return out;
     };
     layout_.local_sums[k] = {sum("energy"), sum("prior"), sum("entropy"), sum("discrete")};
@@ -280,8 +280,8 @@ void Lowering::declare_arrays() {
   if (std::ranges::any_of(s_.conditionals.blocks, &conditionals::Block::drawn))
     interface_.random_key = b_.buffer("random key", Role::data, {b_.constant_size("key words", 3)}, Type::i64);
   interface_.weights = b_.buffer("weights", Role::data, {b_.constant_size("weights", 8)});
-  b_.ask(Demand::rows, interface_.weights, static_cast<std::int64_t>(Weight::rows));
-  b_.ask(Demand::bound, interface_.weights, static_cast<std::int64_t>(Weight::bound));
+  b_.set_demand_flag(Demand::item_parameters, interface_.weights, static_cast<std::int64_t>(Weight::item_parameters));
+  b_.set_demand_flag(Demand::elbo, interface_.weights, static_cast<std::int64_t>(Weight::elbo));
 }
 
 SizeId Part::longest(const model::Variable& var) {

@@ -76,7 +76,7 @@ void Lowering::emit_prepare() {
                                     b_.buffer("logdet." + name, Role::table, packed(axes.lead))};
     };
     std::visit([&](auto id) { declare(m_[id].name, model::matrix_axes(m_[id])); }, source);
-    if (const auto* given = std::get_if<model::GivenId>(&source)) layout_.definite.push_back(*given);
+    if (const auto* given = std::get_if<model::GivenId>(&source)) layout_.positive_definite.push_back(*given);
   }
   interface_.prepare = b_.function("prepare", [&] {
     lookups_.prepare_inverse_lookups();
@@ -326,13 +326,13 @@ Lowered Lowering::run() {
     if (stage && options_.single) allow_f32(*stage);
     if (stage && stage->seed) b_.mark_cold(*stage->seed);
     if (stage && stage->sum) b_.mark_cold(*stage->sum);
-    if (stage && stage->fresh) b_.mark_cold(*stage->fresh);
+    if (stage && stage->initialise) b_.mark_cold(*stage->initialise);
     if (stage && stage->expectations) b_.mark_cold(*stage->expectations);
   }
   return {b_.take(),
           std::move(interface_),
           std::move(layout_.data),
-          std::move(layout_.definite),
+          std::move(layout_.positive_definite),
           std::move(layout_.size),
           std::move(layout_.longest),
           std::move(layout_.size_values)};

@@ -53,12 +53,12 @@ ExprId Residuals::expected_pairs(const Residual& r, const Env& env) {
 ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t) {
   if (t.residual) {
     const Residual& r = s_.residuals[*t.residual];
-    Factor pairs{terms_.mentioned(r.at), [this, &r](const Env& env) { return expected_pairs(r, env); }};
+    Factor pairs{terms_.index_variables(r.at), [this, &r](const Env& env) { return expected_pairs(r, env); }};
     return {&r.common, std::nullopt, nullptr, {}, {std::move(pairs)}};
   }
   if (!t.statistic) return {&t.term};
   // Without cached sums, the whole term is computed from the items each time.
-  if (t.whole && !keeps()) return {&*t.whole};
+  if (t.whole && !can_cache_sums()) return {&*t.whole};
   return {&t.term, s_.statistics[*t.statistic].sums, &t.at};
 }
 

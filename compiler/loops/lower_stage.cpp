@@ -343,12 +343,12 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
     if (mode == StageMode::seed && !options_.item_starts) start_chains(stage, item, mode);
   } else {
     fused_.find_direct(w.streams, item);
-    const ScalarId settled = b_.local(b_.fresh("settled"), b_.i(0));
+    const ScalarId converged = b_.local(b_.fresh("settled"), b_.i(0));
     b_.for_loop(b_.fresh("pass"), b_.i(0), passes.iterations, [&](ExprId i) {
-      const ExprId last = b_.let(
-          b_.fresh("last"),
-          b_.select(b_.logical_or(b_.equal(b_.get(settled), b_.i(1)), b_.equal(i, b_.sub(passes.iterations, b_.i(1)))),
-                    b_.i(1), b_.i(0)));
+      const ExprId last =
+          b_.let(b_.fresh("last"), b_.select(b_.logical_or(b_.equal(b_.get(converged), b_.i(1)),
+                                                           b_.equal(i, b_.sub(passes.iterations, b_.i(1)))),
+                                             b_.i(1), b_.i(0)));
       // The exponentials of the first block's vectors are the same code in both kinds of pass, so they stand before the
       // branch.
       if (!stored(stage.blocks[0])) w.streams[0].shift = fused_.stream_item_setup(w.streams[0], item);
@@ -360,7 +360,7 @@ void Stages::emit_item(const ItemStage& stage, ExprId item, StageMode mode, cons
             emit_pass(w, false, Change{moved, size});
           });
       b_.break_if(b_.equal(last, b_.i(1)));
-      b_.assign(settled,
+      b_.assign(converged,
                 b_.select(b_.less_equal(b_.get(moved), b_.mul(passes.tolerance, b_.get(size))), b_.i(1), b_.i(0)));
     });
     if (!w.streams.empty()) w.streams[0].shift = {};
@@ -502,10 +502,10 @@ StageFunctions Stages::emit_stage(std::size_t step) {
   if (!out.picks.empty() || options_.item_starts) out.seed = emit_items(step, StageMode::seed);
   if (!streamed) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
-  out.close = emit_finalise(stage, step);
+  out.finalise = emit_finalise(stage, step);
   const bool any = std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });
   if (options_.new_items && any && only_stage(s_)) {
-    out.fresh = emit_fresh(stage, step);
+    out.initialise = emit_fresh(stage, step);
     out.expectations = emit_item_expectations(stage, step);
   }
   if (options_.batches) emit_data_sums(stage, step, out);

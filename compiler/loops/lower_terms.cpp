@@ -26,7 +26,7 @@ bool open(const std::set<IndexVarId>& bounds, const Env& env) {
 
 }  // namespace
 
-std::set<IndexVarId> Terms::mentioned(const std::vector<IndexId>& indices) const {
+std::set<IndexVarId> Terms::index_variables(const std::vector<IndexId>& indices) const {
   std::set<IndexVarId> out;
   for (IndexId i : indices)
     a_.collect(i, out);
@@ -314,8 +314,8 @@ Env Terms::at_all_steps(const Term& t, Env env) const {
 
 bool Terms::is_plain(const Term& t, std::size_t atom) const {
   const Atom& own = t.atoms[atom];
-  std::set<IndexVarId> known = mentioned(own.axes);
-  known.merge(mentioned(own.event));
+  std::set<IndexVarId> known = index_variables(own.axes);
+  known.merge(index_variables(own.event));
   const auto owned = [&](const density::Multiplicity& x) { return density::owns(m_, own.variable, x); };
   return a_.literal(t.coef) == 1.0 && t.guards.empty() && std::ranges::all_of(t.multiplicities, owned) &&
          std::ranges::all_of(t.bounds, [&](IndexVarId b) { return known.contains(b); });
@@ -370,8 +370,8 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
   for (std::size_t k = 0; k < t.term->atoms.size(); ++k) {
     if (std::find(without.begin(), without.end(), k) != without.end()) continue;
     const Atom& atom = t.term->atoms[k];
-    std::set<IndexVarId> bounds = mentioned(atom.axes);
-    bounds.merge(mentioned(atom.event));
+    std::set<IndexVarId> bounds = index_variables(atom.axes);
+    bounds.merge(index_variables(atom.event));
     // Elements of one chain are dependent: they have one expectation of their product, which stands in place of all.
     if (layout_.chains.contains(s_.conditionals.block_of[atom.variable.index()])) {
       std::vector<const Atom*> together{&atom};
@@ -381,7 +381,7 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
       // The first of the atoms makes the factor for all of them.
       if (std::ranges::min(together) != &atom) continue;
       for (const Atom* x : together)
-        bounds.merge(mentioned(x->event));
+        bounds.merge(index_variables(x->event));
       if (together.size() > 1) {
         out.push_back({bounds, [this, together](const Env& env) { return values_.together(together, env); }});
         continue;
@@ -390,7 +390,7 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     out.push_back({bounds, [this, &atom](const Env& env) { return values_.one(atom, env); }});
   }
   if (t.array) {
-    out.push_back({mentioned(*t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
+    out.push_back({index_variables(*t.at), [this, t](const Env& env) { return array_value(*t.array, *t.at, env); }});
   }
   out.insert(out.end(), t.more.begin(), t.more.end());
   return out;
@@ -448,7 +448,7 @@ bool Terms::only_repeats(const Nest& nest, IndexVarId b) const {
          std::none_of(nest.halves.begin(), nest.halves.end(),
                       [&](const auto& half) { return half.first == b || half.second == b; }) &&
          std::none_of(nest.order.begin(), nest.order.end(),
-                      [&](IndexVarId x) { return a_[x].parent && mentioned({*a_[x].parent}).contains(b); });
+                      [&](IndexVarId x) { return a_[x].parent && index_variables({*a_[x].parent}).contains(b); });
 }
 
 std::optional<std::pair<IndexVarId, IndexVarId>> Terms::triangle_of(const Guard& g) const {
@@ -461,7 +461,7 @@ std::optional<std::pair<IndexVarId, IndexVarId>> Terms::triangle_of(const Guard&
 }
 
 bool Terms::is_half_of_pairs(const Term& t, std::size_t atom) const {
-  const std::set<IndexVarId> own = mentioned(t.atoms[atom].axes);
+  const std::set<IndexVarId> own = index_variables(t.atoms[atom].axes);
   return std::ranges::any_of(t.guards, [&](const Guard& g) {
     const auto half = triangle_of(g);
     return half && own.contains(half->first) && !own.contains(half->second);
@@ -477,7 +477,7 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
       halves.push_back(*half);
       continue;
     }
-    std::set<IndexVarId> bounds = g.present ? mentioned(g.element) : mentioned({g.left, g.right});
+    std::set<IndexVarId> bounds = g.present ? index_variables(g.element) : index_variables({g.left, g.right});
     conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
   }
   std::vector<IndexVarId> left;
@@ -493,7 +493,7 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
   while (!left.empty()) {
     const auto ready = std::find_if(left.begin(), left.end(), [&](IndexVarId b) {
       if (!a_[b].parent) return true;
-      const std::set<IndexVarId> needs = mentioned({*a_[b].parent});
+      const std::set<IndexVarId> needs = index_variables({*a_[b].parent});
       return std::includes(known.begin(), known.end(), needs.begin(), needs.end());
     });
     if (ready == left.end()) throw std::logic_error("a nested bound is summed without the row it hangs on");

@@ -57,7 +57,7 @@ bool knows_steps(const conditionals::Block& block, const FormulaContext& f) {
 }  // namespace
 
 bool Updates::goes_over_data(const ArrayTerm& t, std::size_t atom) const {
-  const std::set<IndexVarId> own = terms_.mentioned(t.term->atoms[atom].axes);
+  const std::set<IndexVarId> own = terms_.index_variables(t.term->atoms[atom].axes);
   return std::ranges::any_of(t.term->bounds,
                              [&](IndexVarId x) { return !own.contains(x) && constant_length(a_[x].plate) < 0; });
 }
@@ -138,8 +138,8 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
   };
   std::set<IndexVarId> read;
   for (std::size_t k : g.without) {
-    read.merge(terms_.mentioned(g.term.term->atoms[k].axes));
-    read.merge(terms_.mentioned(g.term.term->atoms[k].event));
+    read.merge(terms_.index_variables(g.term.term->atoms[k].axes));
+    read.merge(terms_.index_variables(g.term.term->atoms[k].event));
   }
   const Solved solved = lookups_.solve_axes(atom, fixed, element);
   lookups_.for_solutions(solved, [&](const Env& env) {
@@ -243,7 +243,7 @@ void Updates::argmax(BlockId b, const std::vector<ExprId>& element, const Natura
 void Updates::measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient) {
   const auto mean = layout_.mean_gradient.find({b, stat});
   if (mean == layout_.mean_gradient.end()) return;
-  const ExprId share = weight(Weight::memory);
+  const ExprId share = weight(Weight::gradient_memory);
   b_.if_then(b_.greater(share, b_.f(0)), [&] {
     const ExprId g = b_.let(b_.fresh("gradient"), gradient);
     const ExprId old = b_.let(b_.fresh("mean"), b_.load(mean->second, at));

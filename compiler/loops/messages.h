@@ -1,7 +1,8 @@
 // The work arrays of forward-backward for one sequence of categories (lower_chain_categories.cpp).
 //
-// "Over histories" means one axis for each of the `reach` last values. "Over the steps" means that the first axis is
-// the step t. Arrays over neighbours (j, k) with reach 1 are matrices: `pair` is [t, j, k], or [1, j, k] if steady.
+// "Over histories" means one axis for each of the `max_lag` last values. "Over the steps" means that the first axis is
+// the step t. Arrays over neighbours (j, k) with max_lag 1 are matrices: `pair` is [t, j, k], or [1, j, k] if
+// homogeneous.
 #pragma once
 #include "compiler/loops/chains.h"
 
@@ -12,7 +13,7 @@ struct Chains::Messages {
   BlockId block;                  // the chain
   std::vector<ExprId> sequence;   // its indices, without the step
   SizeId size;                    // number of values of the category
-  std::int64_t reach;             // the largest lag: number of values in a history
+  std::int64_t max_lag;           // the largest lag: number of values in a history
   ExprId values, end;             // number of values of the category; number of elements of the sequence
   BufferId unary, pair, forward;  // over the steps: unary and joint log potentials, forward log messages over histories
                                   // (`by_rows`: `unary` is filled for the pass in logarithms alone)
@@ -23,7 +24,7 @@ struct Chains::Messages {
   BufferId probs;                 // the probabilities of the factor, in its buffer
   bool summed;                    // pairs are stored as sums over the steps
   ScalarId entropy;               // log Z minus the means of unary and joint log potentials
-  bool steady;                    // the joint potentials are the same at every step: arrays have one row of them
+  bool homogeneous;               // the joint potentials are the same at every step: arrays have one row of them
   Uses all;                       // all uses of the chain in terms
   bool by_rows;                   // the unary potentials are those of `singles`: rows of tables with exponentials
   UnaryUses singles;              // uses with unary potentials, if `by_rows`
@@ -36,7 +37,7 @@ struct Chains::Messages {
   ScalarId top;                   // the shift of the joint potentials that were exponentiated last
 
   /// Returns the row of the joint potentials at step t.
-  ExprId row(ExprId t, ExprId zero) const { return steady ? zero : t; }
+  ExprId row(ExprId t, ExprId zero) const { return homogeneous ? zero : t; }
 
   /// Returns the indices of the element at step t.
   std::vector<ExprId> element(ExprId t) const {

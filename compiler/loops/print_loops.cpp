@@ -98,11 +98,11 @@ class Printer {
     line(fmt::format("function {}({})", function.name, parameters));
     for (BufferId local : function.local_arrays)
       line("  array " + declaration(program_[local]));
-    for (const CachedSums& k : function.kept)
-      line(fmt::format("  before: {} where {} = 0", program_.functions[k.function].name, program_[k.fresh].name));
-    for (const ParallelRegion& p : function.phases) {
+    for (const CachedSums& k : function.cached)
+      line(fmt::format("  before: {} where {} = 0", program_.functions[k.function].name, program_[k.valid_flag].name));
+    for (const ParallelRegion& p : function.regions) {
       const std::string sums = p.sums.valid() ? ", sums in " + program_[p.sums].name : "";
-      line(fmt::format("  before: {} for 0 .. {}{}", program_.functions[p.function].name, expr(p.turns), sums));
+      line(fmt::format("  before: {} for 0 .. {}{}", program_.functions[p.function].name, expr(p.trip_count), sums));
     }
     block(function.body);
     for (ScalarId p : function.parameters)

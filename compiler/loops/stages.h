@@ -104,7 +104,7 @@ class Stages : Part {
   /// Emits the function that subtracts, from the entropies, the means of tables that the items left out: the sum over
   /// entries of S * G. Returns nothing if the items left out none.
   std::optional<std::size_t> emit_finalise(const schedule::ItemStage& stage, std::size_t step);
-  /// Emits the function over items that forms stored blocks from their priors (StageFunctions::fresh).
+  /// Emits the function over items that forms stored blocks from their priors (StageFunctions::initialise).
   std::size_t emit_fresh(const schedule::ItemStage& stage, std::size_t step);
   /// Emits the function over items that adds up the sums of the data alone (StageFunctions::data), and lists them.
   void emit_data_sums(const schedule::ItemStage& stage, std::size_t step, StageFunctions& out);

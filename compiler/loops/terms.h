@@ -43,7 +43,7 @@ class Terms : Part {
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
 
   /// Returns the index variables that occur in the indices.
-  std::set<IndexVarId> mentioned(const std::vector<IndexId>& indices) const;
+  std::set<IndexVarId> index_variables(const std::vector<IndexId>& indices) const;
   /// Returns an expression for the value of an index; all its index variables must be open in `env`.
   ExprId index(IndexId i, const Env& env);
   /// Returns an expression for the position of a member's entry in the vector of a joint variable: members lie one

@@ -132,7 +132,7 @@ class Updates : Part {
   /// equal ones.
   void argmax(BlockId b, const std::vector<ExprId>& element, const NaturalTarget& n);
   /// Emits code that updates the running mean of a natural gradient, and adds to the squared norms, while
-  /// Weight::memory is above 0.
+  /// Weight::gradient_memory is above 0.
   void measure_gradient(BlockId b, math::Stat stat, const std::vector<ExprId>& at, ExprId gradient);
   /// Emits code that replaces natural parameters by step * new + (1 - step) * current, unless the step is 1 (Hoffman et
   /// al. 2013, section 2.4).

@@ -49,7 +49,7 @@ class Verifier {
     for (const Buffer& b : program_.buffers) {
       check(names.insert(b.name).second, "two buffers are called `{}`", b.name);
       check(b.element != Type::boolean, "buffer `{}` has bool elements", b.name);
-      check(b.meant == 0 || (!b.axes.empty() && b.meant <= program_[b.axes.back()].constant),
+      check(b.used_length == 0 || (!b.axes.empty() && b.used_length <= program_[b.axes.back()].constant),
             "rows of `{}` are shorter than what is meant of them", b.name);
     }
     for (const Size& s : program_.sizes)
@@ -68,14 +68,14 @@ class Verifier {
         check(program_[axis].constant >= 0, "local array `{}` has no constant size", program_[local].name);
       }
     }
-    for (const CachedSums& k : function.kept) {
+    for (const CachedSums& k : function.cached) {
       const bool there = k.function < program_.functions.size();
       check(there && program_.functions[k.function].parameters.empty(), "sums are formed by no function");
     }
-    for (const ParallelRegion& p : function.phases) {
+    for (const ParallelRegion& p : function.regions) {
       const bool there = p.function < program_.functions.size();
       check(there && program_.functions[p.function].parameters.size() == 2, "a phase is no function of a range");
-      expect(p.turns, Type::i64, "turns of a phase");
+      expect(p.trip_count, Type::i64, "turns of a phase");
     }
     for (ScalarId p : function.parameters) {
       check(program_[p].type != Type::boolean, "parameter `{}` is a bool", program_[p].name);

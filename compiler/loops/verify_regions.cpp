@@ -101,7 +101,7 @@ class Regions {
   std::vector<std::string> run() {
     std::set<std::size_t> phases;
     for (const Function& f : p_.functions) {
-      for (const ParallelRegion& phase : f.phases) {
+      for (const ParallelRegion& phase : f.regions) {
         phases.insert(phase.function);
         where_ = p_.functions[phase.function].name;
         check_private(f, phase);
@@ -129,7 +129,7 @@ class Regions {
     Touched here, outside;
     touch(p_, p_.functions[phase.function], here);
     touch(p_, owner, outside);
-    for (const ParallelRegion& other : owner.phases)
+    for (const ParallelRegion& other : owner.regions)
       if (other.function != phase.function) touch(p_, p_.functions[other.function], outside);
     for (const BufferId b : here.stores)
       if (is_scratch(p_[b]) && b != phase.sums && outside.contains(b))
@@ -140,7 +140,7 @@ class Regions {
   void check_scratch(const Function& f) {
     Touched all;
     touch(p_, f, all);
-    for (const ParallelRegion& phase : f.phases) {
+    for (const ParallelRegion& phase : f.regions) {
       touch(p_, p_.functions[phase.function], all);
       if (phase.sums.valid()) all.stores.insert(phase.sums);
     }

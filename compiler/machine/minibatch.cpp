@@ -50,11 +50,11 @@ bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId
   const auto use = [&](BufferId b, bool) { touched = touched || std::ranges::any_of(l.program[b].axes, is_of_items); };
   loops::Walk walk{l.program, count, use};
   walk.block(l.program.functions[function].body);
-  for (const loops::ParallelRegion& phase : l.program.functions[function].phases) {
-    walk.expr(phase.turns);
+  for (const loops::ParallelRegion& phase : l.program.functions[function].regions) {
+    walk.expr(phase.trip_count);
     walk.block(l.program.functions[phase.function].body);
   }
-  for (const loops::CachedSums& kept : l.program.functions[function].kept)
+  for (const loops::CachedSums& kept : l.program.functions[function].cached)
     touched = touched || visits(l, kept.function, items, own);
   return touched;
 }

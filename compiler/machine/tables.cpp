@@ -202,7 +202,7 @@ class Writer {
       t_.model.couplings = function(x->couplings);
       t_.model.open_envelope = function(x->open);
       t_.model.undecided = function(x->undecided);
-      t_.model.first_envelope = function(x->turns.at(0));
+      t_.model.first_envelope = function(x->visits.at(0));
     }
     t_.model.random_key = io.random_key.valid() ? index(io.random_key) : -1;
     if (const auto& x = io.item_energies) {
@@ -297,7 +297,8 @@ class Writer {
     }
     for (std::size_t k = 0; k < m_.givens.size(); ++k) {
       const model::Given& g = m_.givens[k];
-      const bool definite = std::find(l_.definite.begin(), l_.definite.end(), model::GivenId(k)) != l_.definite.end();
+      const bool definite = std::find(l_.positive_definite.begin(), l_.positive_definite.end(), model::GivenId(k)) !=
+                            l_.positive_definite.end();
       const bool inverse = l_.interface.item_energies && l_.interface.item_energies->inverse == l_.data.givens[k];
       machine::ArrayRow row{index(l_.data.givens[k]),
                             inverse ? Domain::positive : domain_of(g, definite),
@@ -405,11 +406,11 @@ class Writer {
         row.batched = batch && m_[*batch].set == m_[s->item].set;
         row.tables = static_cast<std::int64_t>(s->tables);
         row.update = turn.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
-        row.close = position(s->close);
+        row.close = position(s->finalise);
         if (!turn.refresh) {
           row.seed = position(s->seed);
           row.sum = position(s->sum);
-          row.fresh = position(s->fresh);
+          row.fresh = position(s->initialise);
           row.expectations = position(s->expectations);
           row.data = position(s->data);
         }
@@ -420,7 +421,7 @@ class Writer {
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(work.scratch);
         if (work.parallel_safe) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
-        if (!turn.refresh) row.outside = outside(s->tables) + (s->close ? outside(*s->close) : 0);
+        if (!turn.refresh) row.outside = outside(s->tables) + (s->finalise ? outside(*s->finalise) : 0);
         for (std::size_t k = 0; k < s->picks.size(); ++k)
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->observed_picks[k].valid() ? index(s->observed_picks[k]) : -1});
@@ -449,16 +450,16 @@ class Writer {
     for (std::size_t f = 0; f < p_.functions.size(); ++f) {
       machine::PrerequisiteRow row{};
       row.of = static_cast<std::int64_t>(f);
-      for (const loops::CachedSums& kept : p_.functions[f].kept) {
+      for (const loops::CachedSums& kept : p_.functions[f].cached) {
         row.function = static_cast<std::int64_t>(kept.function);
-        row.fresh = index(kept.fresh);
+        row.fresh = index(kept.valid_flag);
         t_.phases.push_back(row);
       }
       row.fresh = -1;
-      for (const loops::ParallelRegion& phase : p_.functions[f].phases) {
+      for (const loops::ParallelRegion& phase : p_.functions[f].regions) {
         row.function = static_cast<std::int64_t>(phase.function);
-        const auto* size = std::get_if<loops::Extent>(&p_[phase.turns].node);
-        row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.turns].node).value;
+        const auto* size = std::get_if<loops::Extent>(&p_[phase.trip_count].node);
+        row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.trip_count].node).value;
         row.first_sum = static_cast<std::int64_t>(t_.statistics.size());
         row.sums = phase.sums.valid() ? write_list({phase.sums}) : 0;
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());

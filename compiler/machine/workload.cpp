@@ -31,7 +31,7 @@ std::set<SizeId> item_sizes(const model::Model& m, const loops::Lowered& l, mode
 /// Returns all functions of a stage that visit items.
 std::vector<std::size_t> functions_of(const loops::StageFunctions& s) {
   std::vector<std::size_t> out{s.update};
-  for (const auto& f : {s.seed, s.sum, s.refresh, s.fresh, s.expectations, s.data}) {
+  for (const auto& f : {s.seed, s.sum, s.refresh, s.initialise, s.expectations, s.data}) {
     if (f) out.push_back(*f);
   }
   return out;
@@ -175,7 +175,7 @@ Workload workload_of(const model::Model& m, const loops::Lowered& l, const loops
     walk.block(p.functions[f].body);
   }
   out.scratch.assign(scratch.begin(), scratch.end());
-  const Program& before = l.before ? *l.before : p;
+  const Program& before = l.unoptimised ? *l.unoptimised : p;
   if (const loops::For* loop = item_loop(before.functions[stage.update].body))
     out.operations = Count(m, l, before).block(loop->body) / static_cast<double>(loop->step);
   return out;
@@ -194,7 +194,7 @@ double operations_per_iteration(const model::Model& m, const loops::Lowered& l, 
 }
 
 double operations_per_call(const model::Model& m, const loops::Lowered& l, std::size_t function) {
-  const Program& before = l.before ? *l.before : l.program;
+  const Program& before = l.unoptimised ? *l.unoptimised : l.program;
   return Count(m, l, before).block(before.functions[function].body);
 }
 

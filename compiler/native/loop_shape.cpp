@@ -333,8 +333,8 @@ bool is_cheap_code(const Program& program, std::size_t function) {
   if (program.functions[function].cold) return true;
   std::optional<std::int64_t> turns;
   for (const Function& f : program.functions) {
-    for (const ParallelRegion& phase : f.phases)
-      if (phase.function == function) turns = literal(program, phase.turns);
+    for (const ParallelRegion& phase : f.regions)
+      if (phase.function == function) turns = literal(program, phase.trip_count);
   }
   const auto nodes = Work(program, program.functions[function], turns).of(program.functions[function].body);
   return nodes && *nodes <= kLittleWork;

@@ -102,7 +102,7 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
   for (std::size_t k = 0; k < program.functions.size(); ++k) {
     const loops::Function& source = program.functions[k];
     llvm::Function* function = declare(source, prefix, target, module);
-    if (source.single) {
+    if (source.f32_allowed) {
       llvm::Function* outer = function;
       function = declare(source, prefix, target, module);
       function->setLinkage(llvm::Function::InternalLinkage);

@@ -39,7 +39,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Extent& no
 
 llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node) {
   llvm::Value* base = buffers_[node.buffer.index()];
-  if (node.again && !low_tier_) base = laundered_address(base);
+  if (node.reload && !low_tier_) base = laundered_address(base);
   llvm::Type* element = type(program_[node.buffer].element);
   return load(node.buffer, address(node.buffer, node.indices, base),
               varies_by_lane(node.indices) ? lane_vector_type(element) : element);

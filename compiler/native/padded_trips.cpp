@@ -75,7 +75,7 @@ class Body {
     }
     const std::int64_t row = p_[b.axes.back()].constant;
     if (own_.contains(id)) return row == extent_ && row_stride(row, lanes_of(b.element, lanes_)) >= end_;
-    return b.meant == extent_ && row >= end_;
+    return b.used_length == extent_ && row >= end_;
   }
 
   /// Returns what is known of an expression; nullopt if it must not be evaluated past the end.

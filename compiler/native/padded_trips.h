@@ -1,6 +1,6 @@
 // Padding of trip counts: iterations past the end of a loop that change nothing, so that its last vector needs no mask.
-// Rows of tables and local arrays that end in the middle of a vector have zeros behind them (Buffer::meant, or put
-// there by the lowering). In `for k in 0 .. 5: s += a[k] * b[k]`, three more iterations add 0 * 0. An abstract
+// Rows of tables and local arrays that end in the middle of a vector have zeros behind them (Buffer::used_length, or
+// put there by the lowering). In `for k in 0 .. 5: s += a[k] * b[k]`, three more iterations add 0 * 0. An abstract
 // interpretation of the body shows for each expression whether it is 0 or finite in such an iteration.
 #pragma once
 #include <cstdint>

@@ -22,8 +22,8 @@ namespace {
 SmallIdSet<BufferId> on_demand_arrays(const Program& p, Demand what) {
   SmallIdSet<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k)
-    if (p.buffers[k].needed == what) out.insert(BufferId(k));
-  if (what != Demand::rows) return out;
+    if (p.buffers[k].demand == what) out.insert(BufferId(k));
+  if (what != Demand::item_parameters) return out;
   for (const Function& f : p.functions) {
     if (f.cold) continue;
     for (const Stmt& s : f.body)
@@ -150,8 +150,8 @@ class OnDemandGuards {
 }  // namespace
 
 Program guard_on_demand(Program program) {
-  for (const Demand what : {Demand::rows, Demand::bound}) {
-    const NumberAddress flag = program.asked[static_cast<std::size_t>(what)];
+  for (const Demand what : {Demand::item_parameters, Demand::elbo}) {
+    const NumberAddress flag = program.demand_flags[static_cast<std::size_t>(what)];
     if (!flag.buffer.valid()) continue;
     const SmallIdSet<BufferId> unasked = on_demand_arrays(program, what);
     for (std::size_t k = 0; !unasked.empty() && k < program.functions.size(); ++k) {

@@ -40,10 +40,10 @@ std::vector<int> readers_of(const Program& p) {
   for (const Function& f : p.functions) {
     for (const BufferId b : loaded_in(p, f))
       ++out[b.index()];
-    for (const ParallelRegion& phase : f.phases)
+    for (const ParallelRegion& phase : f.regions)
       if (phase.sums.valid()) ++out[phase.sums.index()];
-    for (const CachedSums& kept : f.kept)
-      ++out[kept.fresh.index()];
+    for (const CachedSums& kept : f.cached)
+      ++out[kept.valid_flag.index()];
   }
   return out;
 }

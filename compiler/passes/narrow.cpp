@@ -37,7 +37,7 @@ class Narrow {
 
   void run() {
     for (Function& f : p_.functions) {
-      single_ = f.single;
+      single_ = f.f32_allowed;
       Block body = std::move(f.body);
       block(body);
       f.body = std::move(body);
@@ -171,7 +171,7 @@ class Narrow {
 }  // namespace
 
 Program narrow(Program program) {
-  if (std::ranges::none_of(program.functions, &Function::single)) return program;
+  if (std::ranges::none_of(program.functions, &Function::f32_allowed)) return program;
   Narrow(program, narrowable(program)).run();
   return program;
 }

@@ -6,7 +6,7 @@
 
 namespace lehr::loops {
 
-/// Returns the program with f32 arithmetic in functions that allow it (Function::single).
+/// Returns the program with f32 arithmetic in functions that allow it (Function::f32_allowed).
 /// * Work arrays, scalars, and the tables that these functions read have 32 bits. Tables are computed in 64 bits, then
 ///   rounded.
 /// * Data, parameters of factors and sums over items stay at 64 bits. So do scalars from which only these are formed,

@@ -73,7 +73,8 @@ class Flow {
   explicit Flow(const Program& p) : p_(p) {
     for (const Function& f : p.functions) {
       look_at_tables(f);
-      if (f.single) each_statement(f.body, [&](const Stmt& s) { std::visit([&](const auto& x) { of(x); }, s.node); });
+      if (f.f32_allowed)
+        each_statement(f.body, [&](const Stmt& s) { std::visit([&](const auto& x) { of(x); }, s.node); });
     }
   }
 
@@ -127,11 +128,11 @@ class Flow {
     const bool makes_tables = std::ranges::all_of(
         all.stores, [&](BufferId b) { return p_[b].role == Role::table || p_[b].role == Role::scratch; });
     for (const BufferId b : all.loads) {
-      const bool taken = f.single || (makes_tables && p_[b].role == Role::table);
+      const bool taken = f.f32_allowed || (makes_tables && p_[b].role == Role::table);
       (taken ? read_ : shared_).insert(b);
     }
     for (const BufferId b : all.stores) {
-      if (f.single == (p_[b].role == Role::table)) shared_.insert(b);
+      if (f.f32_allowed == (p_[b].role == Role::table)) shared_.insert(b);
     }
   }
   /// Returns true if the array may have 32 bits as far as its role and its users are concerned.

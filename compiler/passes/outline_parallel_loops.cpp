@@ -288,7 +288,7 @@ class Outliner {
   /// runs a region. If other functions use the same scratch, this function gets an array of its own.
   void make_table(BufferId b) {
     std::vector<std::size_t> here{f_};
-    for (const ParallelRegion& phase : p_.functions[f_].phases)
+    for (const ParallelRegion& phase : p_.functions[f_].regions)
       here.push_back(phase.function);
     const auto is_mentioned = [&](const Function& f) {
       return std::ranges::any_of(f.body, [&](const Stmt& s) { return mentions(p_, s, b); });
@@ -346,7 +346,7 @@ class Outliner {
   }
   /// Makes the function of a region, with the parameters begin and end, and the Phase that calls it.
   void finish(const RegionDraft& d) {
-    Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].phases.size()), {}, {}, {}};
+    Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].regions.size()), {}, {}, {}};
     ParallelRegion phase{p_.functions.size(), d.turns, {}};
     const ScalarId begin = scalar("begin"), end = scalar("end");
     out.parameters = {begin, end};
@@ -374,7 +374,7 @@ class Outliner {
     for (const BufferId b : d.effects.stores) {
       if (is_scratch(p_[b]) && std::ranges::find(d.scratch, b) == d.scratch.end()) becomes_table_.insert(b);
     }
-    p_.functions[f_].phases.push_back(std::move(phase));
+    p_.functions[f_].regions.push_back(std::move(phase));
     p_.functions.push_back(std::move(out));
   }
 

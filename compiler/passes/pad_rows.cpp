@@ -48,7 +48,7 @@ Program pad_rows(Program p) {
     if (table.role != Role::table || !is_real(table.element) || table.axes.size() < 2) continue;
     const std::int64_t in_line = kLine / bytes_of(table.element), extent = p[table.axes.back()].constant;
     if (extent < in_line) continue;
-    p.buffers[id.index()].meant = extent;
+    p.buffers[id.index()].used_length = extent;
     p.buffers[id.index()].axes.back() = whole_lines(p, table.axes.back(), in_line);
   }
   return p;

@@ -8,7 +8,7 @@ namespace lehr::loops {
 
 /// Returns the program with padded tables. A table is padded if the code fills it element by element or with zeros. It
 /// must have at least two axes, and rows of a constant length of at least one cache line. The elements behind a row
-/// stay 0, and Buffer::meant has the length of a row without them.
+/// stay 0, and Buffer::used_length has the length of a row without them.
 Program pad_rows(Program program);
 
 }  // namespace lehr::loops

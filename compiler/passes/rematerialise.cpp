@@ -105,7 +105,7 @@ class Recompute {
     return again(substituted(p_, names, store.value));
   }
 
-  /// Returns the value with loads of long rows marked to be repeated (Load::again): there are likely not enough
+  /// Returns the value with loads of long rows marked to be repeated (Load::reload): there are likely not enough
   /// registers to keep such rows.
   ExprId again(ExprId value) {
     Substitutions names;

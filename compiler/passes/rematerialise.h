@@ -15,7 +15,7 @@ inline constexpr Threshold<std::int64_t> kInMemory("rematerialise.in_memory", 16
 /// * it is local to a function, of one axis and at least kInMemory elements,
 /// * one loop fills it with products and sums of at most two loads, whose sources do not change afterwards,
 /// * all reads follow that loop in the same block.
-/// Long rows of tables are marked to be read from memory again (Load::again). Elements keep their bits; a factor that
+/// Long rows of tables are marked to be read from memory again (Load::reload). Elements keep their bits; a factor that
 /// is common to all terms of a sum is taken out (factors.h).
 Program rematerialise(Program program);
 

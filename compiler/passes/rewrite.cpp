@@ -85,13 +85,13 @@ class Rewrite {
                                  },
                                  [&](const Load& n) {
                                    if (const Slice* s = slice(n.buffer))
-                                     return changed(Load{s->once, all(n.indices, s->axis), n.again}, false);
+                                     return changed(Load{s->once, all(n.indices, s->axis), n.reload}, false);
                                    std::vector<ExprId> indices = all(n.indices);
                                    const auto formula = names_.formulas.find(n.buffer);
                                    if (formula != names_.formulas.end()) return computed(formula->second, indices[0]);
                                    const BufferId b = array(n.buffer);
                                    const bool same = b == n.buffer && indices == n.indices;
-                                   return changed(Load{b, std::move(indices), n.again}, same);
+                                   return changed(Load{b, std::move(indices), n.reload}, same);
                                  },
                                  [&](const Unary& n) {
                                    const Unary out{n.op, expr(n.operand)};

@@ -150,8 +150,8 @@ std::vector<ExprId> loaded_indices(const Program& p, const Varying& varying, con
 
 std::optional<std::int64_t> trip_count_of_region(const Program& p, const For& loop) {
   for (const Function& f : p.functions) {
-    for (const ParallelRegion& phase : f.phases) {
-      if (is_scalar(p, loop.end, p.functions[phase.function].parameters[1])) return literal(p, phase.turns);
+    for (const ParallelRegion& phase : f.regions) {
+      if (is_scalar(p, loop.end, p.functions[phase.function].parameters[1])) return literal(p, phase.trip_count);
     }
   }
   return std::nullopt;

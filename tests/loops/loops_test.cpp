@@ -114,7 +114,7 @@ TEST_CASE("The bytes of a program tell it from others, its comments do not") {
           "i", n, [&](ExprId i) { b.store(x, {i}, b.f(number)); }, independent);
     });
     if (cold) b.mark_cold(f);
-    return loops::bytes_of(b.program());
+    return loops::serialise(b.program());
   };
   const std::string one = bytes(0.1, "a", false, false);
   CHECK(bytes(0.1, "b", false, false) == one);
@@ -201,7 +201,7 @@ TEST_CASE("The interpreter counts what it does to real numbers") {
   double values[] = {-1, -2, 3, 4, 5}, totals[5] = {};
   std::int64_t places[] = {0, 0, 1, 4, 2};
   void* buffers[] = {values, totals, places};
-  loops::Work work;
+  loops::OperationCounts work;
   REQUIRE(loops::interpret(b.program(), 0, buffers, nullptr, nullptr, nullptr, &work) == 0);
   CHECK(work.operations == 3 * 5);
   CHECK(work.functions == 5);

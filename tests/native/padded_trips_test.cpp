@@ -40,7 +40,7 @@ struct Rows {
       b.add_to(out, {b.i(0)}, b.get(sum));
     });
     loops::Program p = b.take();
-    p.buffers[table.index()].meant = kWidth;
+    p.buffers[table.index()].used_length = kWidth;
     return p;
   }
   /// Returns how many iterations the loop over begin, ..., end - 1 with this body may continue, for vectors of `lanes`.
@@ -130,7 +130,7 @@ TEST_CASE("what vectors store behind an array stays 0 where it is read") {
       });
     });
     loops::Program p = b.take();
-    p.buffers[table.index()].meant = width;
+    p.buffers[table.index()].used_length = width;
     constexpr std::size_t kRows = 7;
     test::Memory memory({kRows * static_cast<std::size_t>(stride), kRows, 0, 0, 0});
     for (std::size_t r = 0; r < kRows; ++r) {

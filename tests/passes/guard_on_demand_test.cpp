@@ -22,8 +22,8 @@ struct Items {
                  weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
 
   Items() {
-    b.set_demand(rows, loops::Demand::rows);
-    b.ask(loops::Demand::rows, weights, 1);
+    b.set_demand(rows, loops::Demand::item_parameters);
+    b.set_demand_flag(loops::Demand::item_parameters, weights, 1);
   }
 
   /// Returns the program; with `reads`, the sum reads the rows, so that they are always needed. Without, the pass may
@@ -83,8 +83,8 @@ loops::Program with_bound() {
   const BufferId x = b.buffer("x", Role::data, {n}), sums = b.buffer("S", Role::statistic, {k}),
                  energy = b.buffer("energy", Role::statistic, {one}),
                  weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
-  b.set_demand(energy, loops::Demand::bound);
-  b.ask(loops::Demand::bound, weights, 1);
+  b.set_demand(energy, loops::Demand::elbo);
+  b.set_demand_flag(loops::Demand::elbo, weights, 1);
   b.function("items", [&] {
     const BufferId logs = b.local_array("logs", {k}), needed = b.local_array("needed", {k});
     b.for_each("row", n, [&](ExprId row) {
@@ -129,8 +129,8 @@ TEST_CASE("items without loops inside have a loop without what the bound alone n
   const BufferId x = b.buffer("x", Role::data, {n}), sums = b.buffer("S", Role::statistic, {one}),
                  energy = b.buffer("energy", Role::statistic, {one}),
                  weights = b.buffer("weights", Role::data, {b.constant_size("weights", 2)});
-  b.set_demand(energy, loops::Demand::bound);
-  b.ask(loops::Demand::bound, weights, 1);
+  b.set_demand(energy, loops::Demand::elbo);
+  b.set_demand_flag(loops::Demand::elbo, weights, 1);
   b.function("items", [&] {
     const BufferId logs = b.local_array("logs", std::vector<loops::SizeId>{});
     b.for_each("row", n, [&](ExprId row) {

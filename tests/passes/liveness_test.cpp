@@ -77,9 +77,9 @@ TEST_CASE("what callers read is formed") {
   Squares s;
   s.squares();
   loops::Program p = s.b.take();
-  p.functions[0].phases.push_back({0, ExprId(0), s.spare});
+  p.functions[0].regions.push_back({0, ExprId(0), s.spare});
   CHECK(has(loops::eliminate_dead_code(p), "spare[j] = sqrt(work[j])"));
-  p.functions[0].phases.clear();
-  p.functions[0].kept.push_back({0, s.spare});
+  p.functions[0].regions.clear();
+  p.functions[0].cached.push_back({0, s.spare});
   CHECK(has(loops::eliminate_dead_code(p), "spare[j] = sqrt(work[j])"));
 }

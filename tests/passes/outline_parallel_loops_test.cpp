@@ -40,7 +40,7 @@ struct Rows {
     }
     test::check_same(before, after, numbers, {kRows});
     CHECK(after.functions[0].body.size() == left);
-    return after.functions[0].phases.size();
+    return after.functions[0].regions.size();
   }
 };
 
@@ -255,7 +255,7 @@ TEST_CASE("what a phase leaves in scratch for the rest of the function is a tabl
   const loops::Program after = loops::outline_parallel_loops(before);
   INFO(loops::print(after));
   CHECK(loops::verify_regions(after).empty());
-  CHECK(after.functions[0].phases.size() == (two_phases ? 2 : 1));
+  CHECK(after.functions[0].regions.size() == (two_phases ? 2 : 1));
   CHECK(after[natural].role == (elsewhere ? Role::scratch : Role::table));
   test::Buffers numbers(before.buffers.size(), std::vector<double>(kRows * kWidth));
   for (std::size_t m = 0; m < numbers.size(); ++m) {

@@ -44,7 +44,7 @@ struct Clusters {
     const ExprId all = b.i(turns);
     b.function("f", [&] { b.store(total, {b.i(1)}, b.f(2)); });
     Program out = b.take();
-    out.functions[1].phases.push_back({0, all, {}});
+    out.functions[1].regions.push_back({0, all, {}});
     return out;
   }
   void each(const Body& body) { b.for_each(b.fresh("d"), d, body); }
@@ -178,7 +178,7 @@ TEST_CASE("phases: a number that turns read, too few turns, and the rows of othe
   // Without a parallel region of known length, the loop is one over items and must stay as it is.
   Clusters& x = few;
   Program p = x.phase({body(x, [](ExprId) {})});
-  p.functions[1].phases.clear();
+  p.functions[1].regions.clear();
   CHECK_FALSE(x.in_lanes(p));
   Clusters& y = others;
   CHECK(y.in_lanes(y.phase({body(y, [&](ExprId) {

@@ -33,9 +33,10 @@ inline std::int64_t extent_of(const loops::Size& s, const std::vector<std::int64
 /// Scratch is filled with NaN before each iteration, sums with 0 once. Returns the first status that is not 0.
 inline std::int32_t run_regions(const loops::Program& p, Buffers& buffers, std::vector<lehr_buffer>& table,
                                 const std::vector<std::int64_t>& sizes) {
-  for (const loops::ParallelRegion& phase : p.functions[0].phases) {
-    const auto* extent = std::get_if<loops::Extent>(&p[phase.turns].node);
-    std::int64_t turn = extent ? extent_of(p[extent->size], sizes) : std::get<loops::ConstI>(p[phase.turns].node).value;
+  for (const loops::ParallelRegion& phase : p.functions[0].regions) {
+    const auto* extent = std::get_if<loops::Extent>(&p[phase.trip_count].node);
+    std::int64_t turn =
+        extent ? extent_of(p[extent->size], sizes) : std::get<loops::ConstI>(p[phase.trip_count].node).value;
     const auto own = [&](loops::BufferId b, double value) {
       std::size_t n = 1;
       for (const loops::SizeId s : p[b].axes)

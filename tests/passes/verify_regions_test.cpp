@@ -35,7 +35,7 @@ struct Region {
     const ExprId rows = b.extent(n);
     b.function("f", after);
     loops::Program out = b.take();
-    out.functions[2].phases = {{0, rows, sums}, {1, rows, {}}};
+    out.functions[2].regions = {{0, rows, sums}, {1, rows, {}}};
     return loops::verify_regions(out);
   }
   std::vector<std::string> problems(const Row& first) {
