@@ -193,7 +193,7 @@ std::optional<Error> Fitting::add_spill_file() try {
 
 void Fitting::tabulate_data(const Requirements& needs) {
   const auto goes_over_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
-  const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.whole; };
+  const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.undivided; };
   if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
     return;
   // The schedule is planned again with the sizes of the data, on which the decision for tables depends.

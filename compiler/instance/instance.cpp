@@ -401,7 +401,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
                                fmt::join(shape(*slot), ", ")),
                    {}};
     }
-    of_items = of_items || (slot->local && !slot->streamed);
+    of_items = of_items || (slot->local && !slot->fused);
     if (elsewhere) continue;
     std::copy(a.values.begin(), a.values.end(), x.begin());
     if (const auto* from = reference(*slot)) add_centring_offset(x, *from, -1);
@@ -425,7 +425,7 @@ std::vector<std::string> Instance::symmetric_components() const {
   std::map<std::string, bool> equal;  // by variable: all of its arrays
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
     const model::Variable& v = model_[slot.variable];
-    if (slot.local || slot.streamed || v.axes.size() != 1 || !is_value(v.axes[0])) continue;
+    if (slot.local || slot.fused || v.axes.size() != 1 || !is_value(v.axes[0])) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     const auto n = static_cast<std::size_t>(shape(slot)[0]);
     bool same = n > 1;

@@ -20,7 +20,7 @@ enum class StageMode {
   refresh  // forms auxiliary sources and streams once more
 };
 
-/// One term in which a streamed category stands.
+/// One term in which a fused category stands.
 struct FusedUse {
   const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
   std::size_t atom = 0;                                  // position of the category's atom
@@ -33,7 +33,7 @@ struct FusedUse {
   } kind = Kind::general;
 };
 
-/// The plan of one streamed category: where its log odds come from and where its probabilities go.
+/// The plan of one fused category: where its log odds come from and where its probabilities go.
 struct FusedCategory {
   BlockId block;                               // the category
   const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
@@ -79,14 +79,13 @@ struct FullRows {
   BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
 };
 
-/// Emits the loops over the elements of fused categories. They compute the probabilities of one element in a work
-/// array, and add them to statistics, natural parameters and entropies.
+/// Emits the visits of fused categories.
 class FusedCategories : Part {
  public:
   FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), updates_(updates), energies_(energies), draws_(draws), clamps_(clamps) {}
 
-  /// Returns the plan of the streamed category `z`, still without work arrays.
+  /// Returns the plan of the fused category `z`, still without work arrays.
   FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
   /// Returns the tables whose means the entropies of elements leave out (FusedCategory::summed).
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
@@ -188,7 +187,7 @@ class FusedCategories : Part {
   /// code of `other` runs.
   void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
-  /// One element of a streamed category during its visit (fused_element.h).
+  /// One element of a fused category during its visit (stream_element.h).
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);

@@ -1,4 +1,4 @@
-// One element of a streamed category while the code of its visit is written. The visit forms unnormalised probabilities
+// One element of a fused category while the code of its visit is written. The visit forms unnormalised probabilities
 // and their sum in work arrays, then adds them to statistics, natural parameters and entropies.
 #pragma once
 #include "compiler/loops/fused_categories.h"

@@ -18,7 +18,7 @@ class Energies : Part {
   bool has_item_bounds() const { return interface_.item_energies && !interface_.item_energies->inverse.valid(); }
   /// Emits code that adds a value to the item's sum.
   void add_item_energy(ExprId item, ExprId value);
-  /// Emits code that adds the stage's terms to the item's sum; streamed categories add theirs when they are visited.
+  /// Emits code that adds the stage's terms to the item's sum; fused categories add theirs when they are visited.
   void add_item_energies(const schedule::ItemStage& stage, ExprId item);
   /// Emits the function that adds, to the sums of a range of items, the terms without blocks of item stages
   /// (ItemEnergies::outer).

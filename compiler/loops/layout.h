@@ -138,7 +138,7 @@ class Part {
   /// Declares an uninitialised array for the function that is open. It is on the stack if it is small and of constant
   /// size, otherwise a scratch buffer. A suffix makes the name unique.
   BufferId work_array(const std::string& name, const std::vector<SizeId>& sizes);
-  /// Returns true if an atom of the term is of a streamed category, whose probabilities are never stored.
+  /// Returns true if an atom of the term is of a fused category, whose probabilities are never stored.
   bool has_fused_atom(const Term& t) const;
   /// Returns true if exactly one term of the stage reads the table, so that the table's sums are those of this term.
   bool adds_up_alone(const schedule::ItemStage& stage, ArrayId table) const;
@@ -147,7 +147,7 @@ class Part {
   bool can_cache_sums() const { return !options_.envelope && !options_.inverse_temperatures; }
   /// Returns true if the parameters and expected statistics of the block are in memory.
   bool stored(BlockId b) const { return s_.storage[b.index()] == schedule::Storage::stored; }
-  /// Returns true if the parameters of the block have buffers: the block is stored, or the caller requests streamed
+  /// Returns true if the parameters of the block have buffers: the block is stored, or the caller requests fused
   /// factors too (LowerOptions::save_locals). Those of auxiliary sources are never requested.
   bool is_written(BlockId b) const {
     return stored(b) || (options_.save_locals && !model::is_source(m_[s_.conditionals[b].variable]));

@@ -26,7 +26,7 @@ struct ParameterSlot {
   BufferId buffer;                   // where its numbers are
   std::vector<model::PlateId> axes;  // plates, then event axes (a category's probabilities: its plate)
   bool local = false;                // of a variable on the items of the data; saved only with --save-locals
-  bool streamed = false;             // of a streamed factor: the code writes it and never reads it
+  bool fused = false;                // of a fused factor: the code writes it and never reads it
 };
 
 /// The functions of one item stage, by position in Program::functions; the brackets have their parameters. A range
@@ -149,13 +149,13 @@ struct Lowered {
 
 /// Which functions the program has beyond those of a plain fit.
 struct LowerOptions {
-  bool save_locals = false;                                 // streamed factors are written to memory as they are used
+  bool save_locals = false;                                 // fused factors are written to memory as they are used
   bool gradients = false;                                   // natural gradients of global blocks can be measured
   std::optional<model::GivenId> inverse_temperatures = {};  // the data array of schedule::temper_items; energies are
                                                             // added up by item
   bool new_items = false;  // items come and go: StageFunctions::initialise or Interface::initialise_local
   /// A start is chosen for each item, if one stage has all local blocks. ItemEnergies has the contributions of items to
-  /// the ELBO. `seed` updates the continuous blocks of the items; stored discrete blocks stay as they are, streamed
+  /// the ELBO. `seed` updates the continuous blocks of the items; stored discrete blocks stay as they are, fused
   /// categories take the picks.
   bool item_starts = false;
   bool envelope = false;  // Interface::envelope

@@ -1,4 +1,4 @@
-// Full rows of counts (docs/passes.md): register blocking for streamed categories of which many counts are above zero.
+// Full rows of counts (docs/passes.md): register blocking for fused categories of which many counts are above zero.
 //
 // Four items (rows of counts) are visited together, in tiles of 16 consecutive elements, which stand in vector lanes:
 //

@@ -1,4 +1,4 @@
-// Entropies of streamed categories. The entropy of an element is the logarithm of the sum of exponentials, minus the
+// Entropies of fused categories. The entropy of an element is the logarithm of the sum of exponentials, minus the
 // mean of their logarithms:
 //
 //     H = log Z - sum_k p_k * odds_k,     odds_k = vector[k] + table[w, k]

@@ -75,7 +75,7 @@ std::vector<SizeId> Part::packed(const std::vector<model::PlateId>& plates) cons
 
 bool Part::has_fused_atom(const Term& t) const {
   return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const Atom& a) {
-    return s_.storage[s_.conditionals.block_of[a.variable.index()].index()] == schedule::Storage::streamed;
+    return s_.storage[s_.conditionals.block_of[a.variable.index()].index()] == schedule::Storage::fused;
   });
 }
 
@@ -167,7 +167,7 @@ void Lowering::declare_blocks() {
       slot.axes = with_axes(p.event_rank);
       slot.buffer = b_.buffer(slot.name, Role::parameter, packed(slot.axes));
       slot.local = s_.stage_of[k].has_value();
-      slot.streamed = !stored(b);
+      slot.fused = !stored(b);
       // Sweeps seldom read these parameters of items, so they are written when a reader asks (passes/unread.h).
       const bool of_chain = block.chain && p.role == math::ParameterRole::probabilities;
       if (slot.local && (p.role == math::ParameterRole::precision || of_chain))

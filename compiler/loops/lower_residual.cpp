@@ -58,21 +58,22 @@ ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t) {
   }
   if (!t.statistic) return {&t.term};
   // Without cached sums, the whole term is computed from the items each time.
-  if (t.whole && !can_cache_sums()) return {&*t.whole};
+  if (t.undivided && !can_cache_sums()) return {&*t.undivided};
   return {&t.term, s_.statistics[*t.statistic].sums, &t.at};
 }
 
 ArrayTerm Residuals::outer_term(const schedule::OuterTerm& t, BlockId b) {
-  if (t.whole) {
+  if (t.undivided) {
     const auto& summed = s_.statistics[*t.statistic].inner.atoms;
     const auto own = [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; };
     // A factor inside the sum reads the term item by item.
-    if (std::ranges::any_of(summed, own)) return {&*t.whole};
+    if (std::ranges::any_of(summed, own)) return {&*t.undivided};
   }
   if (!t.residual) return outer_term(t);
   const Residual& r = s_.residuals[*t.residual];
   // The term that is linear in an element of `b`, times S.
-  if (std::find(r.running.begin(), r.running.end(), b) != r.running.end()) return {&r.gradient, r.sums, &r.at};
+  if (std::find(r.maintained_by.begin(), r.maintained_by.end(), b) != r.maintained_by.end())
+    return {&r.gradient, r.sums, &r.at};
   const bool inside = std::any_of(r.summand.atoms.begin(), r.summand.atoms.end(),
                                   [&](const Atom& x) { return s_.conditionals.block_of[x.variable.index()] == b; });
   return inside ? ArrayTerm{&t.term} : outer_term(t);

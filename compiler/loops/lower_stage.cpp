@@ -1,7 +1,7 @@
 // Item stages (stages.h): tables before, local blocks item by item, statistics added up at the end of each item.
 //
 // An item is iterated until its stored parameters change by less than a tolerance, then visited once more. The last
-// pass differs: it adds streamed categories to statistics, energies and entropies, so it stands in the code a second
+// pass differs: it adds fused categories to statistics, energies and entropies, so it stands in the code a second
 // time. Its shape is
 //
 //     for pass: if last { pass with sums; break } else { pass; settled = moved <= tolerance * size }
@@ -256,7 +256,7 @@ void Stages::emit_pass(const ItemWork& w, bool final, const std::optional<Change
     if (!w.gathered) b_.fill(buffer, b_.f(0));
   std::size_t stream = 0;
   for (BlockId b : w.stage.blocks) {
-    if (s_.storage[b.index()] == Storage::streamed) {
+    if (s_.storage[b.index()] == Storage::fused) {
       if (!w.gathered) fused_.stream_elements(w.streams[stream++], w.item, {w.arrays, final && !w.refreshed, w.mode});
       continue;
     }
@@ -314,7 +314,7 @@ void Stages::emit_refresh(const ItemWork& w) {
     b_.fill(buffer, b_.f(0));
   std::size_t stream = 0;
   for (BlockId b : w.stage.blocks) {
-    if (s_.storage[b.index()] == Storage::streamed) {
+    if (s_.storage[b.index()] == Storage::fused) {
       fused_.stream_elements(w.streams[stream++], w.item, {w.arrays, true, w.mode});
     } else if (model::is_source(m_[s_.conditionals[b].variable])) {
       blocks_.update(b, stored_uses(w.stage, b), {w.item}, with_streams(w.arrays, b));
@@ -447,7 +447,7 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   // A seed has statistics, from which the global blocks are formed, and no ELBO.
   if (mode == StageMode::seed) return;
   if (mode == StageMode::update) energies_.add_item_energies(stage, item);
-  // A term with a streamed category and a stored block: its energy is a natural parameter times the final expected
+  // A term with a fused category and a stored block: its energy is a natural parameter times the final expected
   // statistic. The stream has added up the natural parameter, of which the weights are taken off.
   const ExprId unweighted = b_.div(b_.f(1), b_.mul(weight(Weight::local), weight(Weight::local_data)));
   for (const auto& [key, buffer] : arrays.partner_naturals) {
@@ -471,7 +471,7 @@ void Stages::emit_item_sums(const ItemStage& stage, ExprId item, StageMode mode,
   const ScalarId entropies = b_.local(b_.fresh("entropies"), b_.f(0));
   const ScalarId discrete = b_.local(b_.fresh("discrete"), b_.f(0));
   for (BlockId b : stage.blocks) {
-    if (s_.storage[b.index()] == Storage::streamed || !s_.conditionals[b].has_entropy()) continue;
+    if (s_.storage[b.index()] == Storage::fused || !s_.conditionals[b].has_entropy()) continue;
     const model::Variable& var = m_[s_.conditionals[b].variable];
     const ScalarId into = is_discrete(var.support) ? discrete : entropies;
     blocks_.add_entropy(b, {item}, into);
@@ -488,9 +488,9 @@ StageFunctions Stages::emit_stage(std::size_t step) {
   out.item = stage.item;
   out.tables = emit_tables(step);
   out.update = emit_items(step, StageMode::update);
-  bool streamed = false;
+  bool fused = false;
   for (BlockId b : stage.blocks) {
-    streamed = streamed || s_.storage[b.index()] == Storage::streamed;
+    fused = fused || s_.storage[b.index()] == Storage::fused;
     if (stored(b) && seeded_by(b)) out.seeded.push_back(b);
     if (!layout_.picks.contains(b)) continue;
     out.picks.push_back(layout_.picks.at(b));
@@ -500,7 +500,7 @@ StageFunctions Stages::emit_stage(std::size_t step) {
     out.observed_picks.push_back(known ? layout_.data.observed[s_.conditionals[b].variable.index()] : BufferId());
   }
   if (!out.picks.empty() || options_.item_starts) out.seed = emit_items(step, StageMode::seed);
-  if (!streamed) out.sum = emit_items(step, StageMode::sum);
+  if (!fused) out.sum = emit_items(step, StageMode::sum);
   if (stage.refresh) out.refresh = emit_items(step, StageMode::refresh);
   out.finalise = emit_finalise(stage, step);
   const bool any = std::any_of(stage.blocks.begin(), stage.blocks.end(), [&](BlockId b) { return stored(b); });

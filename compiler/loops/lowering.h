@@ -93,7 +93,7 @@ class Lowering : Part {
   Integrals integrals_;    // integrated auxiliary variables
   Blocks blocks_;          // updates of whole blocks
   Energies energies_;      // sums by item
-  FusedCategories fused_;  // streamed categories
+  FusedCategories fused_;  // fused categories
   Stages stages_;          // item stages
   Envelope envelope_;      // exact sampling
 };

@@ -50,7 +50,7 @@ class Stages : Part {
     ExprId item;                         // index of the item
     StageMode mode;                      // what is done to it
     const ItemArrays& arrays;            // work arrays and partial sums
-    std::vector<FusedCategory> streams;  // its streamed categories, in order of the blocks
+    std::vector<FusedCategory> streams;  // its fused categories, in order of the blocks
     bool refreshed;                      // after the last pass, sources and streams are formed once more (emit_refresh)
     bool gathered = false;               // the streams have been visited: what they add up for other blocks is complete
   };
@@ -58,7 +58,7 @@ class Stages : Part {
   struct Change {
     ScalarId moved, size;  // sum of |new - old|, sum of |old|
   };
-  /// Returns the uses of a stored block in the stage's terms without streamed categories.
+  /// Returns the uses of a stored block in the stage's terms without fused categories.
   Uses stored_uses(const schedule::ItemStage& stage, BlockId b);
   /// Returns hooks that add, to the natural parameters of a stored block, what the streams have added up for them.
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
@@ -125,7 +125,7 @@ class Stages : Part {
   Integrals& integrals_;    // integrated auxiliary variables
   Blocks& blocks_;          // updates of whole blocks
   Energies& energies_;      // sums by item
-  FusedCategories& fused_;  // streamed categories
+  FusedCategories& fused_;  // fused categories
 };
 
 }  // namespace lehr::loops

@@ -505,7 +505,7 @@ class Writer {
       row.support = choice ? machine::Support::category : scale ? machine::Support::positive : support_of(v.support);
       row.of_items = slot.local;
       row.local = s_.local[slot.block.index()];
-      row.streamed = slot.streamed;
+      row.streamed = slot.fused;
       row.chain = s_.conditionals[slot.block].chain.has_value();
       row.auxiliary = v.auxiliary && !model::is_joint(v);
       row.event = v.event.empty() ? 1 : extent(v.event[0]);

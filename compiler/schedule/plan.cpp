@@ -161,7 +161,7 @@ bool can_fuse(const model::Model& m, const Schedule& s, const CollapsedBy& integ
       }
       ++locals;
       if (at - stage.blocks.begin() <= static_cast<std::ptrdiff_t>(position)) return false;
-      if (s.storage[b.index()] == Storage::streamed) return false;
+      if (s.storage[b.index()] == Storage::fused) return false;
       for (std::size_t x = 1; x < m[other.variable].axes.size(); ++x) {
         if (m[m[m[other.variable].axes[x]].set].parent) return false;
       }
@@ -344,7 +344,7 @@ void complete_stage(const model::Model& m, const CollapsedBy& integrals, std::si
   // can do without storage.
   const bool first = k == 0 && streams;
   for (std::size_t p = stage.blocks.size(); p-- > 0;) {
-    if (first && can_fuse(m, s, integrals, stage, p)) s.storage[stage.blocks[p].index()] = Storage::streamed;
+    if (first && can_fuse(m, s, integrals, stage, p)) s.storage[stage.blocks[p].index()] = Storage::fused;
   }
   stage.refresh = std::any_of(stage.blocks.begin(), stage.blocks.end(),
                               [&](BlockId b) { return model::is_source(m[c[b].variable]); });

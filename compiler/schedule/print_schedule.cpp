@@ -18,7 +18,7 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
     const conditionals::Block& x = s.conditionals[b];
     std::string out = m[x.variable].name;
     if (x.mean) out = m[*x.mean].name + ", " + out;
-    return s.storage[b.index()] == Storage::streamed ? out + " (streamed)" : out;
+    return s.storage[b.index()] == Storage::fused ? out + " (streamed)" : out;
   };
   const auto axes = [&](const auto& x) {
     return "[" + listed(x.axes, [&](model::PlateId p) { return m[p].name; }) + "]";
@@ -61,7 +61,8 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   }
   for (std::size_t k = 0; k < s.residuals.size(); ++k) {
     const Residual& x = s.residuals[k];
-    const std::string running = x.running.empty() ? "" : ", kept during " + listed(x.running, block, " and ");
+    const std::string running =
+        x.maintained_by.empty() ? "" : ", kept during " + listed(x.maintained_by, block, " and ");
     out += fmt::format("R{}{} = {}{}\n", k, axes(x), density::print(m, a, x.summand), running);
   }
   for (const OuterTerm& t : s.outer)

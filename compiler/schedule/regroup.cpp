@@ -81,7 +81,7 @@ class TermDivider {
   /// Makes a cached sum of a term that stayed whole, unless its data can be summed once into a table. The atoms that
   /// mention the items are summed with the data; the other atoms read the sum. The sum must have no axes over plates of
   /// items, so it stays short. Example: in sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2 the sum over n is cached for tau.
-  void keep(OuterTerm& t) {
+  void cache_sum(OuterTerm& t) {
     if (t.statistic || t.residual) return;
     const std::set<IndexVarId> items = data_items(t.term);
     if (items.empty() || sum_into_table(t, items)) return;
@@ -91,7 +91,7 @@ class TermDivider {
     if (std::ranges::any_of(cut.stat.axes, [&](model::PlateId p) { return model::is_item_plate(m_, m_[p].set); }))
       return;
     OuterTerm kept = add(std::move(cut), std::nullopt, IndexVarId());
-    kept.whole = std::move(t.term);
+    kept.undivided = std::move(t.term);
     t = std::move(kept);
   }
 
@@ -609,7 +609,7 @@ void regroup(const model::Model& m, const std::vector<std::int64_t>& sizes, Sche
   }
   find_residuals(m, s);
   for (OuterTerm& t : s.outer)
-    splitter.keep(t);
+    splitter.cache_sum(t);
   splitter.halve_symmetric_sums();
 }
 

@@ -110,7 +110,7 @@ class Matcher {
     out.gradient.atoms.insert(out.gradient.atoms.end(), summand.atoms.begin(), summand.atoms.end());
     out.gradient.bounds.push_back(r);
     for (const Atom& x : summand.atoms) {
-      if (runs(out, x)) out.running.push_back(block(x));
+      if (runs(out, x)) out.maintained_by.push_back(block(x));
     }
     return out;
   }

@@ -29,8 +29,8 @@ using density::Term;
 
 /// Whether the factor of a block is stored in memory.
 enum class Storage {
-  stored,   // parameters and expected statistics are arrays in memory
-  streamed  // fused responsibilities of a local category: formed, used and not stored
+  stored,  // parameters and expected statistics are arrays in memory
+  fused    // fused responsibilities of a local category: formed, used and not stored
 };
 
 /// A sum over items of data and statistics (an expected sufficient statistic), with the table that it is multiplied by.
@@ -70,7 +70,7 @@ struct OuterTerm {
   /// The residual form that the term is the pairs of, as an index into Schedule::residuals.
   std::optional<std::size_t> residual = {};
   /// With a cached statistic, the term as it was before the division, which the factors in the sum read.
-  std::optional<Term> whole = {};
+  std::optional<Term> undivided = {};
 };
 
 /// The residual form of the pairs of one sum: c(e) * A(e, r) * A(e, r') over r != r', computed from S(e) = sum_r E A(e,
@@ -97,7 +97,7 @@ struct Residual {
   /// The entry of S that belongs to e, one index for each axis.
   std::vector<density::IndexId> at;
   /// The blocks in A whose update keeps S up to date while it goes along r. Other blocks in A read the pairs.
-  std::vector<BlockId> running;
+  std::vector<BlockId> maintained_by;
 };
 
 /// A step that visits the items of a plate one after another, updates the local blocks of each, and adds up statistics.

@@ -66,7 +66,7 @@ TEST_CASE("built objects and the JIT give the same bits on every model") {
         const auto p = test::prepare(path);
         // Without local posteriors, only the probabilities of fused categories are left out.
         const auto& storage = p->front.schedule.storage;
-        if (!locals && std::count(storage.begin(), storage.end(), schedule::Storage::streamed) == 0) continue;
+        if (!locals && std::count(storage.begin(), storage.end(), schedule::Storage::fused) == 0) continue;
         Instance jit(p->front, p->data, {locals}, Backend::native);
         jit.engine().work_with(1,
                                {.operations = 1e18, .outside = 1e18});  // one chunk of all items, as in built objects

@@ -154,7 +154,7 @@ TEST_CASE("pairs of a sum: by the sum as one by one") {
       std::vector<std::string> kept;
       for (const schedule::Residual& r : s.residuals) {
         std::string names;
-        for (schedule::BlockId b : r.running)
+        for (schedule::BlockId b : r.maintained_by)
           names += (names.empty() ? "" : " ") + front->model[s.conditionals[b].variable].name;
         kept.push_back(names);
       }
