@@ -41,7 +41,7 @@ std::vector<Axis> axes_of(const Model& m, VariableId id) {
       name = fmt::format("{}_{}", plate, k);
     out.push_back({name, set});
   };
-  for (const IndexVarId b : m[v.statement].bounds)
+  for (const IndexVarId b : m[v.statement].index_vars)
     add(m[b].name, m[m[b].plate].set);
   for (const PlateId p : v.event)
     add(m[p].name, m[p].set);
@@ -97,7 +97,7 @@ class Table {
   /// Returns the index columns of scalar `j` of an element, each after a comma. `at` has the positions of the element
   /// along its plates. Elements of nested plates count from the start of their row, items of a batch among all items.
   std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const At& at, std::size_t j) const {
-    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].bounds;
+    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].index_vars;
     std::vector<std::string> fields(columns_.size());
     auto rest = static_cast<std::int64_t>(j);
     for (std::size_t a = axes.size(); a-- > 0;) {

@@ -97,7 +97,8 @@ Term pair_of(const density::Density& d, const Term& t, const Atom& auxiliary, co
       d.algebra.collect(i, mentioned);
     out.atoms.push_back(std::move(x));
   }
-  std::ranges::copy_if(t.bounds, std::back_inserter(out.bounds), [&](IndexVarId b) { return mentioned.contains(b); });
+  std::ranges::copy_if(t.index_vars, std::back_inserter(out.index_vars),
+                       [&](IndexVarId b) { return mentioned.contains(b); });
   return out;
 }
 
@@ -156,7 +157,7 @@ std::optional<CollapsedAuxiliary> beside(const model::Model& m, const Conditiona
   Term any = out.beside[0];
   std::set<IndexVarId> own = *own_index_vars(d.algebra, any.atoms[0]);
   any.atoms.pop_back();
-  std::erase_if(any.bounds, [&](IndexVarId b) { return !own.contains(b); });
+  std::erase_if(any.index_vars, [&](IndexVarId b) { return !own.contains(b); });
   out.beside = {any};
   return out;
 }

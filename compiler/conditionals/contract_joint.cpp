@@ -21,7 +21,7 @@ using math::Stat;
 std::optional<IndexVarId> private_index_var(const density::Algebra& a, const Term& t, IndexId i, std::size_t x,
                                             std::size_t y) {
   const auto* b = std::get_if<density::IndexVarRef>(&a[i]);
-  if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end())
+  if (!b || b->offset != 0 || std::find(t.index_vars.begin(), t.index_vars.end(), b->bound) == t.index_vars.end())
     return std::nullopt;
   if (a.mentions(t.coef, b->bound)) return std::nullopt;
   for (const density::Guard& g : t.guards) {
@@ -55,7 +55,7 @@ bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) 
     if (!second && precision.event[0] != shared) return false;
     const auto b = private_index_var(a, t, shared, p, q);
     if (!b) return false;
-    std::erase(t.bounds, *b);
+    std::erase(t.index_vars, *b);
     precision.event = {precision.event[second ? 0 : 1]};
     precision.stat = Stat::weighted;
   } else if (precision.stat == Stat::entry && mean.stat == Stat::comp2) {
@@ -63,8 +63,8 @@ bool contract(const density::Algebra& a, Term& t, std::size_t p, std::size_t q) 
         (precision.event == mean.event) || (precision.event[0] == mean.event[1] && precision.event[1] == mean.event[0]);
     const auto j = private_index_var(a, t, mean.event[0], p, q), l = private_index_var(a, t, mean.event[1], p, q);
     if (!same || !j || !l) return false;
-    std::erase(t.bounds, *j);
-    std::erase(t.bounds, *l);
+    std::erase(t.index_vars, *j);
+    std::erase(t.index_vars, *l);
     precision.event.clear();
     precision.stat = Stat::weighted_square;
   } else {

@@ -390,7 +390,7 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   for (std::size_t k = 0; k < e.axes.size(); ++k) {
     if (b.chain && k + 1 == e.axes.size()) break;  // one factor covers all elements of the last axis
     const FormulaIndex i = writer.bound(e.axes[k]);
-    sum.bounds.push_back(i.bound);
+    sum.index_vars.push_back(i.bound);
     v.axes.push_back({i});
     const model::Plate& plate = m[m[b.variable].axes[k]];
     if (!plate.times) continue;
@@ -408,7 +408,7 @@ DerivedPart entropy(const model::Model& m, const Conditionals& c, density::Algeb
   }
   factors.push_back({FormulaEntropy{std::move(elements)}});
   Formula body = product(std::move(factors));
-  if (!sum.bounds.empty()) {
+  if (!sum.index_vars.empty()) {
     sum.body.push_back(std::move(body));
     body = {std::move(sum)};
   }

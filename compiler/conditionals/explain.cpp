@@ -35,7 +35,7 @@ bool may_be_unbounded_at_zero(const model::Model& m, const density::Density& d, 
     if (!a.opaque.empty()) continue;
     if (a.stat == Stat::log && d.algebra.literal(t.coef).value_or(0) < 0) {
       pulled = true;
-      alone = alone || (d.origins[t.origin].statement != m[v].statement && t.bounds.size() == a.axes.size());
+      alone = alone || (d.origins[t.origin].statement != m[v].statement && t.index_vars.size() == a.axes.size());
     }
     if (a.stat != Stat::inverse && a.stat != Stat::inverse_square) continue;
     if (t.atoms.size() > 1) shared = true;

@@ -57,7 +57,7 @@ struct FormulaSquare {
 /// The sum of the body over all values of the index variables for which all conditions are true.
 struct FormulaSum {
   /// The names of the index variables that are summed over.
-  std::vector<std::string> bounds;
+  std::vector<std::string> index_vars;
   /// The conditions that limit the values of the index variables.
   Formulas conditions;
   /// What is added up: one formula. A sum of several parts is printed in brackets.

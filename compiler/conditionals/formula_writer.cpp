@@ -331,15 +331,16 @@ Formula FormulaWriter::term_with_factors(const density::Term& t, Formulas extra)
   // The names of the term's own index variables are free again when this copy is gone.
   FormulaWriter inner(*this);
   FormulaSum sum;
-  for (IndexVarId b : t.bounds)
-    sum.bounds.push_back(inner.bound(b).bound);
+  for (IndexVarId b : t.index_vars)
+    sum.index_vars.push_back(inner.bound(b).bound);
   Formulas outer, factors;
   for (const density::Multiplicity& x : t.multiplicities)
     factors.push_back(inner.coef(x.count));
   // Numbers and sizes stand before the sum, all other factors inside it.
   CoefId before = a_.number(1), rest = a_.number(1);
   for (CoefId c : a_.factors(t.coef)) {
-    const bool own = std::any_of(t.bounds.begin(), t.bounds.end(), [&](IndexVarId b) { return a_.mentions(c, b); });
+    const bool own =
+        std::any_of(t.index_vars.begin(), t.index_vars.end(), [&](IndexVarId b) { return a_.mentions(c, b); });
     const bool size = std::holds_alternative<density::CoefExtent>(a_[c]);
     CoefId& side = a_.literal(c) || (size && !own) ? before : rest;
     side = a_.multiply(side, c);
@@ -372,7 +373,7 @@ Formula FormulaWriter::term_with_factors(const density::Term& t, Formulas extra)
     // A guard on the sum's own index variables limits the sum. A solved index, [w[doc, token] = term], is an indicator
     // and stands as a factor.
     const auto inside = [&](IndexId i) {
-      return std::any_of(t.bounds.begin(), t.bounds.end(), [&](IndexVarId b) { return a_.mentions(i, b); });
+      return std::any_of(t.index_vars.begin(), t.index_vars.end(), [&](IndexVarId b) { return a_.mentions(i, b); });
     };
     const bool limits = g.present ? std::any_of(g.element.begin(), g.element.end(), inside)
                         : g.relation == density::Relation::equal ? inside(g.left) && inside(g.right)
@@ -382,7 +383,7 @@ Formula FormulaWriter::term_with_factors(const density::Term& t, Formulas extra)
   for (Formula& f : extra)
     factors.push_back(std::move(f));
   Formula body = product(std::move(factors));
-  if (sum.bounds.empty()) {
+  if (sum.index_vars.empty()) {
     outer.push_back(std::move(body));
   } else {
     sum.body.push_back(std::move(body));

@@ -33,7 +33,7 @@ bool mentioned(const Algebra& a, const Term& t, IndexVarId b) {
   for (const density::Guard& g : t.guards) {
     if (g.present ? in(g.element) : a.mentions(g.left, b) || a.mentions(g.right, b)) return true;
   }
-  return std::any_of(t.bounds.begin(), t.bounds.end(),
+  return std::any_of(t.index_vars.begin(), t.index_vars.end(),
                      [&](IndexVarId o) { return a[o].parent && a.mentions(*a[o].parent, b); });
 }
 
@@ -72,7 +72,7 @@ class Gatherer {
       for (IndexId i : x.axes)
         a_.collect(i, bounds);
       return std::count_if(bounds.begin(), bounds.end(), [&](IndexVarId b) {
-        return std::find(term().bounds.begin(), term().bounds.end(), b) != term().bounds.end();
+        return std::find(term().index_vars.begin(), term().index_vars.end(), b) != term().index_vars.end();
       });
     };
     std::stable_sort(term().atoms.begin(), term().atoms.end(), [&](const auto& l, const auto& r) {
@@ -92,7 +92,8 @@ class Gatherer {
   void solve(Entry entry, IndexVarId target) {
     const IndexId wanted = a_.index(target);
     const auto* b = std::get_if<density::IndexVarRef>(&a_[entry()]);
-    const bool own = b && std::find(term().bounds.begin(), term().bounds.end(), b->bound) != term().bounds.end();
+    const bool own =
+        b && std::find(term().index_vars.begin(), term().index_vars.end(), b->bound) != term().index_vars.end();
     if (own && m_[a_[b->bound].plate].set == m_[a_[target].plate].set) {
       const density::IndexVarRef solved = *b;
       const IndexId by = a_.index(target, -solved.offset);
@@ -143,7 +144,7 @@ Summand swapped(Algebra& a, Summand s, const Element& e) {
 
 /// Returns true if the summand is a coefficient alone.
 bool is_constant(const Summand& s) {
-  return s.term.bounds.empty() && s.term.guards.empty() && s.term.atoms.empty() && s.term.multiplicities.empty();
+  return s.term.index_vars.empty() && s.term.guards.empty() && s.term.atoms.empty() && s.term.multiplicities.empty();
 }
 
 /// Returns the sum of the summands, with constants added up and like terms merged.
@@ -183,7 +184,7 @@ std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const 
     Term t = c.density.terms[u.term];
     const math::Stat stat = t.atoms[u.atom].stat;
     const std::size_t rank = t.atoms[u.atom].event.size();
-    std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
+    std::erase_if(t.multiplicities, [&](const auto& x) { return density::has_factor_per_copy(m, b.variable, x); });
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)
       g.solve_axis(x, element.axes[x]);
@@ -211,12 +212,12 @@ std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const 
 }  // namespace
 
 void count_unused_index_vars(Algebra& a, Term& t) {
-  for (std::size_t k = t.bounds.size(); k-- > 0;) {
-    const IndexVarId b = t.bounds[k];
+  for (std::size_t k = t.index_vars.size(); k-- > 0;) {
+    const IndexVarId b = t.index_vars[k];
     if (mentioned(a, t, b)) continue;
     const std::optional<IndexId> row = a[b].parent;
     const model::PlateId plate = a[b].plate;
-    t.bounds.erase(t.bounds.begin() + static_cast<std::ptrdiff_t>(k));
+    t.index_vars.erase(t.index_vars.begin() + static_cast<std::ptrdiff_t>(k));
     t.coef = a.multiply(t.coef, a.coef(density::CoefExtent{plate, row}));
   }
 }
@@ -264,7 +265,7 @@ ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Condit
       continue;
     }
     if (others.begin()->first < 0) continue;  // the potential is written once, for the last element
-    std::erase_if(t.multiplicities, [&](const auto& x) { return density::owns(m, b.variable, x); });
+    std::erase_if(t.multiplicities, [&](const auto& x) { return density::has_factor_per_copy(m, b.variable, x); });
     const std::size_t rank = t.atoms[u.atom].event.size();
     Gatherer g(a, m, std::move(t), u.atom);
     for (std::size_t x = 0; x < element.axes.size(); ++x)

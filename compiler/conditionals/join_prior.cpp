@@ -30,7 +30,7 @@ OverElements over_elements(density::Algebra& a, const Model& m, const model::Var
     const model::Plate& plate = m[m[p].set];
     const bool nested = plate.parent && !out.axes.empty();
     const IndexVarId b = a.bound({plate.name, m[p].set, nested ? std::optional(out.axes.back()) : std::nullopt, false});
-    out.term.bounds.push_back(b);
+    out.term.index_vars.push_back(b);
     out.axes.push_back(a.index(IndexVarRef{b}));
   }
   return out;
@@ -64,7 +64,7 @@ void replace_prior(Model& m, density::Density& d, model::VariableId joint, const
     std::vector<IndexId> event;
     for (int k = 0; k < rank; ++k) {
       const IndexVarId b = a.bound({m[v.event[0]].name, v.event[0], std::nullopt, false});
-      over.term.bounds.push_back(b);
+      over.term.index_vars.push_back(b);
       event.push_back(a.index(IndexVarRef{b}));
     }
     std::vector<IndexId> at = over.axes;

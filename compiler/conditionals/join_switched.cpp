@@ -62,8 +62,8 @@ AtomTranslation switched_translation(density::Algebra& a, const Model& m, Variab
     out.stat = x.stat == Stat::value ? Stat::switched : Stat::switched_square;
     const model::PlateId values = m[*m[joint].value_plate].set;
     // The sum over the values is a selector, so that [z = j] x [z = k] can be merged.
-    t.bounds.push_back(a.bound({m[values].name, values, std::nullopt, true}));
-    out.event = {a.index(t.bounds.back())};
+    t.index_vars.push_back(a.bound({m[values].name, values, std::nullopt, true}));
+    out.event = {a.index(t.index_vars.back())};
     return out;
   };
 }

@@ -30,7 +30,7 @@ std::string print(const model::Model& m, const conditionals::Conditionals& c, co
       const density::Atom& atom = t.atoms[u.atom];
       // The index variables are named in the order of the term's own text, so that both texts have the same names.
       density::Names names(m, c.density.algebra);
-      for (density::IndexVarId bound : t.bounds)
+      for (density::IndexVarId bound : t.index_vars)
         names(bound);
       out += fmt::format("  {} <- line {}: {}\n", density::print(names, atom),
                          position_of(source, c.density.origins[t.origin].span.begin).line,

@@ -194,7 +194,7 @@ class Printer {
   }
   std::string spell(const FormulaSum& s) const {
     std::string under = listed(
-        s.bounds, [&](const std::string& b) { return name(b); }, comma());
+        s.index_vars, [&](const std::string& b) { return name(b); }, comma());
     if (!s.conditions.empty())
       under = format("{} | {}", "\\substack{{{} \\\\ {}}}", kUnder, under,
                      list_bare(s.conditions, either<std::string_view>(", ", " \\\\ ", kNextUnder)));

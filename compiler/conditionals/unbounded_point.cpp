@@ -39,7 +39,7 @@ std::optional<LogTerms> log_terms_of(const model::Model& m, const density::Densi
     if (a.stat != Stat::log) continue;
     const std::optional<model::StatementId> origin = d.origins[t.origin].statement;
     const std::optional<double> power = d.algebra.literal(t.coef);
-    if (!origin || !power || t.atoms.size() != 1 || t.bounds.size() != a.axes.size()) return std::nullopt;
+    if (!origin || !power || t.atoms.size() != 1 || t.index_vars.size() != a.axes.size()) return std::nullopt;
     out.power += *power;
     if (*origin == m[v].statement) continue;
     if (out.host) return std::nullopt;
@@ -79,7 +79,8 @@ std::string prior_zero_at_zero(const model::Model& m, model::VariableId v, std::
     parameters.push_back(p.name + " = " + (power ? "2" : print(m, written->value)));
   }
   const auto name = [&](model::IndexVarId b) { return m[b].name; };
-  return fmt::format("{}{} ~ {}({});", m[v].name, bracketed(listed(s.bounds, name)), row.name, listed(parameters, {}));
+  return fmt::format("{}{} ~ {}({});", m[v].name, bracketed(listed(s.index_vars, name)), row.name,
+                     listed(parameters, {}));
 }
 
 }  // namespace

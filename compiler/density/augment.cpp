@@ -86,11 +86,11 @@ Poly Expander::log_of_summand(const Term& t) {
     selections.push_back(x);
     return true;
   });
-  inner.bounds.clear();
+  inner.index_vars.clear();
   Poly out = log({inner});
   for (Term& s : out) {
     s.atoms.insert(s.atoms.end(), selections.begin(), selections.end());
-    s.bounds.insert(s.bounds.end(), t.bounds.begin(), t.bounds.end());
+    s.index_vars.insert(s.index_vars.end(), t.index_vars.begin(), t.index_vars.end());
   }
   return out;
 }
@@ -101,7 +101,7 @@ Poly Expander::family_log(const Poly& p) {
                                         host.support == math::Support::category);
   const bool sum =
       p.size() > 1 || std::any_of(p.begin(), p.end(), [&](const Term& t) {
-        return std::any_of(t.bounds.begin(), t.bounds.end(), [&](IndexVarId b) { return !a_[b].selector; });
+        return std::any_of(t.index_vars.begin(), t.index_vars.end(), [&](IndexVarId b) { return !a_[b].selector; });
       });
   return counts && sum && !as_coefficient(a_, m_, p) ? log_of_sum(p) : log(p);
 }
@@ -112,7 +112,7 @@ Poly Expander::log_of_sum(const Poly& p) {
   IndexVarId over;                 // the index variable of that plate
   for (const Term& t : p) {
     std::vector<IndexVarId> sums;
-    for (IndexVarId b : t.bounds) {
+    for (IndexVarId b : t.index_vars) {
       if (!a_[b].selector) sums.push_back(b);
     }
     const auto sign = a_.literal(a_.factors(t.coef).front());
@@ -197,7 +197,7 @@ Poly Expander::log_ordered(const model::OrderedLogistic& ordered, IndexId catego
 Poly Expander::log_gap(const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p))
     return constant(a_.apply(Function::log1m, a_.apply(Function::exp, a_.multiply(a_.number(-1), *c))));
-  const bool single = p.size() == 1 && p[0].bounds.empty() && p[0].guards.empty() && p[0].atoms.size() == 1 &&
+  const bool single = p.size() == 1 && p[0].index_vars.empty() && p[0].guards.empty() && p[0].atoms.size() == 1 &&
                       a_.literal(p[0].coef) == 1.0;
   if (const Atom* x = single ? &p[0].atoms[0] : nullptr;
       x && x->opaque.empty() && x->stat == Stat::value && m_[x->variable].support == math::Support::positive) {
@@ -218,7 +218,7 @@ Poly Expander::own_statistic(model::VariableId auxiliary, Stat stat, std::vector
   return p;
 }
 
-Poly Expander::limited(const Poly& value, double side, CoefId limit) {
+Poly Expander::log_indicator(const Poly& value, double side, CoefId limit) {
   // log [value > limit] is above + limit * lower: these statistics are 0 wherever the value can be, and the factor
   // reads its limits from their natural parameters.
   Poly weight = value, at = value;
@@ -244,7 +244,7 @@ Poly Expander::log_probit(model::ExprId argument, double sign) {
   const model::VariableId u = auxiliary(Kind::value, m_[m_[*statement_].variable].axes, std::nullopt);
   const Poly value = own_statistic(u, Stat::value), rest = add(value, scale(a_, a_.number(-1), eta));
   Poly out = add(constant(a_, -0.5 * std::log(2 * std::numbers::pi)), scale(a_, a_.number(-0.5), product(rest, rest)));
-  return add(std::move(out), limited(value, sign, a_.number(0)));
+  return add(std::move(out), log_indicator(value, sign, a_.number(0)));
 }
 
 Poly Expander::log_probit_at_point(const Poly& eta, double sign) {
@@ -279,7 +279,8 @@ Poly Expander::log_softmax(model::ExprId scores, IndexId at) {
 Poly Expander::within_limits(const model::Limits& limits) {
   Poly out;
   for (const auto& [limit, side] : {std::pair(limits.above, 1.0), std::pair(limits.below, -1.0)}) {
-    if (limit) out = add(std::move(out), limited(value({}), side, as_coefficient(a_, m_, scalar(*limit)).value()));
+    if (limit)
+      out = add(std::move(out), log_indicator(value({}), side, as_coefficient(a_, m_, scalar(*limit)).value()));
   }
   return out;
 }
@@ -323,9 +324,9 @@ Poly Expander::censored_value(const model::Limits& limits) {
   const Poly value = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
   Poly out;
   for (const double sign : {1.0, -1.0}) {
-    out = add(std::move(out), scale(a_, c.known, limited(value, sign, c.value)));
+    out = add(std::move(out), scale(a_, c.known, log_indicator(value, sign, c.value)));
     for (const Censoring::Side& s : c.sides) {
-      if (s.sign == sign) out = add(std::move(out), scale(a_, s.beyond, limited(value, sign, s.limit)));
+      if (s.sign == sign) out = add(std::move(out), scale(a_, s.beyond, log_indicator(value, sign, s.limit)));
     }
   }
   return out;

@@ -22,7 +22,7 @@ Expander::TangentPoint Expander::new_tangent_point(const math::FamilyRow& bound,
       for (IndexId i : x.event)
         a_.collect(i, mentioned);
     }
-    for (IndexVarId b : t.bounds)
+    for (IndexVarId b : t.index_vars)
       mentioned.erase(b);
     // A sampler draws one point, not one for each value of a switch.
     if (draws_) std::erase_if(mentioned, [&](IndexVarId b) { return a_[b].selector; });
@@ -80,7 +80,7 @@ bool Expander::is_sum_of_points(const Poly& p) const {
 
 Poly Expander::log_gamma_of_points(const Poly& p) {
   // A point itself has log Gamma as a statistic, so no bound is needed.
-  if (p.size() == 1 && p[0].bounds.empty() && a_.literal(p[0].coef) == 1.0) {
+  if (p.size() == 1 && p[0].index_vars.empty() && a_.literal(p[0].coef) == 1.0) {
     Poly out = p;
     out[0].atoms[0].stat = Stat::log_gamma;
     return out;

@@ -1,9 +1,9 @@
 // Density: the log joint probability of a model as a sum of terms.
 //
-// Term = coef * product(multiplicities) * product(atoms), summed over `bounds` where all guards are true. An atom is a
-// statistic of one element of a latent variable, such as log theta[doc][k]. In the normal form that expand() returns,
-// every element of a variable occurs in at most one atom of a term. So the log joint is affine in the statistics of
-// every single element, which is what a conjugate update needs (Bishop 2006, section 10.4).
+// Term = coef * product(multiplicities) * product(atoms), summed over `index_vars` where all guards are true. An atom
+// is a statistic of one element of a latent variable, such as log theta[doc][k]. In the normal form that expand()
+// returns, every element of a variable occurs in at most one atom of a term. So the log joint is affine in the
+// statistics of every single element, which is what a conjugate update needs (Bishop 2006, section 10.4).
 //
 // Latent indices are gone: `mu[z[n]]` becomes a sum over the values k of z[n], and k is called a selector:
 //     x[n] ~ Normal(mu[z[n]], 1)      ->      sum(n, k) [z[n] = k] * (mu[k] * x[n] - 1/2 mu[k]^2 - ...)
@@ -71,8 +71,8 @@ struct Guard {
 };
 
 /// A factor of a term that counts copies: an element with count 3 stands for three equal copies. The factor multiplies
-/// what the term gives to the ELBO and to the updates of all variables but those that `owns` names. These have a
-/// separate factor for each copy, so the update of one copy sees the term once.
+/// what the term gives to the ELBO and to the updates of all variables but those that `has_factor_per_copy` names.
+/// These have a separate factor for each copy, so the update of one copy sees the term once.
 struct Multiplicity {
   /// Who has a factor for each copy: all variables on a plate declared with `times`, or one variable. The variable is
   /// the auxiliary source of each count, a variable with a mask (model::mask_of), or a category with an impossible
@@ -99,7 +99,7 @@ struct Origin {
   bool improper = false;
 };
 
-/// One summand of the log joint: coef * product(multiplicities) * product(atoms), summed over `bounds`.
+/// One summand of the log joint: coef * product(multiplicities) * product(atoms), summed over `index_vars`.
 struct Term {
   /// The coefficient: the factor that is a number once data and sizes are given.
   CoefId coef;
@@ -108,7 +108,7 @@ struct Term {
   /// The statistics of latent elements; the term is their product. Two atoms never belong to the same element.
   std::vector<Atom> atoms;
   /// The index variables that the term is summed over. A parent precedes the index variables nested in it.
-  std::vector<IndexVarId> bounds;
+  std::vector<IndexVarId> index_vars;
   /// The conditions on the index variables. An assignment of them counts in the sum only if all conditions are true.
   std::vector<Guard> guards;
   /// The index into Density::origins of the statement or potential that the term comes from.
@@ -143,7 +143,7 @@ struct ExpandOptions {
 std::vector<std::string> caveats(const model::Model& m, const Density& d);
 
 /// Returns true if `v` has a separate factor for each of the copies that `x` counts.
-bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x);
+bool has_factor_per_copy(const model::Model& m, model::VariableId v, const Multiplicity& x);
 
 /// Returns true if the indices `a` and `b` provably differ in every summand of the term. A guard says so, they are
 /// different constants, or they are one index variable with different offsets (t and t-1). False means that this is not

@@ -278,7 +278,7 @@ void Expander::statement(model::StatementId id) {
     scopes_.assign(1, {});
     std::vector<IndexVarId> bounds;
     statement_element_.clear();
-    for (model::IndexVarId b : s.bounds) {
+    for (model::IndexVarId b : s.index_vars) {
       bounds.push_back(open_index_var(b));
       statement_element_.push_back(a_.index(bounds.back()));
     }
@@ -300,9 +300,9 @@ void Expander::statement(model::StatementId id) {
     else if (mask && m_[*mask].event.empty()) p = masked(std::move(p), s.variable, *mask);
     for (Term& t : p) {
       count_to_multiplicity(t);
-      t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
+      t.index_vars.insert(t.index_vars.begin(), bounds.begin(), bounds.end());
       for (std::size_t k = 0; k < bounds.size(); ++k) {
-        const model::PlateId plate = m_[s.bounds[k]].plate;
+        const model::PlateId plate = m_[s.index_vars[k]].plate;
         // Every element of a plate with `times` stands for copies; the array may be indexed by this plate and its
         // parents.
         if (!m_[plate].times) continue;
@@ -336,11 +336,11 @@ void Expander::potential(std::size_t k) {
   bound_.clear();
   scopes_.assign(1, {});
   std::vector<IndexVarId> bounds;
-  for (model::IndexVarId b : s.bounds)
+  for (model::IndexVarId b : s.index_vars)
     bounds.push_back(open_index_var(b));
   Poly p = close_scope(scalar(s.value));
   for (Term& t : p)
-    t.bounds.insert(t.bounds.begin(), bounds.begin(), bounds.end());
+    t.index_vars.insert(t.index_vars.begin(), bounds.begin(), bounds.end());
   finish(std::move(p), {std::nullopt, k, s.span, true, false});
 }
 

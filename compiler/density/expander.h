@@ -44,7 +44,7 @@ class Expander {
   /// A part of the model in which functions must stay inside the sums over selectors: a statement or a sum(...).
   struct Scope {
     /// The index variables that the statement or sum(...) has introduced.
-    std::set<IndexVarId> bounds;
+    std::set<IndexVarId> index_vars;
     /// The selectors (index variables in place of latent indices) whose sums stand around this scope.
     std::vector<Selector> selectors;
   };
@@ -142,21 +142,21 @@ class Expander {
 
   // impossible.cpp: values with probability 0
 
-  /// Returns the logarithm of a coefficient as a polynomial. The literal 0 becomes the log odds of never().
+  /// Returns the logarithm of a coefficient as a polynomial. The literal 0 becomes the log odds of exclude_where().
   Poly log_of_data(CoefId c);
-  /// Returns log(1 - c) of a coefficient as a polynomial. The literal 1 becomes the log odds of never().
+  /// Returns log(1 - c) of a coefficient as a polynomial. The literal 1 becomes the log odds of exclude_where().
   Poly log1m_of_data(CoefId c);
   /// Returns log odds of -1e15 where the coefficient `where` is 1, and 0 where it is 0. The latent choices that the
   /// coefficient depends on then have no probability there. If one variable alone chooses, the term counts for its
   /// factor and for nothing else (a multiplicity of 0). Returns 0 where nothing latent chooses: binding has checked
   /// such data.
-  Poly never(CoefId where);
+  Poly exclude_where(CoefId where);
   /// Returns the latent variables whose value decides what the coefficient is.
   std::set<model::VariableId> choosing_variables(CoefId c) const;
   /// Returns true if the expression mentions a latent variable, or if the statement is a mixture.
   bool depends_on_latent(model::ExprId e) const;
   /// Makes the number of trials possible where a latent variable chooses it: if the observed count exceeds it, the
-  /// count itself is put in place of it. Returns the never() terms that exclude such choices.
+  /// count itself is put in place of it. Returns the exclude_where() terms that exclude such choices.
   Poly exclude_above_total(Arguments& arguments);
 
   // augment.cpp: auxiliary variables
@@ -189,7 +189,7 @@ class Expander {
   Poly log_probit_at_point(const Poly& eta, double sign);
   /// Returns log [value > limit] for side > 0 and log [value < limit] for side < 0, in statistics of a truncated Normal
   /// variable. `value` must be one atom.
-  Poly limited(const Poly& value, double side, CoefId limit);
+  Poly log_indicator(const Poly& value, double side, CoefId limit);
   /// Coefficients that say, for each observed element, within or beyond which limits its value lies.
   struct Censoring {
     /// `known` is 1 where the observed value lies within all limits, else 0; `value` is the observed value.

@@ -126,7 +126,7 @@ Poly Expander::component(model::ExprId id, std::vector<IndexId> at) {
             // A sum is a scope: selectors that mention its index variables are summed inside it.
             scopes_.emplace_back();
             std::vector<IndexVarId> opened;
-            for (model::IndexVarId b : s.bounds)
+            for (model::IndexVarId b : s.index_vars)
               opened.push_back(open_index_var(b));
             Poly p = close_scope(component(s.body, at));
             for (IndexVarId b : opened)

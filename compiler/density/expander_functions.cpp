@@ -13,7 +13,7 @@ namespace {
 using math::Stat;
 
 /// Returns true if the term sums over nothing and has no conditions.
-bool is_plain(const Term& t) { return t.bounds.empty() && t.guards.empty(); }
+bool is_plain(const Term& t) { return t.index_vars.empty() && t.guards.empty(); }
 
 /// Returns the statistic that is the logarithm of another one: log x of x, log x_k of x_k. Nothing if there is none.
 std::optional<Stat> log_of(Stat s, const model::Variable& v) {
@@ -54,7 +54,7 @@ Poly Expander::log(const Poly& p) {
       }
     }
   }
-  if (p.size() != 1 || !p[0].bounds.empty()) {
+  if (p.size() != 1 || !p[0].index_vars.empty()) {
     return fail("no closed form: log of the sum " + text(p),
                 {"the logarithm of a sum that contains random variables does not expand",
                  "a probability p * a + (1 - p) * b is that of `mixture(p, D(a), D(b))`, D the distribution; otherwise "
@@ -98,7 +98,7 @@ Poly Expander::prior_log(const Poly& p) { return is_improper_zero(p) ? Poly{} : 
 
 Poly Expander::log1m(const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return log1m_of_data(*c);
-  if (p.size() == 1 && p[0].bounds.empty() && p[0].atoms.size() == 1 && a_.literal(p[0].coef) == 1.0) {
+  if (p.size() == 1 && p[0].index_vars.empty() && p[0].atoms.size() == 1 && a_.literal(p[0].coef) == 1.0) {
     Poly out = p;
     Atom& x = out[0].atoms[0];
     if (x.opaque.empty() && x.stat == Stat::value && m_[x.variable].support == math::Support::unit) {
@@ -126,7 +126,7 @@ Poly Expander::log1m(const Poly& p) {
 
 Poly Expander::reciprocal(const Poly& p) {
   if (auto c = as_coefficient(a_, m_, p)) return constant(a_.apply(Function::reciprocal, *c));
-  if (p.size() != 1 || !p[0].bounds.empty()) return fail("no closed form: division by the sum " + text(p));
+  if (p.size() != 1 || !p[0].index_vars.empty()) return fail("no closed form: division by the sum " + text(p));
   Poly out = p;
   out[0].coef = a_.apply(Function::reciprocal, p[0].coef);
   for (Atom& x : out[0].atoms) {

@@ -13,7 +13,7 @@ IndexVarId Expander::open_index_var(model::IndexVarId id) {
   if (b.parent) parent = bound_.at(*b.parent);
   const IndexVarId fresh = a_.bound({b.name, b.plate, parent, false});
   bound_[id] = a_.index(fresh);
-  scopes_.back().bounds.insert(fresh);
+  scopes_.back().index_vars.insert(fresh);
   return fresh;
 }
 
@@ -58,12 +58,12 @@ IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
   std::size_t home = 0;
   for (std::size_t s = 0; s < scopes_.size(); ++s) {
     for (IndexVarId b : mentioned) {
-      if (scopes_[s].bounds.contains(b)) home = s;
+      if (scopes_[s].index_vars.contains(b)) home = s;
     }
   }
   const model::PlateId plate = m_[*m_[v].value_plate].set;
   const IndexVarId k = a_.bound({m_[plate].name, plate, std::nullopt, true});
-  scopes_[home].bounds.insert(k);
+  scopes_[home].index_vars.insert(k);
   scopes_[home].selectors.push_back({v, std::move(axes), k});
   return a_.index(k);
 }
@@ -73,7 +73,7 @@ Poly Expander::close_scope(Poly p) {
     const Atom atom{s.variable, s.axes, math::Stat::indicator, {a_.index(s.bound)}, {}};
     for (Term& t : p) {
       t.atoms.push_back(atom);
-      t.bounds.push_back(s.bound);
+      t.index_vars.push_back(s.bound);
     }
   }
   scopes_.pop_back();

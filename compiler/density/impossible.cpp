@@ -36,7 +36,7 @@ bool Expander::depends_on_latent(model::ExprId e) const {
   });
 }
 
-Poly Expander::never(CoefId where) {
+Poly Expander::exclude_where(CoefId where) {
   const std::set<model::VariableId> by = choosing_variables(where);
   if (by.empty()) return {};
   Poly out = constant(a_.multiply(a_.number(kImpossibleLogOdds), where));
@@ -48,12 +48,12 @@ Poly Expander::never(CoefId where) {
 }
 
 Poly Expander::log_of_data(CoefId c) {
-  if (statement_ && a_.literal(c) == 0.0) return never(a_.number(1));
+  if (statement_ && a_.literal(c) == 0.0) return exclude_where(a_.number(1));
   return constant(a_.apply(Function::log, c));
 }
 
 Poly Expander::log1m_of_data(CoefId c) {
-  if (statement_ && a_.literal(c) == 1.0) return never(a_.number(1));
+  if (statement_ && a_.literal(c) == 1.0) return exclude_where(a_.number(1));
   return constant(a_.apply(Function::log1m, c));
 }
 
@@ -76,7 +76,7 @@ Poly Expander::exclude_above_total(Arguments& arguments) {
     const CoefId possible = several ? a_.multiply(fits, above(minus(*count, *total))) : fits;
     // An impossible total is replaced by the count itself, which keeps log binomial coefficients finite.
     if (!several) argument.instead = constant(a_.add(*count, a_.multiply(fits, minus(*total, *count))));
-    out = add(std::move(out), never(minus(a_.number(1), possible)));
+    out = add(std::move(out), exclude_where(minus(a_.number(1), possible)));
   }
   return out;
 }

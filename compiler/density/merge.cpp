@@ -18,7 +18,7 @@ using Numbering = std::map<IndexVarId, int>;
 /// Writes the key of one term. Index variables of the term are written as their numbers, free ones by id.
 class KeyBuilder {
  public:
-  KeyBuilder(const Algebra& a, const Term& t) : a_(a), bounds_(t.bounds.begin(), t.bounds.end()) {}
+  KeyBuilder(const Algebra& a, const Term& t) : a_(a), bounds_(t.index_vars.begin(), t.index_vars.end()) {}
 
   /// Appends an index expression to the key.
   void index(IndexId i) {
@@ -91,7 +91,7 @@ std::pair<std::string, Numbering> key_of(const Algebra& a, const Term& t, const 
   }
   // Index variables that no atom mentions are numbered by plate.
   std::vector<IndexVarId> rest;
-  for (IndexVarId b : t.bounds) {
+  for (IndexVarId b : t.index_vars) {
     if (!k.numbering.contains(b)) rest.push_back(b);
   }
   std::stable_sort(rest.begin(), rest.end(), [&](IndexVarId x, IndexVarId y) { return a[x].plate < a[y].plate; });
@@ -141,7 +141,7 @@ std::string shape(const Algebra& a, const Term& t, const Atom& atom) {
       out += std::holds_alternative<IndexConstant>(a[i]) ? 'c' : 'l';
       return;
     }
-    const bool own = std::find(t.bounds.begin(), t.bounds.end(), b->bound) != t.bounds.end();
+    const bool own = std::find(t.index_vars.begin(), t.index_vars.end(), b->bound) != t.index_vars.end();
     out += (own ? "b" : 'f' + std::to_string(b->bound.value)) + '+' + std::to_string(b->offset) + ';';
   };
   for (IndexId i : atom.axes)

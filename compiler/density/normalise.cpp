@@ -55,7 +55,7 @@ bool used_elsewhere(const Algebra& a, const Term& t, IndexVarId b, const Atom* e
       return true;
     }
   }
-  for (IndexVarId other : t.bounds) {
+  for (IndexVarId other : t.index_vars) {
     if (a[other].parent && a.mentions(*a[other].parent, b)) return true;
   }
   for (const Atom& atom : t.atoms) {
@@ -100,7 +100,7 @@ bool ranges_over(const Algebra& a, const model::Model& m, IndexVarId b, IndexId 
 bool can_replace(Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, IndexVarId& which) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
-  if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return false;
+  if (std::find(t.index_vars.begin(), t.index_vars.end(), b->bound) == t.index_vars.end()) return false;
   const auto other = as_bound(a, by);
   if (other && (other->offset != 0 || a[other->bound].parent)) return false;
   if (!ranges_over(a, m, b->bound, by)) return false;
@@ -200,12 +200,13 @@ Step drop_unused_selector(const Algebra& a, const model::Model& m, Term& t) {
     const Atom& atom = t.atoms[k];
     if (atom.stat != Stat::indicator || !atom.opaque.empty()) continue;
     const auto b = as_bound(a, atom.event[0]);
-    if (!b || b->offset != 0 || std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) continue;
+    if (!b || b->offset != 0 || std::find(t.index_vars.begin(), t.index_vars.end(), b->bound) == t.index_vars.end())
+      continue;
     if (used_elsewhere(a, t, b->bound, &atom)) continue;
     const auto& values = m[atom.variable].value_plate;
     // The sum must cover all values of the category.
     if (values && has_more_elements(m, *values, a[b->bound].plate)) continue;
-    std::erase(t.bounds, b->bound);
+    std::erase(t.index_vars, b->bound);
     t.atoms.erase(t.atoms.begin() + static_cast<std::ptrdiff_t>(k));
     return Step::changed;
   }
@@ -370,7 +371,7 @@ std::optional<Term> split(const Algebra& a, Term& t) {
 
 }  // namespace
 
-bool owns(const model::Model& m, model::VariableId v, const Multiplicity& x) {
+bool has_factor_per_copy(const model::Model& m, model::VariableId v, const Multiplicity& x) {
   if (const auto* owner = std::get_if<model::VariableId>(&x.owner)) return *owner == v || m[*owner].joint == v;
   const model::PlateId copies = m[std::get<model::PlateId>(x.owner)].set;
   return std::any_of(m[v].axes.begin(), m[v].axes.end(), [&](model::PlateId p) { return m[p].set == copies; });

@@ -38,14 +38,14 @@ Term apply(Algebra& a, Term t, const Algebra::Substitution& s) {
 /// Returns the term with a fresh index variable in place of each whose parent changes under `s`, everywhere in the
 /// term. Example: with d := e, the sum over tokens of d becomes one over tokens of e.
 Term follow_parents(Algebra& a, Term t, const Algebra::Substitution& s) {
-  for (std::size_t k = 0; k < t.bounds.size(); ++k) {
-    const IndexVarId b = t.bounds[k];
+  for (std::size_t k = 0; k < t.index_vars.size(); ++k) {
+    const IndexVarId b = t.index_vars[k];
     const std::optional<IndexId> parent = a[b].parent;
     if (!parent) continue;
     const IndexId moved = a.substitute(*parent, s);
     if (moved == *parent) continue;
     const IndexVarId fresh = a.fresh_like(b, moved);
-    t.bounds[k] = fresh;
+    t.index_vars[k] = fresh;
     const auto to_fresh = a.replace(b, a.index(fresh));
     t = apply(a, std::move(t), to_fresh);
     t = follow_parents(a, std::move(t), to_fresh);
@@ -71,7 +71,7 @@ Poly scale(Algebra& a, CoefId c, Poly p) {
 }
 
 Term substitute(Algebra& a, Term t, IndexVarId b, IndexId by) {
-  std::erase(t.bounds, b);
+  std::erase(t.index_vars, b);
   const auto s = a.replace(b, by);
   t = apply(a, std::move(t), s);
   return follow_parents(a, std::move(t), s);
@@ -91,10 +91,10 @@ bool mentions_with_offset(Algebra& a, const Term& t, IndexVarId b) {
 Term rename_index_vars(Algebra& a, Term t) {
   // Parents stand before their children. Renaming a parent gives its children fresh names, which are renamed once more
   // when the loop reaches them.
-  for (std::size_t k = 0; k < t.bounds.size(); ++k) {
-    const IndexVarId b = t.bounds[k];
+  for (std::size_t k = 0; k < t.index_vars.size(); ++k) {
+    const IndexVarId b = t.index_vars[k];
     const IndexVarId fresh = a.fresh_like(b, a[b].parent);
-    t.bounds[k] = fresh;
+    t.index_vars[k] = fresh;
     const auto s = a.replace(b, a.index(fresh));
     t = follow_parents(a, apply(a, std::move(t), s), s);
   }
@@ -105,8 +105,8 @@ Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
   Poly out;
   for (const Term& l : p) {
     for (const Term& right : q) {
-      const bool clash = std::any_of(right.bounds.begin(), right.bounds.end(), [&](IndexVarId b) {
-        return std::find(l.bounds.begin(), l.bounds.end(), b) != l.bounds.end();
+      const bool clash = std::any_of(right.index_vars.begin(), right.index_vars.end(), [&](IndexVarId b) {
+        return std::find(l.index_vars.begin(), l.index_vars.end(), b) != l.index_vars.end();
       });
       const Term r = clash ? rename_index_vars(a, right) : right;
       Term t = l;
@@ -114,7 +114,7 @@ Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
       if (a.literal(t.coef) == 0.0) continue;
       t.multiplicities.insert(t.multiplicities.end(), r.multiplicities.begin(), r.multiplicities.end());
       t.atoms.insert(t.atoms.end(), r.atoms.begin(), r.atoms.end());
-      t.bounds.insert(t.bounds.end(), r.bounds.begin(), r.bounds.end());
+      t.index_vars.insert(t.index_vars.end(), r.index_vars.begin(), r.index_vars.end());
       t.guards.insert(t.guards.end(), r.guards.begin(), r.guards.end());
       out.push_back(std::move(t));
     }
@@ -124,7 +124,7 @@ Poly multiply(Algebra& a, const Poly& p, const Poly& q) {
 
 Poly with_index_var(Poly p, IndexVarId b) {
   for (Term& t : p)
-    t.bounds.push_back(b);
+    t.index_vars.push_back(b);
   return p;
 }
 
@@ -141,7 +141,7 @@ std::optional<CoefId> as_coefficient(Algebra& a, const model::Model& m, const Po
       if (!t.atoms.empty() || !t.guards.empty() || !t.multiplicities.empty()) return std::nullopt;
       CoefId c = t.coef;
       // From the inside outwards: children stand behind their parents.
-      for (auto b = t.bounds.rbegin(); b != t.bounds.rend(); ++b)
+      for (auto b = t.index_vars.rbegin(); b != t.index_vars.rend(); ++b)
         c = a.coef(CoefSum{*b, c});
       summands.push_back(c);
     }

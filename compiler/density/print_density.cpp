@@ -100,8 +100,8 @@ Signed signed_text(Names& names, CoefId c) {
 Signed signed_text(const model::Model& m, const Algebra& a, const Term& t) {
   Names names(m, a);
   std::string sum;
-  if (!t.bounds.empty()) {
-    sum = listed(t.bounds, [&](IndexVarId b) { return names(b); });
+  if (!t.index_vars.empty()) {
+    sum = listed(t.index_vars, [&](IndexVarId b) { return names(b); });
     if (!t.guards.empty()) sum += " | " + listed(t.guards, [&](const Guard& g) { return print(names, g); });
     sum = "sum(" + sum + ") ";
   }

@@ -37,7 +37,7 @@ std::vector<IndexId> Expander::free_selectors(const Poly& p) const {
     for (const Atom& x : t.atoms)
       collect(a_, x, mentioned);
     for (IndexVarId b : mentioned) {
-      if (a_[b].selector && std::ranges::find(t.bounds, b) == t.bounds.end()) found.insert(b);
+      if (a_[b].selector && std::ranges::find(t.index_vars, b) == t.index_vars.end()) found.insert(b);
     }
   }
   std::vector<IndexId> out;
@@ -56,7 +56,7 @@ bool Expander::needs_local_bound(const model::Distribution& d, const math::Expr&
 }
 
 bool Expander::uses_only_own_indices(const std::vector<model::Index>& list) const {
-  const auto& own = m_[*statement_].bounds;
+  const auto& own = m_[*statement_].index_vars;
   return std::ranges::all_of(list, [&](const model::Index& i) {
     if (const auto* s = std::get_if<model::Index::Shifted>(&i.form))
       return std::ranges::find(own, s->bound) != own.end();

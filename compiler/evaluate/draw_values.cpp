@@ -17,7 +17,7 @@ using namespace model;
 /// Formats an element for messages, such as "theta[3, 1]"; indices of nested plates count within their rows.
 std::string name_of(const ModelEvaluator& f, const Statement& s, const At& at) {
   std::string indices;
-  for (const IndexVarId b : s.bounds) {
+  for (const IndexVarId b : s.index_vars) {
     const IndexVar& bound = f.model()[b];
     std::int64_t k = at[b.index()];
     if (bound.parent) k -= f.data().offsets[bound.plate.index()][static_cast<std::size_t>(at[bound.parent->index()])];
@@ -126,7 +126,7 @@ class Simulator {
   void draw_all(StatementId id, At& at, std::optional<std::pair<IndexVarId, std::int64_t>> fixed) {
     const Statement& s = forward_.model()[id];
     forward_.each(
-        s.bounds, at,
+        s.index_vars, at,
         [&] {
           if (!problem_) draw(s, at);
         },

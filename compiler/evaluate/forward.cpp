@@ -76,13 +76,13 @@ At ModelEvaluator::at(Element e) const {
   const Statement& s = model_[model_[e.variable].statement];
   At at = origin();
   auto rest = static_cast<std::int64_t>(e.position);
-  for (std::size_t i = s.bounds.size(); i-- > 0;) {
-    const std::int64_t n = size(model_[s.bounds[i]].plate);
-    at[s.bounds[i].index()] = rest % n;
+  for (std::size_t i = s.index_vars.size(); i-- > 0;) {
+    const std::int64_t n = size(model_[s.index_vars[i]].plate);
+    at[s.index_vars[i].index()] = rest % n;
     rest /= n;
-    for (; i > 0 && model_[s.bounds[i]].parent; --i) {
-      const PlateId nested = model_[s.bounds[i]].plate;
-      at[s.bounds[i - 1].index()] = row_of(nested, at[s.bounds[i].index()]);
+    for (; i > 0 && model_[s.index_vars[i]].parent; --i) {
+      const PlateId nested = model_[s.index_vars[i]].plate;
+      at[s.index_vars[i - 1].index()] = row_of(nested, at[s.index_vars[i].index()]);
     }
   }
   return at;
@@ -90,11 +90,12 @@ At ModelEvaluator::at(Element e) const {
 
 Element ModelEvaluator::element(const Statement& s, const At& at) const {
   std::size_t position = 0;
-  for (std::size_t i = 0; i < s.bounds.size(); ++i) {
-    const bool inside_next = i + 1 < s.bounds.size() && model_[s.bounds[i + 1]].parent;
+  for (std::size_t i = 0; i < s.index_vars.size(); ++i) {
+    const bool inside_next = i + 1 < s.index_vars.size() && model_[s.index_vars[i + 1]].parent;
     if (inside_next) continue;
-    const IndexVar& b = model_[s.bounds[i]];
-    position = position * static_cast<std::size_t>(size(b.plate)) + static_cast<std::size_t>(at[s.bounds[i].index()]);
+    const IndexVar& b = model_[s.index_vars[i]];
+    position =
+        position * static_cast<std::size_t>(size(b.plate)) + static_cast<std::size_t>(at[s.index_vars[i].index()]);
   }
   return {s.variable, position};
 }
@@ -170,7 +171,7 @@ double ModelEvaluator::read(VariableId v, std::size_t at) const {
 double ModelEvaluator::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
   At inner = at;
   double total = 0;
-  each(s.bounds, inner, [&] { total += entry(s.body, inner, i, j); });
+  each(s.index_vars, inner, [&] { total += entry(s.body, inner, i, j); });
   return total;
 }
 

@@ -49,10 +49,10 @@ std::vector<IndexVarId> ordered_bounds(const Model& m, const std::vector<Stateme
   if (!plate) return out;
   for (const StatementId s : group) {
     const Statement& statement = m[s];
-    const auto own = std::find_if(statement.bounds.begin(), statement.bounds.end(),
+    const auto own = std::find_if(statement.index_vars.begin(), statement.index_vars.end(),
                                   [&](IndexVarId b) { return m[b].plate == *plate; });
     if (statement.lagged) out.push_back(*statement.lagged);
-    else if (own != statement.bounds.end()) out.push_back(*own);
+    else if (own != statement.index_vars.end()) out.push_back(*own);
   }
   return out;
 }

@@ -162,7 +162,8 @@ TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Sched
     if (schedule.tempered[k] && c.density.origins[k].statement) statements_.push_back(*c.density.origins[k].statement);
   }
   for (StatementId s : statements_)
-    equal_items_ = equal_items_ && !model[s].bounds.empty() && !mentions(model[s], model[model[s].bounds[0]].plate);
+    equal_items_ =
+        equal_items_ && !model[s].index_vars.empty() && !mentions(model[s], model[model[s].index_vars[0]].plate);
 }
 
 std::string TemperedNormaliser::refusal() const {
@@ -346,7 +347,7 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
   std::vector<Table> tables;
   std::map<PlateId, std::vector<StatementId>> lifted;  // by nested plate whose elements are alike
   for (StatementId s : statements_) {
-    const std::vector<IndexVarId>& bounds = model_[s].bounds;
+    const std::vector<IndexVarId>& bounds = model_[s].index_vars;
     const PlateId inner = bounds.size() == 2 ? model_[bounds[1]].plate : PlateId();
     // Elements of the inner plate are alike if no density depends on their position.
     const bool alike = bounds.size() == 2 && model_[inner].parent &&
@@ -366,8 +367,8 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
     std::vector<Table> one;
     for (StatementId s : statements) {
       At at = f.origin();
-      at[model_[s].bounds[0].index()] = item;
-      at[model_[s].bounds[1].index()] = first;
+      at[model_[s].index_vars[0].index()] = item;
+      at[model_[s].index_vars[1].index()] = first;
       one.push_back(factor(f, model_[s], at, known));
     }
     const bool done = sum_out(one, [&, plate = plate](Element e) {
@@ -523,7 +524,7 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
         if (model_[s.variable].observed || (local_[s.variable.index()] && is_discrete(model_[s.variable].support)))
           continue;
         At at = f.origin();
-        f.each(s.bounds, at, [&] {
+        f.each(s.index_vars, at, [&] {
           const math::FamilyRow& row = *f.distribution(s, at).family;
           if (!row.draw) return;
           const math::Environment parameters = f.parameters(s, at);

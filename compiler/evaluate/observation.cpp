@@ -7,7 +7,7 @@ using namespace model;
 
 double multiplicity_of(const Model& m, const BoundData& data, const Statement& s, const At& at) {
   double out = 1;
-  for (const IndexVarId b : s.bounds) {
+  for (const IndexVarId b : s.index_vars) {
     const Plate& plate = m[m[b].plate];
     if (plate.times) out *= data.givens[plate.times->index()].values[static_cast<std::size_t>(at[b.index()])];
   }

@@ -113,11 +113,11 @@ class Propagation {
     const Variable& own = m_[s.variable];
     const VariableRef& r = *plain(m_, e);
     const Variable& v = m_[r.variable];
-    if (const auto* c = std::get_if<Component>(&m_[e].node)) return own.event.empty() && c->at == s.bounds.back();
+    if (const auto* c = std::get_if<Component>(&m_[e].node)) return own.event.empty() && c->at == s.index_vars.back();
     if (!v.event.empty()) return !own.event.empty();
-    if (!own.event.empty() || s.bounds.empty() || r.indices.empty()) return false;
+    if (!own.event.empty() || s.index_vars.empty() || r.indices.empty()) return false;
     const auto* last = std::get_if<Index::Shifted>(&r.indices.back().form);
-    return last && last->offset == 0 && last->bound == s.bounds.back();
+    return last && last->offset == 0 && last->bound == s.index_vars.back();
   }
 
   /// Returns how far the prior mean of `v` is from `by`, to choose the summand that takes a reference. It is 0 if the
@@ -264,13 +264,13 @@ ExprId less(CentredModel& to, const ModelEvaluator& forward, ExprId e, const Sta
   BoundArray values;
   const std::size_t width = forward.width(s.variable);
   At at = forward.origin();
-  forward.each(s.bounds, at, [&] {
+  forward.each(s.index_vars, at, [&] {
     for (std::size_t i = 0; i < width; ++i)
       values.values.push_back(forward.entry(e, at, i));
   });
   add_centring_offset(values.values, by, -1);
   std::vector<Index> indices;
-  for (const IndexVarId b : s.bounds)
+  for (const IndexVarId b : s.index_vars)
     indices.push_back({Index::Shifted{b, 0}, m[m[b].plate].set, v.span});
   std::vector<PlateId> shape;
   for (const PlateId p : v.event)

@@ -88,7 +88,7 @@ class Search {
   /// Returns true if a reference runs over all elements of its variable: distinct index variables without shifts, and
   /// no empty loops around them.
   bool names_all(const Statement& s, const VariableRef& ref) const {
-    std::vector<IndexVarId> free = s.bounds;
+    std::vector<IndexVarId> free = s.index_vars;
     std::vector<IndexVarId> named;
     for (const Index& index : ref.indices) {
       const auto* bound = std::get_if<Index::Shifted>(&index.form);

@@ -101,7 +101,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
     if (completion_) {
       for (const schedule::Step& step : analysed_.schedule.steps) {
         const auto* stage = std::get_if<schedule::ItemStage>(&step);
-        for (const IndexVarId b : s.bounds) {
+        for (const IndexVarId b : s.index_vars) {
           if (stage && m[b].plate == stage->item) item = b;
         }
       }
@@ -110,7 +110,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
             fmt::format("'{}' does not lie on the items: what of it to hold out is not defined", m[s.variable].name));
     }
     At at = forward.origin();
-    forward.each(s.bounds, at, [&] {
+    forward.each(s.index_vars, at, [&] {
       const Element e = forward.element(s, at);
       const double copies = multiplicity_of(m, data_, s, at);
       if (copies > 0 && !std::isnan(forward.values(e)[0]))
@@ -286,7 +286,7 @@ std::vector<double> HeldOut::by_row(const ModelEvaluator& forward,
   if (sequences.empty()) return {};
   const Statement& s = model()[model()[chains_[0]].statement];
   std::vector<IndexVarId> rows;
-  for (const IndexVarId b : s.bounds) {
+  for (const IndexVarId b : s.index_vars) {
     if (b == *s.lagged) continue;
     // The elements of a nested plate are numbered over all rows, so its parent's index is not needed.
     if (!rows.empty() && model()[b].parent == rows.back()) rows.pop_back();

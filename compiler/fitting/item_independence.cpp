@@ -89,7 +89,7 @@ std::optional<Error> reads_other_items(const Source& source, const Model& m, Pla
   for (const Statement& s : m.statements) {
     std::optional<IndexVarId> own;
     bool leaves = false;
-    for (const IndexVarId b : s.bounds) {
+    for (const IndexVarId b : s.index_vars) {
       if (m[m[b].plate].set != items) continue;
       // A statement with two index variables over the items relates different items.
       leaves = leaves || own.has_value();

@@ -148,7 +148,7 @@ bool reads_one_element(const model::Model& m, const model::Statement& s, model::
   return std::ranges::all_of(found, [&](const model::VariableRef* ref) {
     const auto is_summed = [&](const model::Index& index) {
       const auto* x = std::get_if<model::Index::Shifted>(&index.form);
-      return x && std::ranges::find(s.bounds, x->bound) == s.bounds.end();
+      return x && std::ranges::find(s.index_vars, x->bound) == s.index_vars.end();
     };
     return std::ranges::equal(ref->indices, found[0]->indices, is_same) &&
            std::ranges::none_of(ref->indices, is_summed);

@@ -93,10 +93,10 @@ GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   p.span = v.span;
   std::vector<Index> indices;
   const auto along = [&](PlateId plate) {
-    const bool nested = m[m[plate].set].parent && !p.bounds.empty();
-    const IndexVarId b(m.bounds.size());
-    m.bounds.push_back({m[plate].name, m[plate].set, nested ? std::optional(p.bounds.back()) : std::nullopt});
-    p.bounds.push_back(b);
+    const bool nested = m[m[plate].set].parent && !p.index_vars.empty();
+    const IndexVarId b(m.index_vars.size());
+    m.index_vars.push_back({m[plate].name, m[plate].set, nested ? std::optional(p.index_vars.back()) : std::nullopt});
+    p.index_vars.push_back(b);
     indices.push_back({Index::Shifted{b, 0}, m[plate].set, v.span});
   };
   std::ranges::for_each(v.axes, along);

@@ -71,7 +71,7 @@ class PriorRewriter {
       event.assign(static_cast<std::size_t>(p.event_rank), v.value_plate ? *v.value_plate : v.event.at(0));
     constexpr GivenType kTypes[] = {GivenType::real, GivenType::vector, GivenType::matrix};
     std::vector<Index> indices;
-    for (const IndexVarId b : m[v.statement].bounds)
+    for (const IndexVarId b : m[v.statement].index_vars)
       indices.push_back({Index::Shifted{b, 0}, m[m[b].plate].set, v.span});
     m.exprs.push_back({GivenRef{GivenId(m.givens.size()), std::move(indices)}, event, std::nullopt, v.span});
     const std::string name = fmt::format("{}.{}", v.name, p.name);
@@ -94,7 +94,7 @@ class PriorRewriter {
       now.parameters.push_back({&*spelled, std::ranges::find(values, spelled->name, &Named::first)->second});
     }
     if (own_ == OriginalPriors::kept) {
-      out_.model.statements.push_back({v, s.bounds, std::move(now), std::nullopt, std::nullopt, s.span});
+      out_.model.statements.push_back({v, s.index_vars, std::move(now), std::nullopt, std::nullopt, s.span});
       return std::nullopt;
     }
     s.main = std::move(now);

@@ -160,7 +160,7 @@ class ItemStreams {
   /// Makes the streams of a variable at its first draw.
   void begin(VariableId id, Stream& s) const {
     const Model& m = of_.model;
-    const std::vector<IndexVarId>& bounds = m[m[id].statement].bounds;
+    const std::vector<IndexVarId>& bounds = m[m[id].statement].index_vars;
     const auto own = std::ranges::find_if(bounds, [&](IndexVarId b) { return m[m[b].plate].set == of_.items; });
     if (own == bounds.end()) {
       s.rngs.push_back(rng(id, 0));

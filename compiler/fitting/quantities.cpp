@@ -200,7 +200,7 @@ std::vector<double> Measures::of(const Model& m, const BoundData& data, const Va
   At at = f.origin();
   for (const Statement& s : m.statements) {
     double sum = 0;
-    f.each(s.bounds, at, [&] { sum += f.log_density(s, at); });
+    f.each(s.index_vars, at, [&] { sum += f.log_density(s, at); });
     joint += sum;
     if (m[s.variable].observed) likelihood += sum;
     else latent_ones.push_back(sum);

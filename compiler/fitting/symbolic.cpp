@@ -68,7 +68,7 @@ Maybe Symbolic::product(ExprId a, ExprId b, const At& at, std::size_t n, std::op
 Maybe Symbolic::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
   At inner = at;
   Maybe total = Polynomial();
-  forward_.each(s.bounds, inner, [&] {
+  forward_.each(s.index_vars, inner, [&] {
     if (!total) return;
     const Maybe x = entry(s.body, inner, i, j);
     total = x ? limited(std::move(*total) + *x) : std::nullopt;

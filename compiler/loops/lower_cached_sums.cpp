@@ -36,7 +36,7 @@ struct Lowering::CachedSum {
 std::optional<IndexVarId> Lowering::lanes_of(const CachedSum& x) const {
   const auto length = [&](IndexVarId b) { return constant_length(a_[b].plate); };
   std::vector<IndexVarId> inside;
-  for (IndexVarId b : x.sum->inner.bounds)
+  for (IndexVarId b : x.sum->inner.index_vars)
     if (std::ranges::find(x.items, b) == x.items.end()) inside.push_back(b);
   const auto fits = [&](IndexVarId b) { return !a_[b].parent && length(b) >= kFewLanes && length(b) <= kMostLanes; };
   const bool plain = std::ranges::all_of(x.sum->inner.guards, [](const Guard& g) { return g.present.has_value(); });
@@ -71,7 +71,7 @@ void Lowering::emit_cached_body(const CachedGroup& group) {
   std::map<std::vector<model::PlateId>, std::vector<CachedSum>> alike;  // sums by the plates of their loops over items
   for (const Statistic* s : group.sums) {
     CachedSum x{s, {}, {}};
-    std::ranges::copy_if(s->inner.bounds, std::back_inserter(x.items), is_item);
+    std::ranges::copy_if(s->inner.index_vars, std::back_inserter(x.items), is_item);
     if (s->at.empty()) x.total = b_.local(b_.fresh("total"), b_.f(0));
     else b_.fill(layout_.array.at(s->sums), b_.f(0));
     std::vector<model::PlateId> plates;

@@ -224,14 +224,14 @@ bool Chains::is_homogeneous(const ArrayTerm& array_term, model::VariableId v) {
   const std::vector<Factor> factors = terms_.factors(array_term, pair, v);
   // The potential moves if some factor depends on the step.
   const bool moving =
-      std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.bounds.contains(t); });
+      std::any_of(factors.begin(), factors.end(), [&](const Factor& f) { return f.index_vars.contains(t); });
   // The guard that there is a step before holds at all steps with a pair.
   const bool guarded = std::any_of(term.guards.begin(), term.guards.end(), [&](const Guard& g) {
     const std::set<IndexVarId> bounds =
         g.present ? terms_.index_variables(g.element) : terms_.index_variables({g.left, g.right});
     return bounds.contains(t) && !(bounds.size() == 1 && is_step_before(a_, g));
   });
-  const bool nests = std::any_of(term.bounds.begin(), term.bounds.end(), [&](IndexVarId x) {
+  const bool nests = std::any_of(term.index_vars.begin(), term.index_vars.end(), [&](IndexVarId x) {
     return x != t && a_[x].parent && terms_.index_variables({*a_[x].parent}).contains(t);
   });
   return !moving && !guarded && !nests;

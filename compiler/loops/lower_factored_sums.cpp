@@ -36,10 +36,10 @@ std::optional<Updates::FactoredSum> Updates::factored_sum(const Gathered& g, con
   // half.
   std::set<IndexVarId> late = terms_.index_variables(atom.event);
   for (Factor& f : terms_.factors(g.term, g.without, s_.conditionals[g.block].variable)) {
-    if (!disjoint(f.bounds, late)) out.parts.insert(f.bounds.begin(), f.bounds.end());
-    (disjoint(f.bounds, late) ? out.of_data : out.of_values).push_back(std::move(f));
+    if (!disjoint(f.index_vars, late)) out.parts.insert(f.index_vars.begin(), f.index_vars.end());
+    (disjoint(f.index_vars, late) ? out.of_data : out.of_values).push_back(std::move(f));
   }
-  std::erase_if(out.data.bounds, [&](IndexVarId x) { return late.contains(x); });
+  std::erase_if(out.data.index_vars, [&](IndexVarId x) { return late.contains(x); });
   std::erase_if(out.parts, [&](IndexVarId x) { return late.contains(x) || solved.env.contains(x); });
   std::int64_t numbers = 1;
   for (const IndexVarId x : out.parts) {
@@ -50,21 +50,21 @@ std::optional<Updates::FactoredSum> Updates::factored_sum(const Gathered& g, con
 
   // From here on, `late` has all index variables that the second half loops over.
   late.insert(out.parts.begin(), out.parts.end());
-  std::ranges::copy_if(term.bounds, std::back_inserter(out.values.bounds),
+  std::ranges::copy_if(term.index_vars, std::back_inserter(out.values.index_vars),
                        [&](IndexVarId x) { return late.contains(x); });
   const auto depends = [&](const std::vector<IndexId>& indices) {
     return !disjoint(terms_.index_variables(indices), late);
   };
   const bool nested =
-      std::ranges::any_of(out.data.bounds, [&](IndexVarId x) { return a_[x].parent && depends({*a_[x].parent}); });
+      std::ranges::any_of(out.data.index_vars, [&](IndexVarId x) { return a_[x].parent && depends({*a_[x].parent}); });
   const bool guarded =
       std::ranges::any_of(term.guards,
                           [&](const Guard& x) {
                             return x.present ? depends(x.element) : depends({x.left, x.right});
                           }) ||
-      std::ranges::any_of(solved.conditions, [&](const Factor& f) { return !disjoint(f.bounds, late); });
+      std::ranges::any_of(solved.conditions, [&](const Factor& f) { return !disjoint(f.index_vars, late); });
   // Splitting pays only if the first half goes over data.
-  const bool over_data = solved.walk || std::ranges::any_of(out.data.bounds, [&](IndexVarId x) {
+  const bool over_data = solved.walk || std::ranges::any_of(out.data.index_vars, [&](IndexVarId x) {
                            return !late.contains(x) && !solved.env.contains(x) && length(x) < 0;
                          });
   return over_data && !guarded && !nested ? std::optional(std::move(out)) : std::nullopt;

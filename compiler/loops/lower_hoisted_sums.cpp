@@ -23,7 +23,7 @@ bool HoistedSums::can_hoist(BlockId b, const ArrayTerm& t, std::size_t atom) con
     if (k != atom && s_.conditionals.block_of[atoms[k].variable.index()] == b) return false;
   std::set<IndexVarId> own = terms_.index_variables(atoms[atom].axes);
   own.merge(terms_.index_variables(atoms[atom].event));
-  return std::ranges::any_of(t.term->bounds, [&](IndexVarId x) {
+  return std::ranges::any_of(t.term->index_vars, [&](IndexVarId x) {
     const std::int64_t length = constant_length(a_[x].plate);
     return !own.contains(x) && (length < 0 || length >= kFewestParts);
   });

@@ -48,7 +48,7 @@ void Energies::emit_item_energies() {
           for (const Term& t : s_.conditionals.density.terms) {
             if (!s_.tempered[t.origin] || std::any_of(t.atoms.begin(), t.atoms.end(), in_stage)) continue;
             Env env;
-            for (IndexVarId b : t.bounds) {
+            for (IndexVarId b : t.index_vars) {
               if (m_[a_[b].plate].set == interface_.item_energies->item && !a_[b].parent) env[b] = item;
             }
             terms_.emit(t, terms_.factors({&t}, {}), {}, env, std::nullopt,

@@ -95,7 +95,7 @@ Solved Lookups::solve_axes(const Atom& atom, const std::vector<bool>& fixed, con
                                 const auto [begin, end] = terms_.range(id, e);
                                 return b_.logical_and(b_.less_equal(begin, value), b_.less(value, end));
                               }});
-    std::set<IndexVarId>& needs = out.conditions.back().bounds;
+    std::set<IndexVarId>& needs = out.conditions.back().index_vars;
     if (a_[bound->bound].parent) a_.collect(*a_[bound->bound].parent, needs);
   }
   for (std::size_t x : left) {

@@ -126,9 +126,9 @@ void Lowering::sum_data() {
   for (const Statistic& s : s_.statistics) {
     // Only rectangular loops without guards can be shared.
     const auto whole = [&](IndexVarId b) { return !a_[b].parent && !m_[m_[a_[b].plate].set].parent; };
-    if (!s.of_data() || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.bounds, whole)) continue;
+    if (!s.of_data() || !s.inner.guards.empty() || !std::ranges::all_of(s.inner.index_vars, whole)) continue;
     std::vector<model::PlateId> plates;
-    for (IndexVarId b : s.inner.bounds)
+    for (IndexVarId b : s.inner.index_vars)
       plates.push_back(m_[a_[b].plate].set);
     alike[plates].push_back(&s);
   }
@@ -144,7 +144,7 @@ void Lowering::sum_data() {
         for (std::size_t k = first; k < std::min(first + kSumsTogether, sums.size()); ++k) {
           Env env;
           for (std::size_t x = 0; x < at.size(); ++x)
-            env[sums[k]->inner.bounds[x]] = at[x];
+            env[sums[k]->inner.index_vars[x]] = at[x];
           ExprId value = b_.f(1);
           for (const Factor& f : terms_.factors({&sums[k]->inner}, {}))
             value = b_.mul(value, f.value(env));

@@ -15,7 +15,7 @@ namespace {
 /// the summand is r.
 Term elements(const Residual& r) {
   Term out;
-  out.bounds.assign(r.summand.bounds.begin(), r.summand.bounds.end() - 1);
+  out.index_vars.assign(r.summand.index_vars.begin(), r.summand.index_vars.end() - 1);
   out.guards = r.summand.guards;
   return out;
 }

@@ -135,7 +135,7 @@ void Stages::emit_data_sums(const ItemStage& stage, std::size_t step, StageFunct
   for (const schedule::Statistic& s : s_.statistics) {
     if (!s.of_data()) continue;
     std::vector<IndexVarId> items;
-    for (IndexVarId b : s.inner.bounds) {
+    for (IndexVarId b : s.inner.index_vars) {
       if (m_[a_[b].plate].set == m_[stage.item].set) items.push_back(b);
     }
     // A sum over pairs of items is not the sum of what each item adds.

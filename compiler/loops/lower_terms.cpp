@@ -316,9 +316,9 @@ bool Terms::is_plain(const Term& t, std::size_t atom) const {
   const Atom& own = t.atoms[atom];
   std::set<IndexVarId> known = index_variables(own.axes);
   known.merge(index_variables(own.event));
-  const auto owned = [&](const density::Multiplicity& x) { return density::owns(m_, own.variable, x); };
+  const auto owned = [&](const density::Multiplicity& x) { return density::has_factor_per_copy(m_, own.variable, x); };
   return a_.literal(t.coef) == 1.0 && t.guards.empty() && std::ranges::all_of(t.multiplicities, owned) &&
-         std::ranges::all_of(t.bounds, [&](IndexVarId b) { return known.contains(b); });
+         std::ranges::all_of(t.index_vars, [&](IndexVarId b) { return known.contains(b); });
 }
 
 bool Terms::is_row(const Term& t, std::size_t atom, const schedule::Statistic& table,
@@ -362,7 +362,7 @@ std::vector<Factor> Terms::factors(const ArrayTerm& t, const std::vector<std::si
     out.push_back({{}, [this, w](const Env&) { return weight(w); }});
   }
   for (const density::Multiplicity& x : t.term->multiplicities) {
-    if (owner && density::owns(m_, *owner, x)) continue;
+    if (owner && density::has_factor_per_copy(m_, *owner, x)) continue;
     std::set<IndexVarId> bounds;
     a_.collect(x.count, bounds);
     out.push_back({bounds, [this, c = x.count](const Env& env) { return coef(c, env); }});
@@ -442,7 +442,7 @@ constexpr Threshold<std::size_t> kWorthABranch("lower_terms.worth_a_branch", 2);
 
 bool Terms::only_repeats(const Nest& nest, IndexVarId b) const {
   if (!nest.read || nest.read->contains(b) || a_[b].parent) return false;
-  const auto mention = [&](const Factor& f) { return f.bounds.contains(b); };
+  const auto mention = [&](const Factor& f) { return f.index_vars.contains(b); };
   return std::none_of(nest.factors.begin(), nest.factors.end(), mention) &&
          std::none_of(nest.conditions.begin(), nest.conditions.end(), mention) &&
          std::none_of(nest.halves.begin(), nest.halves.end(),
@@ -481,7 +481,7 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
     conditions.push_back({bounds, [this, &g](const Env& e) { return guard(g, e); }});
   }
   std::vector<IndexVarId> left;
-  for (IndexVarId b : t.bounds) {
+  for (IndexVarId b : t.index_vars) {
     if (!env.contains(b) && b != innermost) left.push_back(b);
   }
   if (innermost && !env.contains(*innermost)) left.push_back(*innermost);
@@ -515,7 +515,7 @@ void Terms::emit_level(Nest& nest, Env env, ExprId product) {
   const auto take = [&](std::vector<Factor>& from) {
     std::vector<Factor> ready;
     for (auto f = from.begin(); f != from.end();) {
-      if (open(f->bounds, env)) {
+      if (open(f->index_vars, env)) {
         ready.push_back(std::move(*f));
         f = from.erase(f);
       } else {

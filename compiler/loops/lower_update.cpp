@@ -58,7 +58,7 @@ bool knows_steps(const conditionals::Block& block, const FormulaContext& f) {
 
 bool Updates::goes_over_data(const ArrayTerm& t, std::size_t atom) const {
   const std::set<IndexVarId> own = terms_.index_variables(t.term->atoms[atom].axes);
-  return std::ranges::any_of(t.term->bounds,
+  return std::ranges::any_of(t.term->index_vars,
                              [&](IndexVarId x) { return !own.contains(x) && constant_length(a_[x].plate) < 0; });
 }
 

@@ -17,7 +17,7 @@ using Env = std::map<IndexVarId, ExprId>;
 
 /// One factor of a product. It is computed at the outermost level at which all its index variables are open.
 struct Factor {
-  std::set<IndexVarId> bounds;              // index variables that it depends on
+  std::set<IndexVarId> index_vars;          // index variables that it depends on
   std::function<ExprId(const Env&)> value;  // returns the expression of the factor
   bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };

@@ -132,7 +132,7 @@ std::vector<BufferId> data_sums_over(const model::Model& m, const schedule::Sche
   const density::Algebra& a = s.conditionals.density.algebra;
   for (std::size_t k = 0; k < s.statistics.size(); ++k) {
     const schedule::Statistic& x = s.statistics[k];
-    const bool over = std::any_of(x.inner.bounds.begin(), x.inner.bounds.end(),
+    const bool over = std::any_of(x.inner.index_vars.begin(), x.inner.index_vars.end(),
                                   [&](density::IndexVarId b) { return m[a[b].plate].set == m[plate].set; });
     if (x.of_data() && over) out.push_back(l.interface.sums[k]);
   }

@@ -47,8 +47,8 @@ std::optional<double> element(Binder& b, const std::vector<double>& values, cons
 IndexValues index_values_at(const Binder& b, const Slot& slot, const Statement& s, std::size_t position) {
   const std::vector<std::int64_t> index = element_indices(b, slot, position);
   IndexValues out;
-  for (std::size_t k = 0; k < s.bounds.size(); ++k)
-    out.emplace_back(s.bounds[k], index[k]);
+  for (std::size_t k = 0; k < s.index_vars.size(); ++k)
+    out.emplace_back(s.index_vars[k], index[k]);
   return out;
 }
 

@@ -26,7 +26,7 @@ void check(Binder& b, const Slot& slot, const Statement& s) {
   const std::vector<const Distribution*> parts =
       s.others.empty() ? std::vector<const Distribution*>{&s.main} : distributions_of(s);
   std::size_t width = 1;
-  for (std::size_t k = s.bounds.size(); k < slot.axes.size(); ++k)
+  for (std::size_t k = s.index_vars.size(); k < slot.axes.size(); ++k)
     width *= static_cast<std::size_t>(b.out.sizes[slot.axes[k].index()]);
   for (std::size_t first = 0; first + width <= x.size(); first += width) {
     double sum = 0;

@@ -25,10 +25,10 @@ std::optional<double> concentration_at(Binder& b, const VariableRef& simplex, co
                                        const IndexValues& at) {
   const Statement& s = b.model[b.model[simplex.variable].statement];
   IndexValues own;
-  for (std::size_t i = 0; i < s.bounds.size() && i < simplex.indices.size(); ++i) {
+  for (std::size_t i = 0; i < s.index_vars.size() && i < simplex.indices.size(); ++i) {
     const auto place = position(b, simplex.indices[i], at);
     if (!place) return std::nullopt;
-    own.emplace_back(s.bounds[i], *place);
+    own.emplace_back(s.index_vars[i], *place);
   }
   std::vector<Index> indices = given.indices;
   indices.push_back({Index::Constant{k}, b.model[simplex.variable].event[0], {}});

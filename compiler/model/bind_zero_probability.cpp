@@ -131,7 +131,7 @@ bool may_end(Binder& b, const Parameter& p) {
 /// Checks every element of one statement and reports the first value of probability 0.
 void check(Binder& b, const Slot& slot, const Statement& s) {
   std::size_t width = 1;
-  for (std::size_t k = s.bounds.size(); k < slot.axes.size(); ++k)
+  for (std::size_t k = s.index_vars.size(); k < slot.axes.size(); ++k)
     width *= static_cast<std::size_t>(b.out.sizes[slot.axes[k].index()]);
   const std::vector<const Distribution*> parts =
       s.others.empty() ? std::vector<const Distribution*>{&s.main} : distributions_of(s);

@@ -130,12 +130,12 @@ void expand_statement(Resolver& r, StatementId id) {
   if (math::event_rank(v.support) > 0) v.event = m[s.variable].event;
   v.statement = StatementId(m.statements.size());
   m.variables.push_back(std::move(v));
-  const Statement added{variable, s.bounds, std::move(prior), std::nullopt, std::nullopt, s.span};
+  const Statement added{variable, s.index_vars, std::move(prior), std::nullopt, std::nullopt, s.span};
   if (s.lagged && is_lagged(m, roots_of(added)))
     r.diagnostics.add(DiagnosticKind::compound_of_previous, span, s.main.family->name, m[variable].name);
   m.statements.push_back(added);
 
-  symbols[compound.variable] = element(writer, m, variable, s.bounds, span);
+  symbols[compound.variable] = element(writer, m, variable, s.index_vars, span);
   Distribution value = part(writer, compound.value, symbols, span);
   value.written = {s.main};
   m.statements[id.index()].main = std::move(value);

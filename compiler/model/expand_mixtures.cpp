@@ -48,9 +48,9 @@ void expand_statement(Resolver& r, StatementId id, ExprId weights) {
   v.statement = StatementId(m.statements.size());
   const VariableId variable(m.variables.size());
   m.variables.push_back(std::move(v));
-  m.statements.push_back({variable, s.bounds, {&family, {{&family.spellings[0], weights}}, span}, {}, {}, s.span});
+  m.statements.push_back({variable, s.index_vars, {&family, {{&family.spellings[0], weights}}, span}, {}, {}, s.span});
   VariableRef ref{variable, {}};
-  for (const IndexVarId b : s.bounds)
+  for (const IndexVarId b : s.index_vars)
     ref.indices.push_back({Index::Shifted{b, 0}, m[b].plate, span});
   m.exprs.push_back({std::move(ref), {}, shape.empty() ? std::nullopt : std::optional(shape[0]), span});
   m.statements[id.index()].part = ExprId(m.exprs.size() - 1);

@@ -26,7 +26,7 @@ using ConstantId = Id<struct ConstantTag>;    // identifies a constant: index in
 using GivenId = Id<struct GivenTag>;          // identifies a given: index in Model::givens
 using VariableId = Id<struct VariableTag>;    // identifies a variable: index in Model::variables
 using StatementId = Id<struct StatementTag>;  // identifies a statement: index in Model::statements
-using IndexVarId = Id<struct IndexVarTag>;    // identifies an index variable: index in Model::bounds
+using IndexVarId = Id<struct IndexVarTag>;    // identifies an index variable: index in Model::index_vars
 using ExprId = Id<struct ModelExprTag>;       // identifies an expression: index in Model::exprs
 
 /// A plate: a set of elements 0 ... size - 1, and the type of the indices that range over it.
@@ -198,8 +198,8 @@ struct Dot {
 };
 /// A sum over plates: `sum(f) ...`.
 struct SumOver {
-  std::vector<IndexVarId> bounds;  // index variables of the sum
-  ExprId body;                     // the summand
+  std::vector<IndexVarId> index_vars;  // index variables of the sum
+  ExprId body;                         // the summand
 };
 /// The diagonal matrix of a vector: `diag(v)`.
 struct Diag {
@@ -277,7 +277,7 @@ struct Limits {
 /// A statement `x[n] ~ D(...)`: the distribution of a variable for each of its elements.
 struct Statement {
   VariableId variable;                    // the variable
-  std::vector<IndexVarId> bounds;         // index variables, one for each index plate of the variable
+  std::vector<IndexVarId> index_vars;     // index variables, one for each index plate of the variable
   Distribution main;                      // the distribution; of a mixture, that of the first part
   std::optional<Distribution> start;      // of a chain: the distribution of the first elements along the ordered axis
   std::optional<IndexVarId> lagged;       // of a chain: the index variable of that axis
@@ -289,9 +289,9 @@ struct Statement {
 
 /// A term that a `potential` declaration adds to the log joint, for all values of its index variables.
 struct Potential {
-  std::vector<IndexVarId> bounds;  // the index variables
-  ExprId value;                    // the term
-  Span span;                       // in the model file
+  std::vector<IndexVarId> index_vars;  // the index variables
+  ExprId value;                        // the term
+  Span span;                           // in the model file
 };
 
 /// A common prior of all members of a joint variable, which replaces the priors in their statements. It is the
@@ -321,7 +321,7 @@ struct Model {
   std::vector<Statement> statements;     // in order of declaration; added ones last
   std::vector<Potential> potentials;     // further terms of the log joint
   std::vector<JointPrior> joint_priors;  // priors that are posteriors of earlier fits
-  std::vector<IndexVar> bounds;          // all index variables
+  std::vector<IndexVar> index_vars;      // all index variables
   std::vector<Expr> exprs;               // all expressions
   Guide guide;                           // restrictions of the posterior
 
@@ -331,8 +331,8 @@ struct Model {
   const Given& operator[](GivenId id) const { return givens[id.index()]; }              // the given with this id
   const Variable& operator[](VariableId id) const { return variables[id.index()]; }     // the variable with this id
   const Statement& operator[](StatementId id) const { return statements[id.index()]; }  // the statement with this id
-  const IndexVar& operator[](IndexVarId id) const { return bounds[id.index()]; }  // the index variable with this id
-  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }           // the expression with this id
+  const IndexVar& operator[](IndexVarId id) const { return index_vars[id.index()]; }  // the index variable with this id
+  const Expr& operator[](ExprId id) const { return exprs[id.index()]; }               // the expression with this id
 };
 
 }  // namespace lehr::model

@@ -59,7 +59,7 @@ Infix render(const Model& m, ExprId id) {
         } else if constexpr (std::is_same_v<T, Dot>) {
           return {fmt::format("dot({}, {})", render(m, node.left).text, render(m, node.right).text), kAtom};
         } else if constexpr (std::is_same_v<T, SumOver>) {
-          return {fmt::format("sum({}) {}", names(m, node.bounds), within(m, node.body, kProduct)), kSum};
+          return {fmt::format("sum({}) {}", names(m, node.index_vars), within(m, node.body, kProduct)), kSum};
         } else if constexpr (std::is_same_v<T, Diag>) {
           return {fmt::format("diag({})", render(m, node.vector).text), kAtom};
         } else if constexpr (std::is_same_v<T, Component>) {
@@ -117,7 +117,7 @@ std::string print_distribution(const Model& m, const Distribution& d) {
 std::string print_statement(const Model& m, const Statement& s) {
   const Variable& v = m[s.variable];
   std::string out = v.observed ? "observe " : "";
-  out += v.name + bracketed(names(m, s.bounds)) + " ~ ";
+  out += v.name + bracketed(names(m, s.index_vars)) + " ~ ";
   if (s.part) out += lehr::print(m, *s.part) + ": ";
   out += print_distribution(m, s.main);
   for (const Distribution& other : s.others)
@@ -172,7 +172,7 @@ std::string print(const model::Model& m) {
   for (const model::Statement& s : m.statements)
     out += "  " + model::print_statement(m, s) + "\n";
   for (const model::Potential& p : m.potentials) {
-    out += fmt::format("  potential{} {};\n", bracketed(model::names(m, p.bounds)), print(m, p.value));
+    out += fmt::format("  potential{} {};\n", bracketed(model::names(m, p.index_vars)), print(m, p.value));
   }
   return out + model::print_guide(m) + "}\n";
 }

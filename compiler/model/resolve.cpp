@@ -180,7 +180,7 @@ void use_sets(Model& m) {
     fix_all(g.axes), fix_all(g.event), fix_maybe(g.value_plate);
   for (Variable& v : m.variables)
     fix_all(v.axes), fix_all(v.event), fix_maybe(v.value_plate);
-  for (IndexVar& b : m.bounds)
+  for (IndexVar& b : m.index_vars)
     fix(b.plate);
   for (Expr& e : m.exprs) {
     fix_all(e.shape);

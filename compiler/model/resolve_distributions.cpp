@@ -361,8 +361,8 @@ void resolve_statement(Resolver& r, VariableId id) {
     if (v.value_plate) axes.event = v.value_plate;
     if (!v.event.empty()) axes.event = v.event.front();
     if (v.axes.size() > tilde.axes.size()) {
-      axes.element = IndexVarId(r.model.bounds.size());
-      r.model.bounds.push_back({tilde.over[0].text, v.axes.back(), std::nullopt});
+      axes.element = IndexVarId(r.model.index_vars.size());
+      r.model.index_vars.push_back({tilde.over[0].text, v.axes.back(), std::nullopt});
       c.statement_index_vars.push_back(*axes.element);
     }
   }
@@ -420,7 +420,7 @@ void resolve_potential(Resolver& r, const ast::Potential& potential, Span span) 
 /// used. The result is discarded. A body with a random variable counts as used, because it can be predicted.
 void resolve_let(Resolver& r, std::size_t index) {
   if (!r.lets[index].ok) return;
-  const std::size_t bounds = r.model.bounds.size(), exprs = r.model.exprs.size();
+  const std::size_t bounds = r.model.index_vars.size(), exprs = r.model.exprs.size();
   const ast::LetDecl& decl = *r.lets[index].decl;
   Context c;
   c.lag = LagRule::let_body;
@@ -433,7 +433,7 @@ void resolve_let(Resolver& r, std::size_t index) {
   const auto is_random = [](const Expr& e) { return std::holds_alternative<VariableRef>(e.node); };
   if (std::any_of(r.model.exprs.begin() + static_cast<std::ptrdiff_t>(exprs), r.model.exprs.end(), is_random))
     r.names.at(decl.name.text).used = true;
-  r.model.bounds.resize(bounds);
+  r.model.index_vars.resize(bounds);
   r.model.exprs.resize(exprs);
 }
 
@@ -564,8 +564,8 @@ std::vector<IndexVarId> make_index_vars(Resolver& r, Context& c, const std::vect
   for (std::size_t i = 0; i < names.size() && i < axes.size(); ++i) {
     IndexVar bound{names[i].text, axes[i], std::nullopt};
     if (r.model[axes[i]].parent && i > 0) bound.parent = out[i - 1];
-    const IndexVarId id(r.model.bounds.size());
-    r.model.bounds.push_back(bound);
+    const IndexVarId id(r.model.index_vars.size());
+    r.model.index_vars.push_back(bound);
     out.push_back(id);
     c.scope.push_back({names[i].text, Index{Index::Shifted{id, 0}, axes[i], names[i].span}});
   }

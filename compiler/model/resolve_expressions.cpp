@@ -72,7 +72,7 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
   }
   // The index variables of the sum are visible in its body only.
   Context inner = c;
-  std::vector<IndexVarId> bounds;
+  std::vector<IndexVarId> index_vars;
   for (const ast::Name& name : sum.plates) {
     const auto plate = plate_named(r, name);
     if (!plate) return std::nullopt;
@@ -103,8 +103,8 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
         return std::nullopt;
       }
     }
-    const IndexVarId id(r.model.bounds.size());
-    r.model.bounds.push_back(bound);
+    const IndexVarId id(r.model.index_vars.size());
+    r.model.index_vars.push_back(bound);
     bounds.push_back(id);
     inner.scope.push_back({name.text, Index{Index::Shifted{id, 0}, set, name.span}});
   }

@@ -38,7 +38,7 @@ std::string weights_text(const Model& m, const Statement& s) {
 std::string statement_text(const Model& m, const Statement& s, const Distribution* part, const std::string& text) {
   const Variable& v = m[s.variable];
   const auto written = [&](const Distribution& d) { return &d == part ? text : distribution_text(m, d); };
-  std::string out = (v.observed ? "observe " : "") + v.name + bracketed(names_of(m, s.bounds)) + " ~ ";
+  std::string out = (v.observed ? "observe " : "") + v.name + bracketed(names_of(m, s.index_vars)) + " ~ ";
   if (s.part) {
     out += fmt::format("mixture({}, {}", weights_text(m, s), written(s.main));
     for (const Distribution& other : s.others)

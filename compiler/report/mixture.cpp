@@ -48,7 +48,7 @@ std::optional<VariableId> selecting_category(const Model& m, const std::vector<E
 /// category.
 bool is_same_for_all_items(const Model& m, const Statement& s, std::size_t item_axes, VariableId category,
                            const std::vector<ExprId>& nodes) {
-  const auto first = s.bounds.begin(), last = first + static_cast<std::ptrdiff_t>(item_axes);
+  const auto first = s.index_vars.begin(), last = first + static_cast<std::ptrdiff_t>(item_axes);
   return std::ranges::all_of(nodes, [&](ExprId node) {
     const auto* v = std::get_if<VariableRef>(&m[node].node);
     if (v && v->variable == category) return true;

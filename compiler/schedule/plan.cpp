@@ -98,7 +98,7 @@ std::optional<density::IndexVarId> item_index_var(const model::Model& m, const d
   const auto* b = std::get_if<density::IndexVarRef>(&d.algebra[atom.axes[0]]);
   if (!b || b->offset != 0 || d.algebra[b->bound].parent) return std::nullopt;
   if (m[d.algebra[b->bound].plate].set != item) return std::nullopt;
-  if (std::find(t.bounds.begin(), t.bounds.end(), b->bound) == t.bounds.end()) return std::nullopt;
+  if (std::find(t.index_vars.begin(), t.index_vars.end(), b->bound) == t.index_vars.end()) return std::nullopt;
   return b->bound;
 }
 

@@ -101,7 +101,7 @@ class TermDivider {
     const auto bound = [&](std::size_t axis) -> std::optional<IndexVarId> {
       const auto* b = std::get_if<density::IndexVarRef>(&a_[x.at[axis]]);
       const bool own = b && b->offset == 0 && !a_[b->bound].parent &&
-                       std::ranges::find(x.inner.bounds, b->bound) != x.inner.bounds.end();
+                       std::ranges::find(x.inner.index_vars, b->bound) != x.inner.index_vars.end();
       return own ? std::optional(b->bound) : std::nullopt;
     };
     for (std::size_t second = 1; second < x.at.size(); ++second) {
@@ -142,7 +142,7 @@ class TermDivider {
       if (same == left.end()) return false;
       left.erase(same);
     }
-    return std::ranges::none_of(t.bounds,
+    return std::ranges::none_of(t.index_vars,
                                 [&](IndexVarId x) { return a_[x].parent && mentions_any(*a_[x].parent, a, b); });
   }
 
@@ -157,7 +157,7 @@ class TermDivider {
     bool grew = true;
     while (grew) {
       grew = false;
-      for (IndexVarId b : t.bounds) {
+      for (IndexVarId b : t.index_vars) {
         if (roots.contains(b) || !a_[b].parent) continue;
         std::set<IndexVarId> mentioned;
         a_.collect(*a_[b].parent, mentioned);
@@ -180,11 +180,11 @@ class TermDivider {
         direct(i, mentioned);
     }
     std::set<IndexVarId> out;
-    for (IndexVarId b : t.bounds) {
+    for (IndexVarId b : t.index_vars) {
       if (!mentioned.contains(b) && !a_[b].selector) out.insert(b);
     }
     // A nested index variable is summed together with its parent or not at all.
-    for (IndexVarId b : t.bounds) {
+    for (IndexVarId b : t.index_vars) {
       if (!a_[b].parent || out.contains(b)) continue;
       std::set<IndexVarId> parents;
       a_.collect(*a_[b].parent, parents);
@@ -268,7 +268,7 @@ class TermDivider {
     std::int64_t visited = 0;  // the length of the longest loop that it saves
     for (const model::PlateId p : cut->stat.axes)
       cells *= static_cast<double>(sizes_[p.index()]);
-    for (const IndexVarId b : cut->inner.bounds)
+    for (const IndexVarId b : cut->inner.index_vars)
       visited = std::max(visited, sizes_[m_[a_[b].plate].set.index()]);
     if (!(cells <= static_cast<double>(visited))) return false;
     t = add(std::move(*cut), std::nullopt, IndexVarId());
@@ -289,7 +289,8 @@ class TermDivider {
     if (std::ranges::any_of(t.atoms, [&](const Atom& x) { return is_local(x) || c_[block(x)].chain; })) return false;
     return std::ranges::none_of(cut.outer.atoms, [&](const Atom& x) {
       return std::ranges::any_of(cut.inner.atoms, [&](const Atom& y) { return block(x) == block(y); }) ||
-             std::ranges::any_of(t.multiplicities, [&](const auto& n) { return density::owns(m_, x.variable, n); });
+             std::ranges::any_of(t.multiplicities,
+                                 [&](const auto& n) { return density::has_factor_per_copy(m_, x.variable, n); });
     });
   }
 
@@ -315,8 +316,8 @@ class TermDivider {
     for (const Atom& x : t.atoms)
       (is_inside(x) ? cut.inner : cut.outer).atoms.push_back(x);
     for (const density::Multiplicity& n : t.multiplicities) {
-      const bool owned =
-          std::ranges::any_of(cut.outer.atoms, [&](const Atom& x) { return density::owns(m_, x.variable, n); });
+      const bool owned = std::ranges::any_of(
+          cut.outer.atoms, [&](const Atom& x) { return density::has_factor_per_copy(m_, x.variable, n); });
       if (owned && depends(n.count, cut)) return false;
       (owned ? cut.outer : cut.inner).multiplicities.push_back(n);
     }
@@ -356,7 +357,7 @@ class TermDivider {
       cut.stat.at.push_back(i);
       cut.stat.axes.push_back(m_[plate].set);
       cut.outer_at.push_back(a_.index(fresh));
-      cut.outer.bounds.push_back(fresh);
+      cut.outer.index_vars.push_back(fresh);
       if (!std::holds_alternative<density::IndexVarRef>(a_[i])) ++lookups;
       return cut.outer_at.back();
     };
@@ -389,16 +390,16 @@ class TermDivider {
     // A nested index variable that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
     for (bool grew = true; grew;) {
       const std::size_t before = in_inner.size();
-      for (IndexVarId b : t.bounds) {
+      for (IndexVarId b : t.index_vars) {
         if (inner_only(b) && a_[b].parent) a_.collect(*a_[b].parent, in_inner);
       }
       grew = in_inner.size() != before;
     }
     bool summed = false;
-    for (IndexVarId b : t.bounds) {
+    for (IndexVarId b : t.index_vars) {
       if (inner_only(b)) {
         if (in_outer.contains(b)) return false;
-        cut.inner.bounds.push_back(b);
+        cut.inner.index_vars.push_back(b);
         summed = true;
       } else if (in_inner.contains(b)) {
         if (a_[b].parent) return false;
@@ -406,13 +407,13 @@ class TermDivider {
         cut.outer = density::substitute(a_, std::move(cut.outer), b, a_.index(fresh));
         for (IndexId& i : cut.outer_at)
           i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
-        cut.outer.bounds.push_back(fresh);
-        cut.inner.bounds.push_back(b);
+        cut.outer.index_vars.push_back(fresh);
+        cut.inner.index_vars.push_back(b);
         cut.stat.at.push_back(a_.index(b));
         cut.stat.axes.push_back(m_[a_[b].plate].set);
         cut.outer_at.push_back(a_.index(fresh));
       } else {
-        cut.outer.bounds.push_back(b);
+        cut.outer.index_vars.push_back(b);
       }
     }
     return summed;
@@ -517,11 +518,11 @@ class TermDivider {
   /// Returns the permutation of axes under which `inner`, with the axes of `stat`, is the inner part of `known`;
   /// nothing if they are different.
   std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner, const Statistic& stat) {
-    if (known.inner.bounds.size() != inner.bounds.size() || known.inner.atoms.size() != inner.atoms.size()) {
+    if (known.inner.index_vars.size() != inner.index_vars.size() || known.inner.atoms.size() != inner.atoms.size()) {
       return std::nullopt;
     }
     // Index variables are matched over equal plates. There are few, so all assignments are tried, up to 120.
-    std::vector<std::size_t> image(inner.bounds.size());
+    std::vector<std::size_t> image(inner.index_vars.size());
     for (std::size_t k = 0; k < image.size(); ++k)
       image[k] = k;
     std::size_t tries = 0;
@@ -529,14 +530,14 @@ class TermDivider {
       if (++tries > 120) return std::nullopt;
       bool plates = true;
       for (std::size_t k = 0; k < image.size() && plates; ++k) {
-        plates = a_[inner.bounds[k]].plate == a_[known.inner.bounds[image[k]]].plate;
+        plates = a_[inner.index_vars[k]].plate == a_[known.inner.index_vars[image[k]]].plate;
       }
       if (!plates) continue;
       const auto rename = [&](IndexId i) -> std::optional<IndexId> {
         const auto* b = std::get_if<density::IndexVarRef>(&a_[i]);
         if (!b) return std::nullopt;
         for (std::size_t k = 0; k < image.size(); ++k) {
-          if (inner.bounds[k] == b->bound) return a_.index(known.inner.bounds[image[k]], b->offset);
+          if (inner.index_vars[k] == b->bound) return a_.index(known.inner.index_vars[image[k]], b->offset);
         }
         return std::nullopt;
       };

@@ -55,7 +55,7 @@ class Matcher {
   /// another form.
   std::optional<Residual> match(const Term& t, const Guard& distinct, IndexVarId r, IndexVarId other) {
     if (m_[a_[r].plate].set != m_[a_[other].plate].set || a_[r].parent != a_[other].parent) return std::nullopt;
-    for (IndexVarId b : t.bounds) {
+    for (IndexVarId b : t.index_vars) {
       if (a_[b].parent && (a_.mentions(*a_[b].parent, r) || a_.mentions(*a_[b].parent, other))) return std::nullopt;
     }
     Residual out;
@@ -102,13 +102,13 @@ class Matcher {
       const BlockId b = block(x);
       if (c_[b].chain || s_.stage_of[b.index()] || has(common, b)) return std::nullopt;
     }
-    std::copy_if(t.bounds.begin(), t.bounds.end(), std::back_inserter(common.bounds),
+    std::copy_if(t.index_vars.begin(), t.index_vars.end(), std::back_inserter(common.index_vars),
                  [&](IndexVarId b) { return b != r && b != other; });
     if (!place(out)) return std::nullopt;
     out.gradient = common;
     out.gradient.coef = a_.multiply(a_.number(2), a_.multiply(common.coef, summand.coef));
     out.gradient.atoms.insert(out.gradient.atoms.end(), summand.atoms.begin(), summand.atoms.end());
-    out.gradient.bounds.push_back(r);
+    out.gradient.index_vars.push_back(r);
     for (const Atom& x : summand.atoms) {
       if (runs(out, x)) out.maintained_by.push_back(block(x));
     }
@@ -149,14 +149,14 @@ class Matcher {
         if (a_[b].parent) a_.collect(*a_[b].parent, needed);
       }
     }
-    for (IndexVarId b : x.common.bounds) {
+    for (IndexVarId b : x.common.index_vars) {
       if (!needed.contains(b)) continue;
       if (a_[b].parent && (x.at.empty() || *a_[b].parent != x.at.back())) return false;
-      summand.bounds.push_back(b);
+      summand.index_vars.push_back(b);
       x.axes.push_back(m_[a_[b].plate].set);
       x.at.push_back(a_.index(b));
     }
-    summand.bounds.push_back(x.along);
+    summand.index_vars.push_back(x.along);
     for (const Guard& g : x.common.guards) {
       std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);

@@ -39,7 +39,7 @@ std::variant<TemperedItems, std::string> temper_items(const Model& model,
   for (density::Term& t : out.conditionals.density.terms) {
     if (!tempered[t.origin]) continue;
     std::vector<density::IndexVarId> items;
-    for (density::IndexVarId b : t.bounds) {
+    for (density::IndexVarId b : t.index_vars) {
       if (model[a[b].plate].set == out.item && !a[b].parent) items.push_back(b);
     }
     if (items.size() != 1) return fmt::format("its data couple elements of '{}'", model[out.item].name);

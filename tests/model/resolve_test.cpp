@@ -46,8 +46,8 @@ TEST_CASE("a category ranges over the axis of its probabilities") {
   CHECK(variable(m, "w").observed);
   CHECK(variable(m, "theta").support == math::Support::simplex);
   const auto& z = m[variable(m, "z").statement];
-  REQUIRE(z.bounds.size() == 2);
-  CHECK(m[z.bounds[1]].parent == z.bounds[0]);
+  REQUIRE(z.index_vars.size() == 2);
+  CHECK(m[z.index_vars[1]].parent == z.index_vars[0]);
 }
 
 TEST_CASE("the event axis comes from a vector parameter") {
@@ -71,7 +71,7 @@ TEST_CASE("aliases are one set, under names of their own") {
   const auto& b = variable(m, "B");
   CHECK(b.axes[0] == b.axes[1]);
   CHECK(plate_name(m, b.axes[0]) == "g");
-  CHECK(m[m[b.statement].bounds[1]].name == "h");
+  CHECK(m[m[b.statement].index_vars[1]].name == "h");
 }
 
 TEST_CASE("a size that is a constant is no alias") {
@@ -193,8 +193,8 @@ TEST_CASE("numbers drawn element by element have one more plate, and parameters 
   CHECK(statement_text(m, "observe x") ==
         "observe x[n, d] ~ Normal(mean = (A * h[n] + b[user[n]])[d], sd = sqrt(s[d]));  // real");
   CHECK(variable(m, "x").event.empty());
-  REQUIRE(m[variable(m, "x").statement].bounds.size() == 2);
-  CHECK(m[m[variable(m, "x").statement].bounds[1]].plate == variable(m, "x").axes[1]);
+  REQUIRE(m[variable(m, "x").statement].index_vars.size() == 2);
+  CHECK(m[m[variable(m, "x").statement].index_vars[1]].plate == variable(m, "x").axes[1]);
 }
 
 TEST_CASE("an alias is a second plate of numbers drawn element by element") {
@@ -207,6 +207,6 @@ TEST_CASE("a chain records which of its plates is ordered") {
     plate t ordered; plate d;
     observe x[t] ~ Normal(mean = x[t-1], sd = 1) over d start Normal(mean = 0, sd = 1);)");
   const auto& s = m[variable(m, "x").statement];
-  REQUIRE(s.bounds.size() == 2);
-  CHECK(s.lagged == s.bounds[0]);
+  REQUIRE(s.index_vars.size() == 2);
+  CHECK(s.lagged == s.index_vars[0]);
 }

@@ -117,7 +117,7 @@ m("return m_[x].observed && x.index() < options_.may_be_missing.size() && «opti
   "false", "posterior_evidence|posterior_elementwise|posterior_unseen")
 
 m = area("sums over items", "annealing_one_sweep|oracles")
-m("if (owner && «density::owns(m_, *owner, x)») continue;", "false")
+m("if (owner && «density::has_factor_per_copy(m_, *owner, x)») continue;", "false")
 m("«out = b_.mul(out, b_.load(layout_.data.givens[times->index()], terms_.address(g.axes, at)));»",
   "if (!SWITCH) out = b_.mul(out, b_.load(layout_.data.givens[times->index()], terms_.address(g.axes, at)));")
 m("return b_.mul(«owned_multiplicity(m_[s_.conditionals[b].variable], element)», out);", "b_.f(1)",
