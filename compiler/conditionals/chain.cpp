@@ -82,10 +82,10 @@ std::optional<Chain> chain_of(const density::Density& d, const model::Model& m, 
         lags.push_back(-to);
       std::ranges::sort(lags);
       out.max_lag = std::max(out.max_lag, lags.back());
-      out.together.insert(std::move(lags));
+      out.joint.insert(std::move(lags));
     }
   }
-  if (out.together.empty() || out.max_lag > max_lag_of(family)) return std::nullopt;
+  if (out.joint.empty() || out.max_lag > max_lag_of(family)) return std::nullopt;
   return out;
 }
 

@@ -144,27 +144,27 @@ std::optional<CollapsedAuxiliary> beside(const model::Model& m, const Conditiona
       Names names(d.algebra);
       const std::string name = names.of(element.axes) + "|" + names.of(x.axes);
       if (!found.insert(name).second) continue;
-      out.beside.push_back(pair_of(d, t, element, x));
-      const Relation r = relation_of(d.algebra, out.beside.back());
+      out.pairs.push_back(pair_of(d, t, element, x));
+      const Relation r = relation_of(d.algebra, out.pairs.back());
       functions = functions && r == Relation::function;
       plain = plain && r != Relation::other;
     }
   }
-  const bool single = out.beside.size() == 1;
+  const bool single = out.pairs.size() == 1;
   if (block.chain && !(single && functions)) return std::nullopt;
   if (functions || (single && plain)) return out;
   // No exact description: any element of the auxiliary may share a term.
-  Term any = out.beside[0];
+  Term any = out.pairs[0];
   std::set<IndexVarId> own = *own_index_vars(d.algebra, any.atoms[0]);
   any.atoms.pop_back();
   std::erase_if(any.index_vars, [&](IndexVarId b) { return !own.contains(b); });
-  out.beside = {any};
+  out.pairs = {any};
   return out;
 }
 
 }  // namespace
 
-std::vector<CollapsedAuxiliary> integrated(const model::Model& m, const Conditionals& c, BlockId block) {
+std::vector<CollapsedAuxiliary> collapsed_auxiliaries(const model::Model& m, const Conditionals& c, BlockId block) {
   std::vector<CollapsedAuxiliary> out;
   if (!is_drawn_by_values(m, c[block])) return out;
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
@@ -177,8 +177,8 @@ std::vector<CollapsedAuxiliary> integrated(const model::Model& m, const Conditio
 
 void make_lookup_axes_sequential(const model::Model& m, Conditionals& c) {
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
-    for (const CollapsedAuxiliary& x : integrated(m, c, BlockId(k))) {
-      for (const Term& t : x.beside) {
+    for (const CollapsedAuxiliary& x : collapsed_auxiliaries(m, c, BlockId(k))) {
+      for (const Term& t : x.pairs) {
         for (std::size_t axis = 0; t.atoms.size() > 1 && axis < t.atoms[1].axes.size(); ++axis) {
           if (std::holds_alternative<density::IndexLookup>(c.density.algebra[t.atoms[1].axes[axis]]))
             c.blocks[k].sequential[axis] = true;

@@ -18,12 +18,12 @@ struct CollapsedAuxiliary {
   /// Which elements of the auxiliary share a term with an element of the drawn block. Each entry has two atoms, one of
   /// the auxiliary and one of the block, and no coefficient. An entry with the first atom alone means that any element
   /// may. In several entries, the element of the block is a function of the auxiliary's.
-  std::vector<density::Term> beside;
+  std::vector<density::Term> pairs;
 };
 
 /// Returns the auxiliary variables that a draw of the block integrates out. It is empty if the block is not drawn, or
 /// is no bit, spin or category.
-std::vector<CollapsedAuxiliary> integrated(const model::Model& m, const Conditionals& c, BlockId block);
+std::vector<CollapsedAuxiliary> collapsed_auxiliaries(const model::Model& m, const Conditionals& c, BlockId block);
 
 /// Makes an axis of a drawn block sequential if data name its elements in a term with an integrated variable. The terms
 /// of one element are then found by an inverse lookup, without a search of all terms.

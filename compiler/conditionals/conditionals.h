@@ -42,7 +42,7 @@ struct Chain {
   /// The exact algorithm that computes the factor of a sequence.
   ChainFactor factor;
   /// The groups of elements that occur together in one term, by their lags.
-  std::set<Lags> together;
+  std::set<Lags> joint;
   /// The largest lag: how many steps back an element depends on others.
   std::int64_t max_lag = 0;
 };

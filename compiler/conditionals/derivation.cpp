@@ -168,7 +168,7 @@ class ParameterWriter {
                                {FormulaSymbol{"log potential", {}, {now}}},
                                parts(*affine(math::natural_symbol(math::Stat::indicator, math::kFirst))),
                                std::nullopt}};
-    for (const auto& [lags, affine] : chain.together) {
+    for (const auto& [lags, affine] : chain.joint) {
       Formulas values{now};
       for (const std::int64_t lag : lags)
         values.insert(values.begin(), Formula{writer_.bound(e_.event[event_of_lag(b_, lag)])});
@@ -194,7 +194,7 @@ class ParameterWriter {
                                {FormulaSymbol{precision->name, {{now}, {now}}, components}},
                                parts(precision->from_natural),
                                std::nullopt}};
-    for (const auto& [lags, pair] : chain.together)
+    for (const auto& [lags, pair] : chain.joint)
       out.push_back({false,
                      {FormulaSymbol{precision->name, {{FormulaIndex{now.bound, -lags[0]}}, {now}}, turned}},
                      parts(times({a_.number(-1), {}, {}}, pair)),

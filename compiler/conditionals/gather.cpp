@@ -285,7 +285,7 @@ ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Condit
   }
   ChainPotentials out{collected(a, m, c, b, alone, element), {}};
   for (auto& [lags, summands] : found)
-    out.together[lags] = folded(a, m, std::move(summands));
+    out.joint[lags] = folded(a, m, std::move(summands));
   return out;
 }
 

@@ -59,7 +59,7 @@ struct ChainPotentials {
   std::map<math::Stat, Affine> unary;
   /// By lags: the coefficient of a product of statistics, of the element (at event[0]) and of the elements that many
   /// steps before it (at event[event_of_lag(lag)]). Scalars have no event indices.
-  std::map<Lags, Affine> together;
+  std::map<Lags, Affine> joint;
 };
 /// Returns the position in Element::event of the index of the element `lag` steps back.
 std::size_t event_of_lag(const Block& b, std::int64_t lag);

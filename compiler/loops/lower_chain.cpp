@@ -66,7 +66,7 @@ void Chains::declare_chain(BlockId b) {
   const bool one_an_item = s_.stage_of[b.index()].has_value() && var.axes.size() == 2;
   chain.local = one_an_item && !pairs_outlive_item(b);
   chain.summed = chain.local && only_pair_sums_read(b);
-  for (const conditionals::Lags& lags : s_.conditionals[b].chain->together)
+  for (const conditionals::Lags& lags : s_.conditionals[b].chain->joint)
     chain.products[lags] = {};
   if (!chain.local) {
     for (auto& [lags, buffer] : chain.products) {

@@ -275,7 +275,7 @@ void Chains::each_step_back(const Messages& m, const std::function<void(ExprId)>
 
 void Chains::put_pair(const Messages& m, ExprId t, const History& history, ExprId k, ExprId value) {
   const ExprId p = b_.let(b_.fresh("p"), value);
-  for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->together) {
+  for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->joint) {
     std::vector<ExprId> events{k};
     for (const std::int64_t lag : lags)
       events.insert(events.begin(), history[history.size() - std::size_t(lag)]);
@@ -536,7 +536,7 @@ void Chains::draw_value(const Messages& m, ExprId t) {
 }
 
 void Chains::condition_on_draw(const Messages& m, ExprId t) {
-  for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->together) {
+  for (const conditionals::Lags& lags : s_.conditionals[m.block].chain->joint) {
     const ExprId last = b_.add(t, b_.i(lags.back()));
     b_.if_then(b_.less(last, m.end), [&] { put_product(m.block, lags, m.element(last), m.probs); });
   }

@@ -447,7 +447,7 @@ void Chains::expect_later(const Smoother& s, ExprId t) {
 void Chains::put_pairs(const Smoother& s, ExprId t, const std::function<ExprId(ExprId)>& now,
                        const std::function<ExprId(std::size_t, ExprId, ExprId)>& covariance) {
   for (const Smoother::Band& band : s.bands) {
-    if (!s_.conditionals[s.block].chain->together.contains({band.lag})) continue;
+    if (!s_.conditionals[s.block].chain->joint.contains({band.lag})) continue;
     const ExprId later = b_.add(t, b_.i(band.lag));
     b_.if_then(b_.less(later, s.end), [&] {
       each_component_pair(s, [&](ExprId j, ExprId l) {

@@ -10,7 +10,7 @@ namespace lehr::loops {
 Integrals::Integrals(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Updates& updates)
     : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), updates_(updates) {
   for (std::size_t k = 0; k < s_.conditionals.blocks.size(); ++k)
-    integrated_.push_back(conditionals::integrated(m_, s_.conditionals, BlockId(k)));
+    integrated_.push_back(conditionals::collapsed_auxiliaries(m_, s_.conditionals, BlockId(k)));
 }
 
 bool Integrals::has(BlockId b, const Term& t) const {
@@ -45,17 +45,17 @@ Integrals::AuxiliaryWork Integrals::open(BlockId b, BlockId auxiliary) {
 
 void Integrals::each_neighbour(const conditionals::CollapsedAuxiliary& x, const std::vector<ExprId>& element,
                                const std::function<void(const std::vector<ExprId>&)>& body) {
-  for (std::size_t k = 0; k < x.beside.size(); ++k) {
-    const Term& pair = x.beside[k];
+  for (std::size_t k = 0; k < x.pairs.size(); ++k) {
+    const Term& pair = x.pairs[k];
     const auto leaf = [&](ExprId, const Env& env) {
       std::vector<ExprId> auxiliary;
       for (const IndexId i : pair.atoms[0].axes)
         auxiliary.push_back(terms_.index(i, env));
       // An auxiliary element may stand beside the drawn one in several kinds of pairs; it counts once.
       if (k == 0) return body(auxiliary);
-      ExprId earlier = is_neighbour(x.beside[0], element, auxiliary);
+      ExprId earlier = is_neighbour(x.pairs[0], element, auxiliary);
       for (std::size_t j = 1; j < k; ++j)
-        earlier = b_.logical_or(earlier, is_neighbour(x.beside[j], element, auxiliary));
+        earlier = b_.logical_or(earlier, is_neighbour(x.pairs[j], element, auxiliary));
       b_.if_then(b_.logical_not(earlier), [&] { body(auxiliary); });
     };
     if (pair.atoms.size() == 1) {

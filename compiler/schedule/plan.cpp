@@ -57,7 +57,7 @@ using CollapsedBy = std::vector<std::set<BlockId>>;
 CollapsedBy collapsed_by(const model::Model& m, const conditionals::Conditionals& c) {
   CollapsedBy out(c.blocks.size());
   for (std::size_t k = 0; k < c.blocks.size(); ++k) {
-    for (const conditionals::CollapsedAuxiliary& x : conditionals::integrated(m, c, BlockId(k)))
+    for (const conditionals::CollapsedAuxiliary& x : conditionals::collapsed_auxiliaries(m, c, BlockId(k)))
       out[k].insert(x.auxiliary);
   }
   return out;
