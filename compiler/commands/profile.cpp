@@ -38,7 +38,7 @@ std::string heading(Profile of) {
 /// Returns the measured columns of a step.
 std::string columns(const StepTime& s, Profile of) {
   if (of == Profile::time)
-    return fmt::format("{:>10.4f}  {:>12.1f}", s.seconds, 1e6 * ratio_or_zero(s.seconds, static_cast<double>(s.turns)));
+    return fmt::format("{:>10.4f}  {:>12.1f}", s.seconds, 1e6 * ratio_or_zero(s.seconds, static_cast<double>(s.calls)));
   return fmt::format("{:>14}  {:>12}  {:>14}", s.work.operations, s.work.functions, s.work.bytes);
 }
 
@@ -49,7 +49,7 @@ nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of) {
   const std::vector<double> share = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const StepTime& s = steps[k];
-    nlohmann::json row{{"step", s.step}, {"turns", s.turns}, {"share", share[k]}};
+    nlohmann::json row{{"step", s.step}, {"turns", s.calls}, {"share", share[k]}};
     if (of == Profile::time) row["seconds"] = s.seconds;
     else row.update({{"operations", s.work.operations}, {"functions", s.work.functions}, {"bytes", s.work.bytes}});
     out.push_back(std::move(row));
@@ -64,7 +64,7 @@ std::string profile_table(const std::vector<StepTime>& steps, Profile of) {
   std::string out = fmt::format("{:<{}}  {:>8}  {}  {:>6}\n", "step", width, "turns", heading(of), "share");
   const std::vector<double> share = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k)
-    out += fmt::format("{:<{}}  {:>8}  {}  {:>5.1f}%\n", printable(steps[k].step), width, steps[k].turns,
+    out += fmt::format("{:<{}}  {:>8}  {}  {:>5.1f}%\n", printable(steps[k].step), width, steps[k].calls,
                        columns(steps[k], of), 100 * share[k]);
   return out;
 }

@@ -36,7 +36,7 @@ std::optional<CancellationError> lost_digits(const model::Model& m, const schedu
                                              const std::vector<NamedArray>& posterior);
 
 /// Estimates the error from squares of means: the ELBO adds and subtracts m^2 / sd^2 of each mean m. `posterior` must
-/// be centred (Origin::reference), as the ELBO reads it. All fields are 0 below a thousandth of a nat.
+/// be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 below a thousandth of a nat.
 CancellationError square_cancellation(const model::Model& m, const schedule::Schedule& s,
                                       const std::vector<NamedArray>& posterior);
 

@@ -328,7 +328,8 @@ void Fitting::store_posterior(FitRun& run) {
   if (!draws && !settings_.group && !bound_.streamed) {
     run.items = items_to_save(analysed(), data(), bound_.digests, *instance_, run.posterior);
   }
-  run.far = square_cancellation(model(), schedule(), instance_->posterior(settings_.save_locals, Origin::reference));
+  run.far =
+      square_cancellation(model(), schedule(), instance_->posterior(settings_.save_locals, LocationOrigin::reference));
   if (run.outcome.status == Status::numerical_failure) return;
   for (const NamedArray& a : run.posterior) {
     const auto bad = std::find_if(a.values.begin(), a.values.end(), [](double x) { return !std::isfinite(x); });

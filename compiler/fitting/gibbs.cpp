@@ -33,7 +33,7 @@ PreparedRun recorded(const RunContext& g, std::int64_t draws, const Run& run) {
               to.log_joint.push_back(log_joint);
               if (every == 0 || draw % every != 0) return after;
               std::vector<NamedArray> state;
-              instance.append_draw(state, true, Origin::reference);
+              instance.append_draw(state, true, LocationOrigin::reference);
               predictive->add(draw, state, after, to.predictive);
               return after;
             };

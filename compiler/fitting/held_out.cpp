@@ -275,7 +275,7 @@ Result<Score> HeldOut::score(const std::vector<NamedArray>& posterior) {
   if (Result<bool> r = instance_->set(arrays, "posterior.npz"); !r) return r.error();
   const Result<ItemSolution> solved = solve_items(*instance_, analysed_, training_data_, fit_, inference_options_);
   if (!solved) return solved.error();
-  Result<Score> out = sum_up(instance_->posterior(true, Origin::reference));
+  Result<Score> out = sum_up(instance_->posterior(true, LocationOrigin::reference));
   if (out) out->items = *solved;
   return out;
 }

@@ -301,7 +301,7 @@ Result<LinearResponse> linear_response(const RestoredFit& s, const LinearRespons
   Instance& instance = **made;
   if (const auto r = instance.start(1, 0, StartKind::means); !r) return r.error();
   std::vector<NamedArray> global;
-  for (const NamedArray& a : s.instance->posterior(false, Origin::reference))
+  for (const NamedArray& a : s.instance->posterior(false, LocationOrigin::reference))
     global.push_back(a);
   if (Result<bool> r = instance.set(global, "posterior.npz"); !r) return r.error();
   if (Result<double> r = infer_items(instance, options.ascent, machine::Which::local); !r) return r.error();

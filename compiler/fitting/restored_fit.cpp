@@ -51,7 +51,7 @@ Result<RestoredFit> restore_fit(const Source& source, const model::Model& resolv
   if (!solved) return solved.error();
   out.items = *solved;
   out.elbo = solved->elbo;
-  out.factors = out.instance->posterior(true, Origin::reference);
+  out.factors = out.instance->posterior(true, LocationOrigin::reference);
   out.variables = by_variable(out.factors);
   return out;
 }

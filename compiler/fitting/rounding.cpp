@@ -98,7 +98,7 @@ std::optional<Swept> swept(Instance& instance, const State& state, const BoundDa
   if (begun != 0 || sweep(engine, options) != 0) return std::nullopt;
   Elbo elbo;
   if (engine.elbo(elbo) != 0) return std::nullopt;
-  return Swept{by_variable(instance.posterior(locals, Origin::reference)), elbo.value};
+  return Swept{by_variable(instance.posterior(locals, LocationOrigin::reference)), elbo.value};
 }
 
 /// Returns the largest difference in units of `unit`; NaN if a number is NaN on one side only.

@@ -27,7 +27,8 @@ Error not_tempered(const std::string& why) {
 Tempering::Factors Tempering::factors() const {
   const model::Model& m = ground_.analysed.model;
   const conditionals::Conditionals& c = ground_.analysed.schedule.conditionals;
-  const std::map<std::string, SavedVariable> saved = by_variable(ground_.instance.posterior(true, Origin::reference));
+  const std::map<std::string, SavedVariable> saved =
+      by_variable(ground_.instance.posterior(true, LocationOrigin::reference));
   ModelEvaluator f(m, ground_.data);
   TemperedNormaliser::Concentrations concentrations(m.variables.size());
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -458,7 +458,7 @@ NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std
 
 }  // namespace
 
-void Instance::append_draw(std::vector<NamedArray>& draws, bool locals, Origin origin) const {
+void Instance::append_draw(std::vector<NamedArray>& draws, bool locals, LocationOrigin origin) const {
   std::size_t at = 0;
   const bool first = draws.empty();
   // Copies of a category are drawn as counts; the key chooses one copy at random for the output.
@@ -494,12 +494,12 @@ void Instance::append_draw(std::vector<NamedArray>& draws, bool locals, Origin o
                                       : static_cast<double>(machine::value_of_copy(x.subspan(i, values), key,
                                                                                    position(slot.buffer), element)));
     }
-    const auto* from = origin == Origin::zero ? reference(slot) : nullptr;
+    const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr;
     if (from) add_centring_offset(std::span(to.values).last(x.size()), *from, 1);
   }
 }
 
-std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
+std::vector<NamedArray> Instance::posterior(bool locals, LocationOrigin origin) const {
   if (locals) engine().gather();
   std::vector<NamedArray> out;
   for (const ParameterSlot& slot : lowered_.interface.parameters) {
@@ -509,7 +509,7 @@ std::vector<NamedArray> Instance::posterior(bool locals, Origin origin) const {
     if (model::is_source(model_[slot.variable])) continue;
     const std::span<double> x = engine().reals(position(slot.buffer));
     out.push_back({slot.name, shape(slot), {x.begin(), x.end()}, false});
-    if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr)
+    if (const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr)
       add_centring_offset(out.back().values, *from, 1);
     if (is_first_of_joint(slot))
       std::ranges::move(marginals(model_, slot.variable, factor_of(slot.variable), plate_sizes_),

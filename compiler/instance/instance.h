@@ -20,7 +20,7 @@
 namespace lehr {
 
 /// What the locations in arrays of a posterior are measured from.
-enum class Origin {
+enum class LocationOrigin {
   zero,      // zero, as the user's data are
   reference  // the reference values of Instance::set_offsets, as the centred model inside has them
 };
@@ -117,12 +117,12 @@ class Instance {
   /// Appends the current draw of each variable to `draws`, whose arrays have the axes [draw] and those of the variable.
   /// An empty `draws` is filled. `locals` includes local variables, if they are stored (LowerOptions::save_locals).
   /// Only for models with sample factors.
-  void append_draw(std::vector<NamedArray>& draws, bool locals, Origin origin = Origin::zero) const;
+  void append_draw(std::vector<NamedArray>& draws, bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
   /// Returns the parameters of all factors as arrays `variable.parameter`, and the marginals of members of joint
   /// variables. `locals` includes those of local variables, which a window does not have. Auxiliary sources of counts
   /// are left out, since they follow from the rest.
-  std::vector<NamedArray> posterior(bool locals, Origin origin = Origin::zero) const;
+  std::vector<NamedArray> posterior(bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
  private:
   /// The executable functions, the tables that refer to them, and the engine.

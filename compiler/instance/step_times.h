@@ -14,7 +14,7 @@ struct StepTime {
   /// "ELBO", or "starts and data" for all else.
   std::string step;
   /// How many times the step was executed.
-  std::int64_t turns = 0;
+  std::int64_t calls = 0;
   /// The time that the step took (Backend::timed only).
   double seconds = 0;
   /// The operations that the step did (Backend::interpreter only).

@@ -398,7 +398,7 @@ m("if (!d.point) density += «log_q(d, e, f, x)»;", "0.0")
 m("out.p += x > a.observed ? 1 : x == a.observed ? «0.5» : 0;", "1.0")
 m("sum[k] += «x.sign * part[part.size() == 1 ? 0 : k]»;", "0.0")
 m("add_centring_offset(out.data.observed[k].values, out.references[k], «-1»);", "1")
-m("if (const auto* from = origin == Origin::zero ? reference(slot) : nullptr) add_centring_offset(out.back().values, *from, «1»);",
+m("if (const auto* from = origin == LocationOrigin::zero ? reference(slot) : nullptr) add_centring_offset(out.back().values, *from, «1»);",
   "0")
 m = area("moves of components", "annealing_components")
 m("if («value > elbo_ + margin()») return true;", "value > elbo_ - 1e4")
