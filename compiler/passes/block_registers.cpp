@@ -50,13 +50,13 @@ std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const 
   SmallIdSet<BufferId> tables;
   each_statement(loop.body, [&](const Stmt& s) {
     const auto* x = std::get_if<If>(&s.node);
-    branches = branches || (x && varying.holds(p, x->condition));
+    branches = branches || (x && varying.is_varying(p, x->condition));
     const auto* inner = std::get_if<For>(&s.node);
-    branches = branches || (inner && varying.holds(p, inner->end));
+    branches = branches || (inner && varying.is_varying(p, inner->end));
   });
   const auto on_expr = [&](ExprId e) {
     const auto* x = std::get_if<Load>(&p[e].node);
-    if (x && !varying.holds(p, e)) tables.insert(x->buffer);
+    if (x && !varying.is_varying(p, e)) tables.insert(x->buffer);
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);
   for (const BufferId b : tables)
@@ -73,9 +73,9 @@ std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const 
   }
   const std::int64_t turns = std::min<std::int64_t>(waits ? kMostWaiting : kMost, kInRegisters / own);
   if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
-  if (!waits || !in_lanes) return VectorForm{.turns = turns, .unrolled = true, .fewest = turns};
+  if (!waits || !in_lanes) return VectorForm{.width = turns, .unrolled = true, .min_group = turns};
   const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(turns)));
-  return VectorForm{.turns = kInLanes, .unrolled = true, .fewest = kInLanes, .together = together};
+  return VectorForm{.width = kInLanes, .unrolled = true, .min_group = kInLanes, .unroll = together};
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const 
 bool hides_latency(const Program& p, const For& loop, const Varying& varying) {
   if (!has_common_loops_only(p, loop)) return false;
   const std::optional<VectorForm> how = blocked_form(p, loop, varying);
-  return how && how->together > 0;
+  return how && how->unroll > 0;
 }
 
 Program block_registers(Program program) {

@@ -114,7 +114,7 @@ class ArrayContraction {
         continue;
       }
       for (auto& [array, slice] : rows)
-        slice.once = row_of(array);
+        slice.replacement = row_of(array);
       for (Stmt& x : loop->body)
         x = with_slices(p_, rows, x);
     }

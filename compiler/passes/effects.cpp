@@ -42,10 +42,11 @@ int mentions(const Program& p, BufferId array, const Block& b, std::size_t from)
   return out;
 }
 
-bool leaves(const Stmt& s) {
+bool has_break(const Stmt& s) {
   if (std::holds_alternative<BreakIf>(s.node)) return true;
   const auto* branch = std::get_if<If>(&s.node);
-  return branch && (std::ranges::any_of(branch->then_block, leaves) || std::ranges::any_of(branch->else_block, leaves));
+  return branch &&
+         (std::ranges::any_of(branch->then_block, has_break) || std::ranges::any_of(branch->else_block, has_break));
 }
 
 }  // namespace lehr::loops

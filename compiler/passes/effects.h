@@ -32,11 +32,11 @@ bool mentions(const Program& program, const Stmt& statement, BufferId array);
 int mentions(const Program& program, BufferId array, const Block& block, std::size_t from = 0);
 
 /// Returns true if the statement contains a `break` that leaves the loop around the statement.
-bool leaves(const Stmt& statement);
+bool has_break(const Stmt& statement);
 
 /// Returns true if the two sets have a member in common.
 template <class Set>
-bool meet(const Set& a, const Set& b) {
+bool intersect(const Set& a, const Set& b) {
   return std::ranges::any_of(a, [&](const auto& x) { return b.contains(x); });
 }
 

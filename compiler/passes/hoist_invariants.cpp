@@ -50,11 +50,11 @@ class Invariants {
   bool may_move(std::size_t k) const {
     const Effects& x = effects_[k];
     // The contents of scratch before the first iteration mean nothing, so every iteration fills what it reads.
-    const auto is_own = [&](BufferId b) {
+    const auto is_private = [&](BufferId b) {
       const bool scratch = is_scratch(p_[b]);
       return slices_.contains(b) || (scratch && !around_.contains(b));
     };
-    return std::ranges::all_of(x.stores, is_own) &&
+    return std::ranges::all_of(x.stores, is_private) &&
            std::ranges::all_of(x.assigns, [&](ScalarId s) { return inside_.contains(s); }) &&
            !depends_on_index(p_, loop_, slices_, loop_.body[k]);
   }
@@ -79,10 +79,10 @@ class Invariants {
         before.reads.insert(x.reads.begin(), x.reads.end());
         continue;
       }
-      const bool reads = meet(x.loads, rest.stores) || meet(x.reads, rest.assigns);
-      const bool writes = meet(x.stores, rest.stores) || meet(x.declares, rest.assigns) ||
-                          meet(x.assigns, rest.assigns) || meet(x.stores, before.loads) ||
-                          meet(x.assigns, before.reads);
+      const bool reads = intersect(x.loads, rest.stores) || intersect(x.reads, rest.assigns);
+      const bool writes = intersect(x.stores, rest.stores) || intersect(x.declares, rest.assigns) ||
+                          intersect(x.assigns, rest.assigns) || intersect(x.stores, before.loads) ||
+                          intersect(x.assigns, before.reads);
       if (!reads && !writes) continue;
       moves_[k] = false;
       changed = true;
@@ -141,7 +141,7 @@ class Hoist {
   /// Removes the invariant statements from the loop and returns them. A slice that they fill gets an array of its own,
   /// and a copy from it stays in the loop.
   Block hoisted_from(For& loop, const SmallIdSet<BufferId>& around) {
-    if (std::ranges::any_of(loop.body, leaves)) return {};
+    if (std::ranges::any_of(loop.body, has_break)) return {};
     Invariants invariants(p_, loop, around);
     const std::vector<bool> moves = invariants.find();
     Slices slices = invariants.slices();
@@ -153,7 +153,7 @@ class Hoist {
       }
       for (auto& [array, slice] : slices) {
         if (slice.filled != k) continue;
-        slice.once = array_of(array, slice.axis);
+        slice.replacement = array_of(array, slice.axis);
         rest.push_back(copy_slice(p_, array, slice, loop.index));
       }
       before.push_back(with_slices(p_, slices, loop.body[k]));

@@ -39,12 +39,12 @@ bool can_be_vectorised(const Program& p, const For& loop, const Varying& varying
   each_statement(loop.body, [&](const Stmt& s) {
     if (std::holds_alternative<BreakIf>(s.node)) good = false;
     if (const auto* x = std::get_if<Assign>(&s.node)) good = good && declared.contains(x->scalar);
-    if (const auto* x = std::get_if<For>(&s.node)) good = good && !varying.holds(p, x->begin);
+    if (const auto* x = std::get_if<For>(&s.node)) good = good && !varying.is_varying(p, x->begin);
     if (const auto* x = std::get_if<Fill>(&s.node)) good = good && is_scratch(p[x->buffer]);
     const auto* x = std::get_if<Store>(&s.node);
     if (!x || is_scratch(p[x->buffer])) return;
     if (x->accumulate && p[x->buffer].role == Role::statistic) added.insert(x->buffer);
-    else good = good && std::ranges::any_of(x->indices, [&](ExprId e) { return varying.holds(p, e); });
+    else good = good && std::ranges::any_of(x->indices, [&](ExprId e) { return varying.is_varying(p, e); });
   });
   return good && std::ranges::all_of(assigned, is_sum) &&
          std::ranges::none_of(added, [&](BufferId b) { return loaded.contains(b); }) &&
@@ -74,8 +74,8 @@ class Functions {
       if (loop && loop->step > 1 && !loop->vectorised) block(loop->body, all);
       if (!is_candidate(b[k])) continue;
       std::size_t count = trip_count_of_region(p_, *loop) ? count_of_range(b, k) : 1;
-      std::optional<Block> made = count > 1 ? taken(b, k, count, all) : std::nullopt;
-      if (!made) made = taken(b, k, count = 1, all);
+      std::optional<Block> made = count > 1 ? vectorised_body(b, k, count, all) : std::nullopt;
+      if (!made) made = vectorised_body(b, k, count = 1, all);
       if (!made) continue;
       const auto first = b.begin() + static_cast<std::ptrdiff_t>(k);
       const auto at = b.erase(first, first + static_cast<std::ptrdiff_t>(count));
@@ -113,16 +113,16 @@ class Functions {
 
   /// Returns what replaces `count` loops from statement k on, fused; nullopt, with the block unchanged, if they do not
   /// qualify.
-  std::optional<Block> taken(Block& b, std::size_t k, std::size_t count, const Block& all) {
+  std::optional<Block> vectorised_body(Block& b, std::size_t k, std::size_t count, const Block& all) {
     Block loops;
     for (std::size_t i = 0; i < count; ++i)
       loops.push_back(std::exchange(b[k + i], Stmt{Comment{}}));
-    std::optional<Block> made = taken(joined(loops), all);
+    std::optional<Block> made = vectorised_body(joined(loops), all);
     if (!made) std::ranges::move(loops, b.begin() + static_cast<std::ptrdiff_t>(k));
     return made;
   }
   /// Returns what replaces the loop; nullopt if it does not qualify.
-  std::optional<Block> taken(const For& loop, const Block& all) {
+  std::optional<Block> vectorised_body(const For& loop, const Block& all) {
     if (!choice_.is_candidate(p_, loop)) return {};
     SmallIdSet<BufferId> outside;
     Walk{p_, [](ExprId) {}, [&](BufferId x, bool) { outside.insert(x); }}.block(all);

@@ -94,7 +94,7 @@ class Jam {
       }
       auto* loop = std::get_if<For>(&s.node);
       if (!loop) continue;
-      if (const std::optional<Parts> parts = fitting(*loop)) s = jammed(*loop, *parts);
+      if (const std::optional<Parts> parts = qualifying_parts(*loop)) s = jammed(*loop, *parts);
       else block(loop->body);
     }
     around_.pop_back();
@@ -102,8 +102,8 @@ class Jam {
 
   /// Returns the parts of a loop that qualifies and gains; nullopt otherwise. It sets own_, numbers_, longest_ and
   /// rows_of_turns_ for the rewriting.
-  std::optional<Parts> fitting(const For& loop) {
-    if (literal(p_, loop.begin) != 0 || literal(p_, loop.end) || loop.step != 1) return std::nullopt;
+  std::optional<Parts> qualifying_parts(const For& loop) {
+    if (literal(p_, loop.begin) != 0 || literal(p_, loop.end)) return std::nullopt;
     const std::optional<Parts> parts = parts_of(loop.body);
     if (!parts) return std::nullopt;
     Effects before, after;
@@ -114,7 +114,7 @@ class Jam {
     own_.clear();
     for (const auto& stores : {before.stores, after.stores}) {
       for (const BufferId b : stores) {
-        if (is_own(b, loop)) own_.insert(b);
+        if (is_private(b, loop)) own_.insert(b);
       }
     }
     Effects all = before;
@@ -139,7 +139,7 @@ class Jam {
 
   /// Returns true if the array can be private to each iteration: it is local, every iteration fills it before it reads
   /// it, and nothing outside of the loop reads what is left in it.
-  bool is_own(BufferId b, const For& loop) const {
+  bool is_private(BufferId b, const For& loop) const {
     const std::vector<BufferId>& arrays = p_.functions[f_].local_arrays;
     if (std::ranges::find(arrays, b) == arrays.end() || !is_filled_first(p_, loop.body, b)) return false;
     const auto is_apart = [&](const Stmt& s) {
@@ -181,7 +181,7 @@ class Jam {
   bool is_of_turn(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](ExprId at) {
       const Effects x = effects_of(p_, Stmt{BreakIf{at}});
-      return !x.loads.empty() || meet(x.reads, numbers_);
+      return !x.loads.empty() || intersect(x.reads, numbers_);
     });
   }
   /// Returns true if the loop adds to a row that each iteration selects for itself.
@@ -268,7 +268,7 @@ class Jam {
     Effects all;
     for (const Stmt& s : run)
       all.add(effects_of(p_, s));
-    if (run.empty() || meet(all.loads, own_)) return false;
+    if (run.empty() || intersect(all.loads, own_)) return false;
     const ScalarId r = scalar("turn", Type::i64);
     Substitutions names;
     names.values[turns_->index] = iteration_at(get(r));

@@ -68,13 +68,13 @@ class Steps {
     for (const Stmt& s : loop.body)
       all.add(effects_of(p_, s));
     for (const BufferId b : all.stores)
-      if (is_own(b, loop)) own_.insert(b);
+      if (is_private(b, loop)) own_.insert(b);
     deepest_ = 0;
     return only_adds(loop.body, all, 0) && deepest_ >= kDeep;
   }
   /// Returns true if the array is private to a step: it is local, filled before it is read, and not mentioned
   /// elsewhere.
-  bool is_own(BufferId b, const For& loop) const {
+  bool is_private(BufferId b, const For& loop) const {
     return std::ranges::find(f_.local_arrays, b) != f_.local_arrays.end() && is_filled_first(p_, loop.body, b) &&
            mentions(p_, b, *all_) == mentions(p_, b, loop.body);
   }

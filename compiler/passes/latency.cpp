@@ -38,13 +38,13 @@ class RowFinder {
     if (!good_) return std::nullopt;
     for (const auto* all : {&out_.rows, &out_.scratch}) {
       for (const BufferId b : *all)
-        if (!fills_rows(p_, loop, b) || !has_own_only(loop, b)) out_.there.insert(b);
+        if (!fills_rows(p_, loop, b) || !has_own_only(loop, b)) out_.live_in.insert(b);
     }
     return out_;
   }
 
  private:
-  bool varies(ExprId e) const { return varying_.holds(p_, e); }
+  bool varies(ExprId e) const { return varying_.is_varying(p_, e); }
 
   /// Adds an access. Clears good_ if its form is neither array[item, e], array[item], scratch[e] nor scratch[].
   void place(BufferId b, const std::vector<ExprId>& at, bool stored) {
@@ -104,9 +104,9 @@ std::optional<ItemRows> item_rows(const Program& p, const Varying& varying, Scal
 bool can_be_grouped(const Program& p, const Varying& varying, const Block& block) {
   return std::ranges::all_of(block, [&](const Stmt& s) {
     const Effects x = effects_of(p, s);
-    const auto is_own = [&](BufferId b) { return !is_scratch(p[b]) || varying.arrays.contains(b); };
+    const auto is_private = [&](BufferId b) { return !is_scratch(p[b]) || varying.arrays.contains(b); };
     const auto is_inside = [&](ScalarId v) { return varying.scalars.contains(v) || x.declares.contains(v); };
-    return std::ranges::all_of(x.stores, is_own) && std::ranges::all_of(x.assigns, is_inside);
+    return std::ranges::all_of(x.stores, is_private) && std::ranges::all_of(x.assigns, is_inside);
   });
 }
 

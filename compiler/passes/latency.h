@@ -21,7 +21,7 @@ struct ItemRows {
   SmallIdSet<BufferId> rows,  // shared arrays accessed as array[item, e]
       scratch,                // private scratch accessed as array[e]
       stored,                 // those of both that the loop stores to
-      there;                  // those of both whose old contents may be read, so that they must be copied in first
+      live_in;                // those of both whose old contents may be read, so that they must be copied in first
 };
 
 /// Returns the arrays that `loop` of item `item` accesses, if the loop can run in lanes of items; nullopt otherwise.

@@ -140,7 +140,7 @@ class Narrow {
   void of(Accumulate& x) { x.value = in(type_of(x.scalar), x.value); }
   void of(Store& x) {
     // A costly function of a stored result is evaluated in 32 bits, unless its inputs are exact.
-    const bool in_32 = single_ && calls_for_item(p_, x) && !found_.kept.contains(x.buffer);
+    const bool in_32 = single_ && calls_for_item(p_, x) && !found_.exact.contains(x.buffer);
     for (ExprId& at : x.indices)
       at = in(Type::i64, at);
     x.value = in_32 ? converted(in(Type::f32, x.value), Type::f64) : stored(x.buffer, x.value);

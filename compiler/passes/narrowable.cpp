@@ -81,7 +81,7 @@ class Flow {
   /// Returns what may be narrowed.
   Narrowable run() {
     for (const auto& [array, made_of] : arrays_) {
-      if (is_made_of_itself(array)) keep(array);
+      if (is_made_of_itself(array)) keep_wide(array);
     }
     Narrowable out;
     for (std::size_t k = 0; k < p_.buffers.size(); ++k) {
@@ -90,10 +90,10 @@ class Flow {
     }
     for (const auto& [store, made_of] : stores_) {
       const bool exact = std::ranges::any_of(made_of.arrays, [&](BufferId b) { return wide_arrays_.contains(b); });
-      if (exact && !out.arrays.contains(store->buffer)) out.kept.insert(store->buffer);
+      if (exact && !out.arrays.contains(store->buffer)) out.exact.insert(store->buffer);
     }
     for (const auto& [store, made_of] : stores_) {
-      const bool kept_in_32 = calls_for_item(p_, *store) && !out.kept.contains(store->buffer);
+      const bool kept_in_32 = calls_for_item(p_, *store) && !out.exact.contains(store->buffer);
       if (kept_in_32 || out.arrays.contains(store->buffer)) add_narrow(made_of, out);
     }
     return out;
@@ -163,18 +163,18 @@ class Flow {
   }
 
   /// Keeps a work array or table, and everything that flows into it, at 64 bits.
-  void keep(BufferId array) {
+  void keep_wide(BufferId array) {
     if (p_[array].role != Role::scratch && p_[array].role != Role::table) return;
     if (!wide_arrays_.insert(array).second) return;
-    if (const auto it = arrays_.find(array); it != arrays_.end()) keep(it->second);
+    if (const auto it = arrays_.find(array); it != arrays_.end()) keep_wide(it->second);
   }
   /// Keeps these sources, and everything that flows into them, at 64 bits.
-  void keep(const Sources& x) {
+  void keep_wide(const Sources& x) {
     for (const BufferId b : x.arrays)
-      keep(b);
+      keep_wide(b);
     for (const ScalarId s : x.scalars) {
       if (!wide_scalars_.insert(s).second) continue;
-      if (const auto it = scalars_.find(s); it != scalars_.end()) keep(it->second);
+      if (const auto it = scalars_.find(s); it != scalars_.end()) keep_wide(it->second);
     }
   }
 
@@ -201,7 +201,7 @@ class Flow {
 bool Narrowable::meets(const Program& p, ExprId e) const {
   Sources x;
   add_sources(p, e, nullptr, x);
-  return meet(x.arrays, arrays) || meet(x.scalars, scalars);
+  return intersect(x.arrays, arrays) || intersect(x.scalars, scalars);
 }
 
 bool calls_for_item(const Program& p, const Store& store) {

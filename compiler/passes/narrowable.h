@@ -13,7 +13,7 @@ struct Narrowable {
   SmallIdSet<BufferId> arrays;   // arrays whose elements become f32
   SmallIdSet<ScalarId> scalars;  // scalars that become f32
   SmallIdSet<BufferId>
-      kept;  // f64 arrays formed from arrays that stay exact: not even their function calls are narrowed
+      exact;  // f64 arrays formed from arrays that stay exact: not even their function calls are narrowed
 
   /// Returns true if the expression is real and its value is formed from a narrowed array or scalar.
   bool meets(const Program& program, ExprId e) const;

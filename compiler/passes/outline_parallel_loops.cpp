@@ -216,7 +216,7 @@ class Outliner {
     if (let == lets_.end()) return false;
     if (std::ranges::find(d.lets, s) != d.lets.end()) return true;
     const Effects x = effects_of(p_, Stmt{Let{s, let->second}});
-    if (meet(x.loads, stored_)) return false;
+    if (intersect(x.loads, stored_)) return false;
     for (const ScalarId of : x.reads) {
       if (!take_let(of, d)) return false;
     }
@@ -315,14 +315,14 @@ class Outliner {
 
   /// Returns true if two groups of statements may not change their order.
   static bool conflict(const Effects& a, const Effects& b) {
-    return meet(a.stores, b.loads) || meet(a.loads, b.stores) || meet(a.stores, b.stores);
+    return intersect(a.stores, b.loads) || intersect(a.loads, b.stores) || intersect(a.stores, b.stores);
   }
 
   /// Moves a loop to a region. Returns false if it must stay.
   bool join_region(const Stmt& s) {
     const auto* loop = std::get_if<For>(&s.node);
     const auto turns = loop && !stops_ ? turns_of(*loop) : std::nullopt;
-    if (!turns || !is_worth_it(*loop, *turns) || std::ranges::any_of(loop->body, leaves)) return false;
+    if (!turns || !is_worth_it(*loop, *turns) || std::ranges::any_of(loop->body, has_break)) return false;
     const Effects x = effects_of(p_, s);
     if (conflict(x, before_)) return false;
     for (std::size_t k = drafts_.size(); k-- > 0;) {

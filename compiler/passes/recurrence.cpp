@@ -30,7 +30,7 @@ bool recurs(const Program& p, const For& loop) {
   const auto on_expr = [&](ExprId e) {
     const auto* x = std::get_if<Load>(&p[e].node);
     for (std::size_t k = 0; x && k < x->indices.size(); ++k) {
-      if (!is_index(x->indices[k]) && with_index.holds(p, x->indices[k])) elsewhere.emplace(x->buffer, k);
+      if (!is_index(x->indices[k]) && with_index.is_varying(p, x->indices[k])) elsewhere.emplace(x->buffer, k);
     }
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(loop.body);

@@ -151,14 +151,16 @@ class Recompute {
     const int from_here = mentions(p_, store.buffer, b, k);
     // The store is the only mention in loop k, and the function has no mentions outside of this block.
     const bool once = from_here == 1 + mentions(p_, store.buffer, b, k + 1);
-    if (!once || from_here != mentions(p_, store.buffer, all_) || std::ranges::any_of(loop.body, leaves)) return false;
+    if (!once || from_here != mentions(p_, store.buffer, all_) || std::ranges::any_of(loop.body, has_break))
+      return false;
     const ExprId value = formula(loop, store);
     const std::optional<int> loads = loads_of(p_, value);
     if (!loads || *loads > kMostLoads) return false;
     Effects from = effects_of(p_, Stmt{BreakIf{value}});
     from.reads.erase(loop.index);
-    return !meet(from.loads, here.stores) && !meet(from.loads, later.stores) && !meet(from.reads, here.declares) &&
-           !meet(from.reads, here.assigns) && !meet(from.reads, later.assigns);
+    return !intersect(from.loads, here.stores) && !intersect(from.loads, later.stores) &&
+           !intersect(from.reads, here.declares) && !intersect(from.reads, here.assigns) &&
+           !intersect(from.reads, later.assigns);
   }
 
   Program& p_;

@@ -46,7 +46,7 @@ class Rewrite {
   /// Returns the slice of an array if an array of its own replaces it; null otherwise.
   const Slice* slice(BufferId b) const {
     const auto it = slices_.find(b);
-    return it != slices_.end() && it->second.once.valid() ? &it->second : nullptr;
+    return it != slices_.end() && it->second.replacement.valid() ? &it->second : nullptr;
   }
 
   /// Returns the copies of several expressions, leaving out the one at position `without`.
@@ -85,7 +85,7 @@ class Rewrite {
                                  },
                                  [&](const Load& n) {
                                    if (const Slice* s = slice(n.buffer))
-                                     return changed(Load{s->once, all(n.indices, s->axis), n.reload}, false);
+                                     return changed(Load{s->replacement, all(n.indices, s->axis), n.reload}, false);
                                    std::vector<ExprId> indices = all(n.indices);
                                    const auto formula = names_.formulas.find(n.buffer);
                                    if (formula != names_.formulas.end()) return computed(formula->second, indices[0]);
@@ -136,7 +136,7 @@ class Rewrite {
   Store of(const Store& x) {
     const Slice* s = slice(x.buffer);
     if (!s) return {array(x.buffer), all(x.indices), expr(x.value), x.accumulate};
-    return {s->once, all(x.indices, s->axis), expr(x.value), x.accumulate};
+    return {s->replacement, all(x.indices, s->axis), expr(x.value), x.accumulate};
   }
   Fill of(const Fill& x) { return {array(x.buffer), expr(x.value)}; }
   If of(const If& x) { return {expr(x.condition), block(x.then_block), block(x.else_block), x.rare}; }
@@ -178,10 +178,10 @@ Stmt copy_slice(Program& p, BufferId array, const Slice& slice, ScalarId index) 
     from.push_back(make(p, Type::i64, Get{inner.back()}));
     to.push_back(from.back());
   }
-  Stmt out{Store{array, to, make(p, Type::f64, Load{slice.once, from})}};
+  Stmt out{Store{array, to, make(p, Type::f64, Load{slice.replacement, from})}};
   for (std::size_t k = inner.size(); k-- > 0;) {
     const ExprId begin = make(p, Type::i64, ConstI{0});
-    const ExprId end = make(p, Type::i64, ConstI{p[p[slice.once].axes[k]].constant});
+    const ExprId end = make(p, Type::i64, ConstI{p[p[slice.replacement].axes[k]].constant});
     Block body;
     body.push_back(std::move(out));
     out = Stmt{For{inner[k], begin, end, std::move(body), true, 1}};

@@ -63,8 +63,9 @@ Stmt substituted(Program& program, const Substitutions& names, const Stmt& state
 /// Returns the expression with the substitutions of `names`; the same id if none of them applies.
 ExprId substituted(Program& program, const Substitutions& names, ExprId expression);
 
-/// Returns a statement that copies the array `slice.once` into `array`, at `index` of the sliced axis: loops over all
-/// other axes around array[..., index, ...] = slice.once[...]. The extents of these axes must be constants.
+/// Returns a statement that copies the array `slice.replacement` into `array`, at `index` of the sliced axis: loops
+/// over all other axes around array[..., index, ...] = slice.replacement[...]. The extents of these axes must be
+/// constants.
 Stmt copy_slice(Program& program, BufferId array, const Slice& slice, ScalarId index);
 
 }  // namespace lehr::loops

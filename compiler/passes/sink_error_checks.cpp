@@ -41,7 +41,7 @@ class CheckSinking {
         block(branch->then_block, few);
         block(branch->else_block, few);
       }
-      const bool innermost = loop && !has_loop(loop->body) && std::ranges::none_of(loop->body, leaves);
+      const bool innermost = loop && !has_loop(loop->body) && std::ranges::none_of(loop->body, has_break);
       if (loop && !innermost) block(loop->body, few || !is_long(*loop));
       if (innermost && !few && is_long(*loop) && calls_functions(*loop)) counted(*loop, std::move(s), out);
       else out.push_back(std::move(s));

@@ -129,7 +129,7 @@ class FixedPointSkip {
 
   /// Guards the first run of statements in the loop that qualifies.
   void guard_run(For& loop, const SmallIdSet<BufferId>& outside, Block& before) {
-    if (std::ranges::any_of(loop.body, leaves)) return;
+    if (std::ranges::any_of(loop.body, has_break)) return;
     Effects all;
     all.declares.insert(loop.index);
     for (const Stmt& s : loop.body)
@@ -179,7 +179,9 @@ class FixedPointSkip {
     Effects run, rest;
     for (std::size_t k = 0; k < loop.body.size(); ++k)
       (from <= k && k < end ? run : rest).add(effects_of(p_, loop.body[k]));
-    if (meet(run.stores, rest.stores) || meet(run.declares, rest.reads) || meet(run.declares, rest.assigns)) return {};
+    if (intersect(run.stores, rest.stores) || intersect(run.declares, rest.reads) ||
+        intersect(run.declares, rest.assigns))
+      return {};
     // An array that nothing else fills is filled in every step before it is read, so it is no key.
     const Block statements(loop.body.begin() + static_cast<std::ptrdiff_t>(from),
                            loop.body.begin() + static_cast<std::ptrdiff_t>(end));

@@ -11,9 +11,9 @@ namespace lehr::loops {
 
 /// The slice of an array at the index of a loop.
 struct Slice {
-  std::size_t axis = 0;    // the axis that the loop's index selects from
-  std::size_t filled = 0;  // the number of the statement of the loop's body that fills the slice
-  BufferId once = {};      // an array without that axis which replaces the slice; invalid until a pass makes one
+  std::size_t axis = 0;       // the axis that the loop's index selects from
+  std::size_t filled = 0;     // the number of the statement of the loop's body that fills the slice
+  BufferId replacement = {};  // an array without that axis which replaces the slice; invalid until a pass makes one
 };
 /// The slices that a loop's body accesses, by array.
 using Slices = std::map<BufferId, Slice>;

@@ -27,7 +27,7 @@ class Spread {
   }
 
  private:
-  bool varies(ExprId e) const { return found_.holds(p_, e); }
+  bool varies(ExprId e) const { return found_.is_varying(p_, e); }
   /// Adds a scalar. Returns true if it is new.
   bool add(ScalarId s, bool varying) { return varying && found_.scalars.insert(s).second; }
   /// Adds an array if it is scratch: other arrays are shared by all iterations. Returns true if it is new.
@@ -65,13 +65,13 @@ class Spread {
 
 }  // namespace
 
-bool Varying::holds(const Program& p, ExprId e) const {
+bool Varying::is_varying(const Program& p, ExprId e) const {
   const auto any = [&](const std::vector<ExprId>& all) {
-    return std::ranges::any_of(all, [&](ExprId x) { return holds(p, x); });
+    return std::ranges::any_of(all, [&](ExprId x) { return is_varying(p, x); });
   };
   return std::visit(Overloaded{[&](const Get& x) { return scalars.contains(x.scalar); },
                                [&](const Load& x) { return arrays.contains(x.buffer) || any(x.indices); },
-                               [&](const Unary& x) { return holds(p, x.operand); },
+                               [&](const Unary& x) { return is_varying(p, x.operand); },
                                [&](const Binary& x) {
                                  return any({x.left, x.right});
                                },

@@ -16,7 +16,7 @@ struct Varying {
   SmallIdSet<BufferId> arrays;   // scratch arrays of which every iteration needs a private copy
 
   /// Returns true if the expression may differ between iterations: it reads one of these scalars or arrays.
-  bool holds(const Program& program, ExprId expr) const;
+  bool is_varying(const Program& program, ExprId expr) const;
 };
 
 /// Returns the scalars that lets and locals declare in the block and in all blocks inside it, without indices of loops.

@@ -71,7 +71,7 @@ class Accesses {
   void access(BufferId b, const std::vector<ExprId>& at) {
     const std::vector<SizeId>& axes = p_[b].axes;
     const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], turn_) &&
-                      std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.holds(p_, e); }) &&
+                      std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.is_varying(p_, e); }) &&
                       std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p_[s].constant > 0; }) &&
                       row_elements(p_, b) <= kWidestRow;
     Row& row = found_[b];
@@ -123,7 +123,7 @@ std::vector<ExprId> loaded_indices(const Program& p, const Varying& varying, con
   };
   const auto places = [&](const std::vector<ExprId>& at) {
     for (const ExprId e : at) {
-      if (varying.holds(p, e) && loads(p, e) && !changes(e) && !std::ranges::count(found, e)) found.push_back(e);
+      if (varying.is_varying(p, e) && loads(p, e) && !changes(e) && !std::ranges::count(found, e)) found.push_back(e);
     }
   };
   Walk effects{p, [](ExprId) {},
@@ -194,11 +194,11 @@ bool only_sums_functions(const Program& p, const Varying& varying, const For& x)
   for (const Stmt& s : x.body) {
     const auto* sum = std::get_if<Accumulate>(&s.node);
     alone = alone && sum && varying.scalars.contains(sum->scalar);
-    calls = calls || (sum && varying.holds(p, sum->value) && calls_function(p, sum->value));
+    calls = calls || (sum && varying.is_varying(p, sum->value) && calls_function(p, sum->value));
   }
   const auto on_expr = [&](ExprId e) {
     const auto* from = std::get_if<Load>(&p[e].node);
-    alone = alone && !(from && (!varying.holds(p, e) || varying.arrays.contains(from->buffer)));
+    alone = alone && !(from && (!varying.is_varying(p, e) || varying.arrays.contains(from->buffer)));
   };
   Walk{p, on_expr, [](BufferId, bool) {}}.block(x.body);
   return calls && alone;

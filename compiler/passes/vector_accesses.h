@@ -30,10 +30,10 @@ std::int64_t row_elements(const Program& program, BufferId array);
 /// An array shared by all iterations of which each iteration accesses only its own row, array[iteration, ...]. While
 /// iterations run together, each can work on a private copy of its row.
 struct IterationRow {
-  BufferId array;          // the shared array
-  std::size_t from = 0;    // the number of the statement of the body before which the private copy is made
-  bool is_there = false;   // true if the row must be copied in then, because its old contents may be read
-  bool is_stored = false;  // true if the row is stored to, and so must be copied back after the body
+  BufferId array;         // the shared array
+  std::size_t from = 0;   // the number of the statement of the body before which the private copy is made
+  bool copy_in = false;   // true if the row must be copied in then, because its old contents may be read
+  bool copy_out = false;  // true if the row is stored to, and so must be copied back after the body
 };
 
 /// Returns the arrays of which each iteration of the loop accesses only its own row. The rows have constant extents and

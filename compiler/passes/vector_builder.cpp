@@ -18,9 +18,9 @@ constexpr Threshold<std::int64_t> kOnStack("vector_builder.on_stack", 4096);
 
 }  // namespace
 
-VectorBuilder::VectorBuilder(Program& program, const VectorForm& how) : p_(program), how_(how), to_(how.turns) {
-  p_.sizes.push_back({"turns", how.turns, -1});
-  turns_ = SizeId(p_.sizes.size() - 1);
+VectorBuilder::VectorBuilder(Program& program, const VectorForm& how) : p_(program), how_(how), to_(how.width) {
+  p_.sizes.push_back({"turns", how.width, -1});
+  group_size_ = SizeId(p_.sizes.size() - 1);
   first_ = scalar("first", Type::i64);
 }
 
@@ -29,7 +29,7 @@ ExprId VectorBuilder::make(Type type, decltype(Expr::node) node) { return loops:
 ScalarId VectorBuilder::scalar(const std::string& stem, Type type) { return make_scalar(p_, stem, type); }
 
 BufferId VectorBuilder::array(const std::string& stem, std::vector<SizeId> axes, Type type) {
-  axes.insert(unrolled() ? axes.begin() : axes.end(), turns_);
+  axes.insert(unrolled() ? axes.begin() : axes.end(), group_size_);
   p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
   const BufferId out(p_.buffers.size() - 1);
   p_.buffers.back().exact = how_.transposes_rows;
@@ -47,7 +47,7 @@ BufferId VectorBuilder::array_as_given(std::string name, std::vector<SizeId> axe
   return on_stack_.back();
 }
 
-void VectorBuilder::turns(Block& out, const EachIteration& each, bool independent) {
+void VectorBuilder::for_each_iteration(Block& out, const EachIteration& each, bool independent) {
   if (!unrolled()) return in_loop(out, each, independent);
   for (turn_ = from_; turn_ < to_; ++turn_)
     each(out);
@@ -64,11 +64,11 @@ void VectorBuilder::in_loop(Block& out, const EachIteration& each, bool independ
 
 std::int64_t VectorBuilder::iteration_key() const {
   // Keys of loops over lanes follow after the numbers of unrolled iterations.
-  return is_number() ? turn_ : how_.turns + static_cast<std::int64_t>(lane_index_.index());
+  return is_number() ? turn_ : how_.width + static_cast<std::int64_t>(lane_index_.index());
 }
 
 std::vector<ExprId> VectorBuilder::with_iteration(BufferId b, std::vector<ExprId> at) {
-  at.insert(p_[b].axes.front() == turns_ ? at.begin() : at.end(), turn());
+  at.insert(p_[b].axes.front() == group_size_ ? at.begin() : at.end(), iteration());
   return at;
 }
 

@@ -15,7 +15,8 @@ namespace lehr::loops {
 /// VectorValues.
 class VectorBuilder {
  public:
-  /// A callback that appends the statements of one iteration of the vectorised loop to `out`; turn() says of which.
+  /// A callback that appends the statements of one iteration of the vectorised loop to `out`; iteration() says of
+  /// which.
   using EachIteration = std::function<void(Block& out)>;
 
   /// Starts the vectorisation of one loop in the form of `how`. `program` must outlive this object, which adds to it.
@@ -54,17 +55,17 @@ class VectorBuilder {
 
   /// Returns true if statements are now unrolled (repeated for each iteration), false if they go into a loop over
   /// lanes.
-  bool unrolled() const { return how_.unrolled && !waiting_; }
+  bool unrolled() const { return how_.unrolled && !in_lanes_; }
   /// Returns true if every vectorised group has all its iterations, so that none is masked at the end of the loop.
-  bool are_full() const { return how_.fewest >= how_.turns; }
+  bool are_full() const { return how_.min_group >= how_.width; }
   /// Appends the statements that `each` makes, for every iteration of the vectorised group. If they become a loop over
   /// lanes, `independent` says that its iterations may run in any order.
-  void turns(Block& out, const EachIteration& each, bool independent = true);
+  void for_each_iteration(Block& out, const EachIteration& each, bool independent = true);
   /// Appends one loop over the iterations of the vectorised group with the statements of `each`, even in unrolled form.
   void in_loop(Block& out, const EachIteration& each, bool independent);
   /// Returns the number of the iteration that code is made for, within its vectorised group. It is a constant in the
   /// unrolled form, and the index of the loop over lanes otherwise.
-  ExprId turn() { return is_number() ? i(turn_) : get(lane_index_); }
+  ExprId iteration() { return is_number() ? i(turn_) : get(lane_index_); }
   /// Returns a number that identifies the iteration, or the loop over lanes, that code is made for. Translated
   /// expressions are cached under it.
   std::int64_t iteration_key() const;
@@ -96,10 +97,10 @@ class VectorBuilder {
  protected:
   Program& p_;                      // the program that is changed
   const VectorForm how_;            // the form in which the iterations run together
-  SizeId turns_;                    // the number of iterations in a vectorised group, as the size of an axis
+  SizeId group_size_;               // the number of iterations in a vectorised group, as the size of an axis
   ScalarId first_;                  // index of the first iteration of a vectorised group
   std::int64_t from_ = 0, to_ = 0;  // the iterations of the group that statements are made for: from_ to to_ - 1
-  bool waiting_ = false;            // true inside of a loop that has lanes although the rest is unrolled (wait())
+  bool in_lanes_ = false;  // true inside of a loop that has lanes although the rest is unrolled (run_in_lanes())
   std::vector<BufferId> on_stack_;  // new arrays that are to be local arrays of the function
 
  private:

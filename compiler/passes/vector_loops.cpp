@@ -24,12 +24,12 @@ constexpr Threshold<std::int64_t> kFewestLanes("vector_loops.fewest_lanes", 8);
 
 void VectorStatements::of(const For& x, const Mask& m, Block& out) {
   if (unrolled() && only_sums_functions(p_, varying_, x)) return loop_by_iteration(x, m, out);
-  if (unrolled() && how_.turns >= kFewestLanes && waits_for_functions(p_, x)) {
-    if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return wait(x, *rows, m, out);
+  if (unrolled() && how_.width >= kFewestLanes && waits_for_functions(p_, x)) {
+    if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return run_in_lanes(x, *rows, m, out);
   }
   if (varies(x.end)) return masked_loop(x, m, out);
   const std::vector<ExprId> rows = how_.unrolled ? std::vector<ExprId>{} : hoist_indices(x, m, out);
-  if (!how_.unrolled && has_iterations(p_, x) && only_stores_shared(x)) one_by_one(x, m, out);
+  if (!how_.unrolled && has_iterations(p_, x) && only_stores_shared(x)) stores_by_iteration(x, m, out);
   else out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
   forget_indices(rows);
 }
@@ -42,14 +42,14 @@ void VectorStatements::masked_loop(const For& x, const Mask& m, Block& out) {
   const ScalarId longest = scalar("longest", Type::i64);
   const std::optional<ScalarId> down = countdown(p_, x);
   const ScalarId index = down.value_or(x.index);
-  Mask within{array("within", {}, Type::i64), m.ranges, m.chosen};
+  Mask within{array("within", {}, Type::i64), m.ranges, m.by_branch};
   within.ranges.push_back(index);
   out.push_back(Stmt{Local{longest, x.begin}});
-  turns(
+  for_each_iteration(
       out,
       [&](Block& turn) {
-        const ExprId end = value(x.end, m);
-        turn.push_back(put(ends, {}, all_active(m) ? end : select(in(m), end, x.begin)));
+        const ExprId end = translate(x.end, m);
+        turn.push_back(put(ends, {}, all_active(m) ? end : select(is_active(m), end, x.begin)));
         turn.push_back(Stmt{Assign{longest, binary(BinaryOp::maximum, get(longest), of_iteration(ends))}});
       },
       false);
@@ -60,9 +60,9 @@ void VectorStatements::masked_loop(const For& x, const Mask& m, Block& out) {
     body.push_back(Stmt{Let{*down, binary(BinaryOp::subtract, last, get(x.index))}});
     rest.erase(rest.begin());
   }
-  turns(body, [&](Block& turn) {
+  for_each_iteration(body, [&](Block& turn) {
     ExprId inside = less(get(index), of_iteration(ends));
-    if (m.array.valid()) inside = both(in(m), inside);
+    if (m.array.valid()) inside = both(is_active(m), inside);
     turn.push_back(put(within.array, {}, select(inside, i(1), i(0))));
   });
   std::vector<ExprId> rows;
@@ -84,33 +84,33 @@ void VectorStatements::masked_loop(const For& x, const Mask& m, Block& out) {
 //   for e: for l: lanes[e, l] = row[l, e]      if the old contents may be read
 //   for r: for l: the body on lanes[., l]
 //   for e: for l: row[l, e] = lanes[e, l]      if the loop stores to it
-void VectorStatements::wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
+void VectorStatements::run_in_lanes(const For& x, const ItemRows& mentioned, const Mask& m, Block& out) {
   for (const BufferId b : mentioned.scratch)
     // This makes the private arrays while their axis over iterations is still the first.
-    copies(b, of_array_);
-  waiting_ = true;
+    private_copy(b, of_array_);
+  in_lanes_ = true;
   for (const auto* all : {&mentioned.rows, &mentioned.scratch}) {
     for (const BufferId b : *all) {
       transposed_[b] = array(p_[b].name + ".lanes", {p_[b].axes.back()}, p_[b].element);
-      if (mentioned.there.contains(b)) transpose_rows(b, mentioned, false, m, out);
+      if (mentioned.live_in.contains(b)) transpose_rows(b, mentioned, false, m, out);
     }
   }
   out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
   for (const BufferId b : mentioned.stored)
     transpose_rows(b, mentioned, true, m, out);
   transposed_.clear();
-  waiting_ = false;
+  in_lanes_ = false;
 }
 
 void VectorStatements::transpose_rows(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out) {
   const ScalarId e = scalar("e", Type::i64);
   const BufferId row = transposed_.at(b);
   Block column;
-  turns(column, [&](Block& turn) {
-    const bool is_own = mentioned.scratch.contains(b);
-    const BufferId of = is_own ? copies(b, of_array_) : b;
+  for_each_iteration(column, [&](Block& turn) {
+    const bool is_private = mentioned.scratch.contains(b);
+    const BufferId of = is_private ? private_copy(b, of_array_) : b;
     const std::vector<ExprId> at =
-        is_own ? with_iteration(of, {get(e)}) : std::vector<ExprId>{value(get(loop_.index), m), get(e)};
+        is_private ? with_iteration(of, {get(e)}) : std::vector<ExprId>{translate(get(loop_.index), m), get(e)};
     turn.push_back(back ? Stmt{Store{of, at, of_iteration(row, {get(e)}), false}} : put(row, {get(e)}, load(of, at)));
   });
   out.push_back(Stmt{For{e, i(0), i(p_[p_[row].axes[0]].constant), std::move(column), false, 1}});
@@ -122,7 +122,7 @@ void VectorStatements::loop_by_iteration(const For& x, const Mask& m, Block& out
       [&](Block& turn) {
         Block body;
         for (const Stmt& s : x.body)
-          body.push_back(*own(s, m));
+          body.push_back(*private_statement(s, m));
         turn.push_back(Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}});
       },
       false);
@@ -132,21 +132,22 @@ bool VectorStatements::only_stores_shared(const For& x) const {
   SmallIdSet<BufferId> stored, loaded;
   const bool stores = std::ranges::all_of(x.body, [&](const Stmt& s) {
     const auto* store = std::get_if<Store>(&s.node);
-    return store && !is_scratch(p_[store->buffer]) && !is_own(s) && !is_consecutive(store->indices);
+    return store && !is_scratch(p_[store->buffer]) && !is_private(s) && !is_consecutive(store->indices);
   });
   Walk{p_, [](ExprId) {}, [&](BufferId b, bool is_stored) { (is_stored ? stored : loaded).insert(b); }}.block(x.body);
   return stores && std::ranges::none_of(loaded, [&](BufferId b) { return stored.contains(b); });
 }
 
-void VectorStatements::one_by_one(const For& x, const Mask& m, Block& out) {
+void VectorStatements::stores_by_iteration(const For& x, const Mask& m, Block& out) {
   make_rows_contiguous(x, m, out);
-  turns(
+  for_each_iteration(
       out,
       [&](Block& turn) {
         Block body;
         for (const Stmt& s : x.body) {
           const auto& store = std::get<Store>(s.node);
-          body.push_back(Stmt{Store{store.buffer, place(store.indices, m), value(store.value, m), store.accumulate}});
+          body.push_back(
+              Stmt{Store{store.buffer, indices(store.indices, m), translate(store.value, m), store.accumulate}});
         }
         if_active(m, Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}}, turn);
       },

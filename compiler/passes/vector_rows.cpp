@@ -27,7 +27,7 @@ std::vector<ExprId> VectorValues::hoist_indices(const For& x, const Mask& m, Blo
 std::vector<ExprId> VectorValues::store_indices(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
                                                 const std::vector<ExprId>& at, const Mask& m, Block& out) {
   std::map<ExprId, Row> rows;
-  turns(out, [&](Block& turn) {
+  for_each_iteration(out, [&](Block& turn) {
     for (const ExprId e : found) {
       const Row& row = rows.try_emplace(e, Row{array("row", axes, Type::i64), at}).first->second;
       turn.push_back(put(row.array, at, clamped(e, m)));
@@ -59,7 +59,7 @@ bool VectorValues::runs_along(const For& x, ExprId e) const {
 void VectorValues::privatise_row(const IterationRow& row, Block& out) {
   const std::vector<SizeId> axes(p_[row.array].axes.begin() + 1, p_[row.array].axes.end());
   row_copies_[row.array] = array(p_[row.array].name + ".row", axes, p_[row.array].element);
-  if (row.is_there) copy_row(row.array, false, out);
+  if (row.copy_in) copy_row(row.array, false, out);
 }
 
 void VectorValues::copy_row(BufferId b, bool back, Block& out) {
@@ -67,8 +67,8 @@ void VectorValues::copy_row(BufferId b, bool back, Block& out) {
   const BufferId row = row_copies_.at(b);
   const Nest nest = over(axes);
   Block column;
-  turns(column, [&](Block& turn) {
-    std::vector<ExprId> at{value(get(loop_.index), {})};
+  for_each_iteration(column, [&](Block& turn) {
+    std::vector<ExprId> at{translate(get(loop_.index), {})};
     at.insert(at.end(), nest.place.begin(), nest.place.end());
     turn.push_back(back ? Stmt{Store{b, at, of_iteration(row, nest.place), false}} : put(row, nest.place, load(b, at)));
   });
@@ -84,10 +84,10 @@ void VectorValues::make_rows_contiguous(const For& x, const Mask& m, Block& out)
   for (const ExprId e : found) {
     const BufferId from = std::get<Load>(p_[e].node).buffer;
     const BufferId rows = array_as_given(fmt::format("turns.{}.rows.{}", p_[from].name, p_.buffers.size()),
-                                         {turns_, p_[from].axes.back()}, p_[from].element);
+                                         {group_size_, p_[from].axes.back()}, p_[from].element);
     Block column;
-    turns(column, [&](Block& turn) {
-      turn.emplace_back().node = Store{rows, {this->turn(), get(x.index)}, value(e, m), false};
+    for_each_iteration(column, [&](Block& turn) {
+      turn.emplace_back().node = Store{rows, {iteration(), get(x.index)}, translate(e, m), false};
     });
     out.push_back(Stmt{For{x.index, x.begin, x.end, std::move(column), false, x.step}});
     contiguous_rows_[e] = rows;

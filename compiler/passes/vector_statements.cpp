@@ -22,9 +22,9 @@ Block VectorStatements::block(const Block& b, const Mask& m) {
   Block out;
   std::vector<const Stmt*> together;  // consecutive private statements, which share one loop over the iterations
   const auto flush = [&] {
-    turns(out, [&](Block& turn) {
+    for_each_iteration(out, [&](Block& turn) {
       for (const Stmt* s : together)
-        turn.push_back(*own(*s, m));
+        turn.push_back(*private_statement(*s, m));
     });
     together.clear();
   };
@@ -35,7 +35,7 @@ Block VectorStatements::block(const Block& b, const Mask& m) {
       flush();
       evaluate_calls(*call, m, out);
     }
-    if (is_own(s)) {
+    if (is_private(s)) {
       together.push_back(&s);
       if (!call_results_.empty()) flush();
     } else {
@@ -60,11 +60,11 @@ std::optional<ExprId> VectorStatements::called(const Stmt& s) const {
 void VectorStatements::evaluate_calls(ExprId call, const Mask& m, Block& out) {
   const BufferId values = array("called", {}, Type::f64);
   in_loop(
-      out, [&](Block& turn) { turn.push_back(put(values, {}, value(call, m))); }, true);
+      out, [&](Block& turn) { turn.push_back(put(values, {}, translate(call, m))); }, true);
   call_results_[call] = values;
 }
 
-bool VectorStatements::is_own(const Stmt& s) const {
+bool VectorStatements::is_private(const Stmt& s) const {
   return std::visit(Overloaded{[&](const Store& x) { return is_row(x.buffer) || is_sum(x); },
                                [&](const Let& x) { return varying_.scalars.contains(x.scalar); },
                                [&](const Local& x) { return varying_.scalars.contains(x.scalar); },
@@ -80,13 +80,13 @@ bool VectorStatements::is_sum(const Store& x) const {
          std::ranges::none_of(x.indices, [&](ExprId e) { return varies(e); });
 }
 
-std::optional<Stmt> VectorStatements::own(const Stmt& s, const Mask& m) {
+std::optional<Stmt> VectorStatements::private_statement(const Stmt& s, const Mask& m) {
   using Made = std::optional<Stmt>;
   return std::visit(
-      Overloaded{[&](const Let& x) -> Made { return put(copies(x.scalar), {}, value(x.value, m)); },
+      Overloaded{[&](const Let& x) -> Made { return put(private_copy(x.scalar), {}, translate(x.value, m)); },
                  [&](const Local& x) -> Made {
                    declared_[x.scalar] = m.array;
-                   return put(copies(x.scalar), {}, value(x.initial, m));
+                   return put(private_copy(x.scalar), {}, translate(x.initial, m));
                  },
                  [&](const Assign& x) -> Made { return changed(x.scalar, x.value, false, m); },
                  [&](const Accumulate& x) -> Made { return changed(x.scalar, x.value, true, m); },
@@ -97,35 +97,35 @@ std::optional<Stmt> VectorStatements::own(const Stmt& s, const Mask& m) {
 Stmt VectorStatements::changed(ScalarId s, ExprId to, bool accumulate, const Mask& m) {
   // A scalar that is declared under this mask is never read outside of it.
   const bool always = declared_.contains(s) && declared_.at(s) == m.array;
-  return masked(copies(s), {}, value(to, m), accumulate, always, m);
+  return masked(private_copy(s), {}, translate(to, m), accumulate, always, m);
 }
 
 Stmt VectorStatements::stored(const Store& x, const Mask& m) {
   if (const auto row = transposed_.find(x.buffer); row != transposed_.end())
-    return put(row->second, {x.indices.back()}, value(x.value, m), x.accumulate);
+    return put(row->second, {x.indices.back()}, translate(x.value, m), x.accumulate);
   if (const auto row = row_copies_.find(x.buffer); row != row_copies_.end()) {
     const std::vector<ExprId> at(x.indices.begin() + 1, x.indices.end());
-    return masked(row->second, at, value(x.value, m), x.accumulate, all_active(m), m);
+    return masked(row->second, at, translate(x.value, m), x.accumulate, all_active(m), m);
   }
   if (varying_.arrays.contains(x.buffer)) {
-    return masked(copies(x.buffer, of_array_), place(x.indices, m), value(x.value, m), x.accumulate, is_unread(x, m),
-                  m);
+    return masked(private_copy(x.buffer, of_array_), indices(x.indices, m), translate(x.value, m), x.accumulate,
+                  is_unread(x, m), m);
   }
   // Sums: the unrolled form adds to the array directly, the lane form to a private copy.
-  if (how_.unrolled && all_active(m)) return Stmt{Store{x.buffer, x.indices, value(x.value, m), true}};
-  if (!how_.unrolled) return masked(copies(x.buffer, sums_), x.indices, value(x.value, m), true, false, m);
-  return Stmt{Store{x.buffer, x.indices, select(in(m), value(x.value, m), f(0)), true}};
+  if (how_.unrolled && all_active(m)) return Stmt{Store{x.buffer, x.indices, translate(x.value, m), true}};
+  if (!how_.unrolled) return masked(private_copy(x.buffer, sums_), x.indices, translate(x.value, m), true, false, m);
+  return Stmt{Store{x.buffer, x.indices, select(is_active(m), translate(x.value, m), f(0)), true}};
 }
 
 Stmt VectorStatements::masked(BufferId b, std::vector<ExprId> at, ExprId to, bool accumulate, bool always,
                               const Mask& m) {
   if (!always && m.array.valid())
-    to = select(in(m), to, !accumulate ? of_iteration(b, at) : p_[b].element == Type::f64 ? f(0) : i(0));
+    to = select(is_active(m), to, !accumulate ? of_iteration(b, at) : p_[b].element == Type::f64 ? f(0) : i(0));
   return put(b, std::move(at), to, accumulate);
 }
 
 bool VectorStatements::is_unread(const Store& x, const Mask& m) const {
-  return !m.chosen && std::ranges::all_of(m.ranges, [&](ScalarId index) {
+  return !m.by_branch && std::ranges::all_of(m.ranges, [&](ScalarId index) {
     return std::ranges::any_of(x.indices, [&](ExprId e) {
       const auto* n = std::get_if<Get>(&p_[e].node);
       return n && n->scalar == index;
@@ -137,7 +137,7 @@ Block VectorStatements::added_up(BufferId sum, BufferId apart) {
   const Nest nest = over(p_[sum].axes);
   const ScalarId all = scalar("all", Type::f64);
   Block inner{Stmt{Local{all, f(0)}}};
-  turns(
+  for_each_iteration(
       inner,
       [&](Block& turn) {
         turn.push_back(Stmt{Accumulate{all, of_iteration(apart, nest.place)}});
@@ -159,10 +159,10 @@ void VectorStatements::of(const If& x, const Mask& m, Block& out) {
     const Block& taken = side ? x.then_block : x.else_block;
     if (taken.empty()) continue;
     const Mask chosen{array("chosen", {}, Type::i64), m.ranges, true};
-    turns(out, [&](Block& turn) {
-      ExprId here = value(x.condition, m);
+    for_each_iteration(out, [&](Block& turn) {
+      ExprId here = translate(x.condition, m);
       if (!side) here = make(Type::boolean, Unary{UnaryOp::logical_not, here});
-      if (m.array.valid()) here = both(in(m), here);
+      if (m.array.valid()) here = both(is_active(m), here);
       turn.push_back(put(chosen.array, {}, select(here, i(1), i(0))));
     });
     Block inside = block(taken, chosen);
@@ -175,7 +175,7 @@ void VectorStatements::of(const If& x, const Mask& m, Block& out) {
 void VectorStatements::if_any(const Mask& m, Block then, Block& out, bool rare) {
   const ScalarId any = scalar("any", Type::i64);
   out.push_back(Stmt{Local{any, i(0)}});
-  turns(
+  for_each_iteration(
       out,
       [&](Block& turn) {
         turn.push_back(Stmt{Assign{any, binary(BinaryOp::maximum, get(any), of_iteration(m.array))}});
@@ -186,15 +186,15 @@ void VectorStatements::if_any(const Mask& m, Block then, Block& out, bool rare) 
 
 void VectorStatements::if_active(const Mask& m, Stmt s, Block& turn) {
   if (!m.array.valid()) turn.push_back(std::move(s));
-  else turn.push_back(Stmt{If{in(m), {std::move(s)}, {}}});
+  else turn.push_back(Stmt{If{is_active(m), {std::move(s)}, {}}});
 }
 
 void VectorStatements::of(const Store& x, const Mask& m, Block& out) {
   if (is_scratch(p_[x.buffer])) return out.push_back(Stmt{x});
-  turns(
+  for_each_iteration(
       out,
       [&](Block& turn) {
-        if_active(m, Stmt{Store{x.buffer, place(x.indices, m), value(x.value, m), x.accumulate}}, turn);
+        if_active(m, Stmt{Store{x.buffer, indices(x.indices, m), translate(x.value, m), x.accumulate}}, turn);
       },
       // Iterations may store in any order if none is masked and no two add to the same element.
       are_full() && (!x.accumulate || is_consecutive(x.indices)));
@@ -204,8 +204,9 @@ void VectorStatements::of(const Fill& x, const Mask& m, Block& out) {
   if (!varying_.arrays.contains(x.buffer)) return out.push_back(Stmt{x});
   const Nest nest = over(p_[x.buffer].axes);
   Block inner;
-  turns(inner, [&](Block& turn) {
-    turn.push_back(masked(copies(x.buffer, of_array_), nest.place, value(x.value, m), false, all_active(m), m));
+  for_each_iteration(inner, [&](Block& turn) {
+    turn.push_back(
+        masked(private_copy(x.buffer, of_array_), nest.place, translate(x.value, m), false, all_active(m), m));
   });
   append(out, nested(nest, std::move(inner)));
 }

@@ -23,7 +23,7 @@ class VectorStatements : public VectorValues {
   Block block(const Block& b, const Mask& m);
   /// Returns true if the statement writes only one private scalar, one element of a private array, or one sum that has
   /// a private copy.
-  bool is_own(const Stmt& s) const;
+  bool is_private(const Stmt& s) const;
   /// Returns statements that add the private copies `apart` of a sum over the iterations, and add the totals to the
   /// array `sum`.
   Block added_up(BufferId sum, BufferId apart);
@@ -50,8 +50,8 @@ class VectorStatements : public VectorValues {
   bool is_consecutive(const std::vector<ExprId>& at) const {
     return !at.empty() && is_scalar(p_, at.back(), loop_.index);
   }
-  /// Translates a private statement for the iteration that code is made for; nullopt if it is not one (is_own()).
-  std::optional<Stmt> own(const Stmt& s, const Mask& m);
+  /// Translates a private statement for the iteration that code is made for; nullopt if it is not one (is_private()).
+  std::optional<Stmt> private_statement(const Stmt& s, const Mask& m);
   /// Translates the assignment of `to` to a private scalar, or its addition if `accumulate`, for one iteration.
   Stmt changed(ScalarId s, ExprId to, bool accumulate, const Mask& m);
   /// Translates a store to a private array, a private row or a sum for the iteration that code is made for.
@@ -72,7 +72,7 @@ class VectorStatements : public VectorValues {
   void masked_loop(const For& x, const Mask& m, Block& out);
   /// Appends a loop in lane form, within the unrolled form, whose steps wait for functions. The rows in `mentioned` are
   /// transposed before it, and those that it stores to are transposed back after it.
-  void wait(const For& x, const ItemRows& mentioned, const Mask& m, Block& out);
+  void run_in_lanes(const For& x, const ItemRows& mentioned, const Mask& m, Block& out);
   /// Appends a loop that transposes the rows of array `b` into the array with lanes last, or `back`.
   void transpose_rows(BufferId b, const ItemRows& mentioned, bool back, const Mask& m, Block& out);
   /// Appends a loop over the iterations around loop `x`, of which each statement is private to an iteration.
@@ -81,7 +81,7 @@ class VectorStatements : public VectorValues {
   bool only_stores_shared(const For& x) const;
   /// Appends a loop over the iterations around loop `x`, which stores to shared arrays, so that rows are written
   /// contiguously.
-  void one_by_one(const For& x, const Mask& m, Block& out);
+  void stores_by_iteration(const For& x, const Mask& m, Block& out);
 
   // ---- branches, and what iterations share ----
 

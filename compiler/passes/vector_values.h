@@ -17,7 +17,7 @@ namespace lehr::loops {
 struct Mask {
   BufferId array;                // 1 for an iteration that executes it, 0 for others; invalid if all do
   std::vector<ScalarId> ranges;  // indices of loops around that are longer for some iterations than for others
-  bool chosen = false;           // true if a branch has excluded iterations, and not only the end of a loop
+  bool by_branch = false;        // true if a branch has excluded iterations, and not only the end of a loop
 };
 
 /// Translates expressions of the loop that is vectorised. Base class of VectorStatements.
@@ -29,27 +29,27 @@ class VectorValues : public VectorBuilder {
       : VectorBuilder(program, how), loop_(loop), varying_(varying) {}
 
   /// Returns true if the expression may differ between iterations of the vectorised loop.
-  bool varies(ExprId e) const { return varying_.holds(p_, e); }
+  bool varies(ExprId e) const { return varying_.is_varying(p_, e); }
   /// Returns true if every iteration may execute statements under the mask. Lanes beyond the end of the loop count as
   /// iterations here: they repeat the last one, which is harmless except for sums.
   bool all_active(const Mask& m) const { return !m.array.valid() || m.array == active_; }
   /// Returns a boolean expression that is true if the mask includes the iteration that code is made for. The mask must
   /// have an array.
-  ExprId in(const Mask& m) { return make(Type::boolean, Binary{BinaryOp::equal, of_iteration(m.array), i(1)}); }
+  ExprId is_active(const Mask& m) { return make(Type::boolean, Binary{BinaryOp::equal, of_iteration(m.array), i(1)}); }
 
   /// Returns the array that holds the values of a scalar, one for each iteration that runs together. The first call
   /// makes it.
-  BufferId copies(ScalarId s);
+  BufferId private_copy(ScalarId s);
   /// Returns the array that holds a private copy of array `b` for each iteration that runs together. The first call
   /// makes it and enters it in `all`.
-  BufferId copies(BufferId b, std::map<BufferId, BufferId>& all);
+  BufferId private_copy(BufferId b, std::map<BufferId, BufferId>& all);
 
   /// Translates expression `e` of the original loop for the iteration that code is made for. Iterations outside of the
   /// mask may evaluate the result too.
-  ExprId value(ExprId e, const Mask& m);
+  ExprId translate(ExprId e, const Mask& m);
   /// Translates the indices `at` of an access for the iteration that code is made for. An iteration outside of the mask
   /// gets index 0, so that its loads stay within the array.
-  std::vector<ExprId> place(const std::vector<ExprId>& at, const Mask& m);
+  std::vector<ExprId> indices(const std::vector<ExprId>& at, const Mask& m);
 
   // ---- rows that are found ahead (vector_rows.cpp) ----
 
@@ -57,10 +57,10 @@ class VectorValues : public VectorBuilder {
   /// evaluated already.
   std::vector<ExprId> loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const;
   /// Appends statements that evaluate, before the constant loop `x`, its index expressions that load from memory.
-  /// Returns the expressions that value() and place() replace from now on, until forget_indices().
+  /// Returns the expressions that translate() and indices() replace from now on, until forget_indices().
   std::vector<ExprId> hoist_indices(const For& x, const Mask& m, Block& out);
   /// Appends statements that evaluate the index expressions `found` for each iteration, into new arrays with `axes` at
-  /// the indices `at`. place() reads them there from now on. Returns `found`.
+  /// the indices `at`. indices() reads them there from now on. Returns `found`.
   std::vector<ExprId> store_indices(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
                                     const std::vector<ExprId>& at, const Mask& m, Block& out);
   /// Ends the replacement of these index expressions.
@@ -97,9 +97,9 @@ class VectorValues : public VectorBuilder {
   /// Translates an index for the iteration that code is made for; the result is 0 outside of the mask.
   ExprId clamped(ExprId e, const Mask& m);
   /// Translates a read of a scalar for the iteration that code is made for.
-  ExprId value(const Get& x);
+  ExprId translate(const Get& x);
   /// Translates a load for the iteration that code is made for.
-  ExprId value(const Load& x, const Mask& m);
+  ExprId translate(const Load& x, const Mask& m);
   /// Returns true if `e` is a load from a private array with the index of loop `x` as its last index. Its other indices
   /// depend neither on that index nor on the iteration.
   bool runs_along(const For& x, ExprId e) const;

@@ -13,7 +13,7 @@ namespace {
 /// one by one.
 std::optional<VectorForm> lane_form(const Program& p, const For&, const Varying& varying) {
   if (!fits_in_lanes(p, varying)) return {};
-  return VectorForm{.turns = 8, .unrolled = false, .fewest = 3};
+  return VectorForm{.width = 8, .unrolled = false, .min_group = 3};
 }
 
 }  // namespace

@@ -168,10 +168,9 @@ std::optional<VectorForm> lane_form(const Program& p, const For& loop, const Var
   const Estimate estimate(p, loop);
   double numbers = 0;
   for (const IterationRow& row : iteration_rows(p, varying, loop))
-    numbers +=
-        static_cast<double>(row_elements(p, row.array) * (row.is_there + (row.is_stored && estimate.of_phase())));
+    numbers += static_cast<double>(row_elements(p, row.array) * (row.copy_in + (row.copy_out && estimate.of_phase())));
   if (!fits_in_lanes(p, varying) || hides_latency(p, loop, varying) || !estimate.gains(numbers)) return {};
-  return VectorForm{.turns = kTogether, .unrolled = false, .fewest = kTogether, .transposes_rows = true};
+  return VectorForm{.width = kTogether, .unrolled = false, .min_group = kTogether, .transposes_rows = true};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class Vectoriser : VectorStatements {
   using VectorStatements::VectorStatements;
 
   /// Returns the statements that replace the loop; new arrays on the stack are appended to `arrays`.
-  Block take(std::vector<BufferId>& arrays) {
+  Block rewrite(std::vector<BufferId>& arrays) {
     Block together = are_full() ? Block{} : open_lanes();
     append(together, how_.transposes_rows ? in_rows() : in_groups(loop_.body));
 
@@ -33,23 +33,23 @@ class Vectoriser : VectorStatements {
     Block single{Stmt{Let{loop_.index, get(rest)}}};
     append(single, loop_.body);
     Block singles{Stmt{For{rest, get(first_), loop_.end, std::move(single), true, 1}}};
-    const ExprId few = less(binary(BinaryOp::subtract, loop_.end, get(first_)), i(how_.fewest));
+    const ExprId few = less(binary(BinaryOp::subtract, loop_.end, get(first_)), i(how_.min_group));
     Block body{Stmt{If{few, std::move(singles), std::move(together), how_.transposes_rows}}};
 
     Block out;
     const std::vector<ScalarId> numbers = added_numbers();
     for (const ScalarId s : numbers)
-      out.emplace_back().node = Fill{copies(s), f(0)};
+      out.emplace_back().node = Fill{private_copy(s), f(0)};
     for (const auto& [sum, apart] : sums_)
       out.emplace_back().node = Fill{apart, f(0)};
-    out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.turns, true}});
+    out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.width, true}});
     for (const auto& [sum, apart] : sums_)
       append(out, added_up(sum, apart));
     for (const ScalarId s : numbers) {
-      turns(
+      for_each_iteration(
           out,
           [&](Block& turn) {
-            turn.emplace_back().node = Accumulate{s, of_iteration(copies(s))};
+            turn.emplace_back().node = Accumulate{s, of_iteration(private_copy(s))};
           },
           false);
     }
@@ -64,8 +64,8 @@ class Vectoriser : VectorStatements {
     active_ = array("active", {}, Type::i64);
     of_scalar_[loop_.index] = array(p_[loop_.index].name, {}, Type::i64);
     Block out;
-    turns(out, [&](Block& lane) {
-      const ExprId ahead = binary(BinaryOp::add, get(first_), turn());
+    for_each_iteration(out, [&](Block& lane) {
+      const ExprId ahead = binary(BinaryOp::add, get(first_), iteration());
       const ExprId last = binary(BinaryOp::subtract, loop_.end, i(1));
       lane.push_back(put(active_, {}, select(less(ahead, loop_.end), i(1), i(0))));
       lane.push_back(put(of_scalar_.at(loop_.index), {}, binary(BinaryOp::minimum, ahead, last)));
@@ -102,16 +102,16 @@ class Vectoriser : VectorStatements {
     }
     append(out, in_groups(Block(from, loop_.body.end())));
     for (const IterationRow& row : rows) {
-      if (row.is_stored) copy_row(row.array, true, out);
+      if (row.copy_out) copy_row(row.array, true, out);
     }
     return out;
   }
 
   /// Returns the body in the unrolled form with small groups: what waits for functions runs for all iterations
-  /// together, other statements for `how_.together` at a time, and what all share once.
+  /// together, other statements for `how_.unroll` at a time, and what all share once.
   Block in_groups(const Block& b) {
     const Mask all{active_, {}, false};
-    if (how_.together == 0) return block(b, all);
+    if (how_.unroll == 0) return block(b, all);
     const auto is_alone = [&](const Stmt& s) { return is_shared(s) || waits_for_functions(p_, s); };
     Block out;
     for (auto s = b.begin(); s != b.end();) {
@@ -120,19 +120,19 @@ class Vectoriser : VectorStatements {
         continue;
       }
       const auto end = std::find_if(s, b.end(), is_alone);
-      for (from_ = 0; from_ < how_.turns; from_ = to_) {
-        to_ = from_ + how_.together;
+      for (from_ = 0; from_ < how_.width; from_ = to_) {
+        to_ = from_ + how_.unroll;
         append(out, block({s, end}, all));
       }
       from_ = 0;
-      to_ = how_.turns;
+      to_ = how_.width;
       s = end;
     }
     return out;
   }
   /// Returns true if the statement declares a scalar that all iterations share.
   bool is_shared(const Stmt& s) const {
-    return !is_own(s) && (std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node));
+    return !is_private(s) && (std::holds_alternative<Let>(s.node) || std::holds_alternative<Local>(s.node));
   }
 };
 
@@ -155,7 +155,7 @@ bool fits_in_lanes(const Program& p, const Varying& varying) {
 
 Block vectorised(Program& program, const For& loop, const Varying& varying, const VectorForm& how,
                  std::vector<BufferId>& arrays) {
-  return Vectoriser(program, loop, varying, how).take(arrays);
+  return Vectoriser(program, loop, varying, how).rewrite(arrays);
 }
 
 }  // namespace lehr::loops

@@ -19,17 +19,17 @@ namespace lehr::loops {
 /// after the loop; lanes without an iteration are masked. Unrolled form: private scratch has the iterations as its
 /// first axis.
 struct VectorForm {
-  std::int64_t turns = 8;  // how many iterations run together: the lanes, or the unroll factor
+  std::int64_t width = 8;  // how many iterations run together: the lanes, or the unroll factor
   /// True for the unrolled form: each statement is repeated for each iteration. False for the lane form: each statement
   /// becomes a loop over lanes.
   bool unrolled = false;
-  std::int64_t fewest = 3;  // a last group with fewer iterations than this runs one by one
+  std::int64_t min_group = 3;  // a last group with fewer iterations than this runs one by one
   /// True if rows of arrays of the items are transposed into private arrays before use, so that lanes read neighbours.
   /// All private arrays then keep 64 bits (Buffer::exact), and the remainder loop is compiled as rare code.
   bool transposes_rows = false;
   /// In the unrolled form, how many of the iterations are unrolled together outside of loops that wait for functions
-  /// (latency.h); 0 means all of them.
-  std::int64_t together = 0;
+  /// (waiting.h); 0 means all of them.
+  std::int64_t unroll = 0;
 };
 
 /// Returns the statements that replace a loop of independent iterations so that several run together, as `how` says.
