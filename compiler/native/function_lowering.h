@@ -245,9 +245,9 @@ class FunctionLowering {
   std::unordered_set<loops::ScalarId> shared_;  // scalars that one part declares and another uses, in slots
   std::unordered_map<loops::ExprId, llvm::Value*> evaluated_;  // values of expressions within one statement
   llvm::BasicBlock* loop_exit_ = nullptr;                      // where a `break` from the innermost loop goes
-  loops::ScalarId turn_;     // index of the loop that is emitted as vectors; invalid outside of one
-  unsigned width_ = 0;       // iterations of that loop in a vector
-  bool in_address_ = false;  // true while an address is evaluated: expressions are those of the first lane
+  loops::ScalarId lane_index_;  // index of the loop that is emitted as vectors; invalid outside of one
+  unsigned width_ = 0;          // iterations of that loop in a vector
+  bool in_address_ = false;     // true while an address is evaluated: expressions are those of the first lane
   std::unordered_map<loops::ExprId, llvm::Value*> other_evaluated_;   // the cache that switch_address_mode() swaps in
   std::map<loops::ScalarId, std::array<llvm::Value*, 4>> lane_sums_;  // four vector accumulators for each scalar
   const loops::For* grouped_loop_ = nullptr;  // the loop around whose iterations run together (For::vectorised)

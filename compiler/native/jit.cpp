@@ -22,10 +22,10 @@ namespace {
 std::string code_of(const loops::Program& program, const Options& options) {
   const ObjectCache cache = ObjectCache::of_user();
   const std::string key =
-      cache.is_there() ? cache.key({loops::serialise(program), options.cpu, std::to_string(options.level)}) : "";
+      cache.is_enabled() ? cache.key({loops::serialise(program), options.cpu, std::to_string(options.level)}) : "";
   if (std::optional<std::string> kept = cache.find(key)) return *std::move(kept);
   std::string made = linked_code(program, options);
-  cache.keep(key, made);
+  cache.store(key, made);
   return made;
 }
 

@@ -268,7 +268,7 @@ LoopShape shape_of(const Program& program, const For& loop, int lanes, TripPaddi
   const Measure body = measure(program, loop.body, lanes);
   shape.innermost = !body.has_loop;
   shape.lanes = lanes = lanes_in(program, loop.body, lanes);
-  if (spare && shape.trips && shape.innermost) *shape.trips += spare->after(loop, lanes);
+  if (spare && shape.trips && shape.innermost) *shape.trips += spare->extra_trips(loop, lanes);
   // Scratch that iterations share makes them dependent, until it is private.
   shape.parallel = loop.independent && shape.innermost && !shares_scratch(program, loop);
   shape.masked =

@@ -109,7 +109,7 @@ void lower(const loops::Program& program, const std::string& prefix, const llvm:
       function->setName(outer->getName() + ".flushed");
       call_flushing(*outer, *function, target.getTargetTriple());
     }
-    if (is_cheap_code(program, k)) function->addFnAttr(kTier, kLittle);
+    if (is_cheap_code(program, k)) function->addFnAttr(kTier, kQuick);
     // LLVM prefers 256 bits on most AVX-512 machines, with which loops full of arithmetic take 1.4 to 1.8 times as
     // long.
     if (wide) function->addFnAttr("prefer-vector-width", "512");
@@ -139,7 +139,7 @@ FunctionLowering::FunctionLowering(const loops::Program& program, const loops::F
       lanes_(lanes),
       spare_(spare),
       element_arrays_(picked),
-      low_tier_(function.getFnAttribute(kTier).getValueAsString() == kLittle),
+      low_tier_(function.getFnAttribute(kTier).getValueAsString() == kQuick),
       buffers_(program.buffers.size()),
       sizes_(program.sizes.size()),
       is_local_array_(program.buffers.size()),
@@ -325,7 +325,7 @@ llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::Exp
 
 llvm::Value* FunctionLowering::address(BufferId id, const std::vector<loops::ExprId>& indices, llvm::Value* base) {
   // In a vectorised loop the address is that of the first lane, so indices are evaluated as scalars.
-  const bool of_lanes = turn_.valid() && !in_address_;
+  const bool of_lanes = lane_index_.valid() && !in_address_;
   if (of_lanes) switch_address_mode();
   llvm::Value* at = nullptr;
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {

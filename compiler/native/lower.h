@@ -19,9 +19,9 @@ inline constexpr const char* kRandomFunction = "lehr_random";
 
 /// kTier is the name of an LLVM attribute that says how much a function is optimised; without it the whole pipeline
 /// runs. Its values are kPart: a part of a large function, for which vectorisation of straight-line code is left out;
-/// kLittle: a function that is cold or does little work, for which values are only put into registers; and kOnce: a
+/// kQuick: a function that is cold or does little work, for which values are only put into registers; and kOnce: a
 /// part without loops that runs once a call, which is translated instruction by instruction.
-inline constexpr const char *kTier = "lehr-effort", *kPart = "part", *kLittle = "little", *kOnce = "once";
+inline constexpr const char *kTier = "lehr-effort", *kPart = "part", *kQuick = "quick", *kOnce = "once";
 
 /// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of
 /// the module must be those of `target`.

@@ -30,7 +30,7 @@ llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Const
 }
 
 llvm::Value* FunctionLowering::lower(const loops::Expr& expr, const loops::Get& node) {
-  if (node.scalar == turn_ && !in_address_) return lane_indices();
+  if (node.scalar == lane_index_ && !in_address_) return lane_indices();
   llvm::Value* value = values_.at(node.scalar);
   return is_slot_.contains(node.scalar) ? b_.CreateLoad(type(expr.type), value) : value;
 }

@@ -17,7 +17,7 @@ llvm::BasicBlock* FunctionLowering::new_block(const char* name) {
 
 // Local arrays are excluded because other statements may have them in registers.
 bool FunctionLowering::is_cheap(const loops::Stmt& statement) const {
-  if (loop_exit_ || turn_.valid() || !is_cheap_code(program_, statement)) return false;
+  if (loop_exit_ || lane_index_.valid() || !is_cheap_code(program_, statement)) return false;
   return std::ranges::none_of(uses_of(program_, {&statement, 1}, true).buffers,
                               [&](const auto& use) { return is_local_array_[use.first.index()]; });
 }
@@ -152,7 +152,7 @@ void FunctionLowering::lower(const loops::Assign& node) { b_.CreateStore(eval(no
 
 void FunctionLowering::lower(const loops::Accumulate& node) {
   llvm::Value* value = eval(node.value);
-  if (turn_.valid()) return add_to_lanes(node.scalar, value);
+  if (lane_index_.valid()) return add_to_lanes(node.scalar, value);
   llvm::Value* slot = values_.at(node.scalar);
   b_.CreateStore(sum(b_.CreateLoad(value->getType(), slot), value), slot);
 }

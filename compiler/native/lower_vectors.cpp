@@ -115,7 +115,7 @@ int FunctionLowering::width_of(const For& node, const LoopShape& shape) const {
 void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int width) {
   width_ = static_cast<unsigned>(width);
   begin_sums(node.body);
-  turn_ = node.index;
+  lane_index_ = node.index;
   for (std::int64_t first = 0; first < trips; first += width) {
     values_[node.index] = b_.getInt64(static_cast<std::uint64_t>(first));
     lower(node.body);
@@ -123,12 +123,12 @@ void FunctionLowering::lower_as_vectors(const For& node, std::int64_t trips, int
       // The next vector adds to the next of four accumulators, so that it need not wait for the last addition.
       std::ranges::rotate(sums, sums.begin() + 1);
   }
-  turn_ = {};
+  lane_index_ = {};
   end_sums();
 }
 
 bool FunctionLowering::varies_by_lane(const std::vector<ExprId>& indices) const {
-  return turn_.valid() && !indices.empty() && mentions(program_, indices.back(), {turn_});
+  return lane_index_.valid() && !indices.empty() && mentions(program_, indices.back(), {lane_index_});
 }
 
 // The address of a vector is that of its first lane.
@@ -138,7 +138,7 @@ void FunctionLowering::switch_address_mode() {
 }
 
 llvm::Value* FunctionLowering::lane_indices() {
-  llvm::Value* first = b_.CreateVectorSplat(width_, values_.at(turn_));
+  llvm::Value* first = b_.CreateVectorSplat(width_, values_.at(lane_index_));
   return b_.CreateNSWAdd(first, b_.CreateStepVector(first->getType()));
 }
 
@@ -177,7 +177,7 @@ void FunctionLowering::end_sums() {
 llvm::Value* FunctionLowering::product(llvm::Value* a, llvm::Value* b) {
   llvm::Value* value = b_.CreateFMul(a, b);
   auto* made = llvm::dyn_cast<llvm::Instruction>(value);
-  if (made && turn_.valid()) made->setHasAllowReassoc(false);
+  if (made && lane_index_.valid()) made->setHasAllowReassoc(false);
   return value;
 }
 

@@ -247,7 +247,7 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
   return object;
 }
 
-void ObjectCache::keep(const std::string& key, std::string_view object) const {
+void ObjectCache::store(const std::string& key, std::string_view object) const {
   if (key.empty() || object.size() > most_) return;
   const Descriptor folder = open_cache(folder_, true);
   if (!folder.ok()) return;

@@ -28,7 +28,7 @@ class ObjectCache {
   ObjectCache(std::string folder, std::uintmax_t most_bytes) : folder_(std::move(folder)), most_(most_bytes) {}
 
   /// Returns true if the cache has a folder.
-  bool is_there() const { return !folder_.empty(); }
+  bool is_enabled() const { return !folder_.empty(); }
   /// Returns the key of code made from these inputs: a digest of them, of the compiler, the processor and the settings
   /// in the environment. It is empty if there is no cache, or the processor cannot be identified.
   std::string key(std::initializer_list<std::string_view> parts) const;
@@ -37,7 +37,7 @@ class ObjectCache {
   std::optional<std::string> find(const std::string& key) const;
   /// Writes an entry, and removes the oldest ones if there are too many bytes. If the folder cannot be written, nothing
   /// happens and there is no error.
-  void keep(const std::string& key, std::string_view object) const;
+  void store(const std::string& key, std::string_view object) const;
 
  private:
   std::string folder_;   // path of the folder; empty: no cache

@@ -111,7 +111,7 @@ struct ByTier : llvm::PassInfoMixin<ByTier> {
     const llvm::Attribute effort = function.getFnAttribute(kTier);
     if (!effort.isValid()) return whole.run(function, analyses);
     const llvm::StringRef name = effort.getValueAsString();
-    return (name == kOnce ? once : name == kLittle ? little : part).run(function, analyses);
+    return (name == kOnce ? once : name == kQuick ? little : part).run(function, analyses);
   }
 };
 

@@ -93,7 +93,7 @@ void FunctionLowering::call_cold_outlined(Part statements) {
   }
   for (const auto& [buffer, stored] : uses.buffers)
     copy(buffers_[buffer.index()]);
-  llvm::Value* status = call_outlined(statements, kLittle);
+  llvm::Value* status = call_outlined(statements, kQuick);
   for (const auto& [original, own] : copies)
     move(original, own);
   exit_on(status);

@@ -168,7 +168,7 @@ TripPadding::TripPadding(const Program& program, const Function& function, int l
     own_.erase(id);
 }
 
-std::int64_t TripPadding::after(const For& loop, int lanes) {
+std::int64_t TripPadding::extra_trips(const For& loop, int lanes) {
   const auto extent = literal(program_, loop.end);
   if (literal(program_, loop.begin) != 0 || !extent || loop.step != 1 || *extent % lanes == 0) return 0;
   const std::int64_t end = (*extent + lanes - 1) / lanes * lanes;

@@ -20,9 +20,10 @@ class TripPadding {
   /// Returns how many harmless iterations may follow those of an innermost loop, so that its trip count becomes a
   /// multiple of `lanes`; 0 if they would change a result. Local arrays that must then have zeros behind their rows are
   /// added to zero_padded().
-  std::int64_t after(const loops::For& loop, int lanes);
+  std::int64_t extra_trips(const loops::For& loop, int lanes);
 
-  /// Returns the local arrays behind whose elements there must be zeros, for the loops that after() was asked about.
+  /// Returns the local arrays behind whose elements there must be zeros, for the loops that extra_trips() was asked
+  /// about.
   const std::set<loops::BufferId>& zero_padded() const { return zero_padded_; }
 
  private:

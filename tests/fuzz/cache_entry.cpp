@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   static const native::ObjectCache cache(folder.string(), std::uintmax_t{1} << 16);
   static const std::string key = cache.key({"a program"}), kept = "code of a program";
   static const std::filesystem::path entry = folder / (key + ".code");
-  cache.keep(key, kept);
+  cache.store(key, kept);
   fuzz::require(cache.find(key) == kept, "what was kept is not there");
   fuzz::Input input(bytes, size);
   const std::uint8_t kind = input.byte();
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     fuzz::write(entry, input.rest());
     fuzz::require(!cache.find(key), "a damaged entry is taken for one");
   } else {
-    cache.keep(key, input.rest());
+    cache.store(key, input.rest());
     const std::optional<std::string> found = cache.find(key);
     fuzz::require(found == std::string(input.rest()) || input.rest().empty() || size > (1 << 15), "another entry");
     std::filesystem::resize_file(entry, std::filesystem::file_size(entry) - 1);

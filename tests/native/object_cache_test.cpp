@@ -68,7 +68,7 @@ TEST_CASE("objects come back, and those not used for longest go when there are t
   std::vector<std::string> keys;
   for (const char name : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}) {
     keys.push_back(cache.key({std::string(1, name)}));
-    cache.keep(keys.back(), std::string(100, name));
+    cache.store(keys.back(), std::string(100, name));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     CHECK(cache.find(keys.back()) == std::string(100, name));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -81,7 +81,7 @@ TEST_CASE("objects come back, and those not used for longest go when there are t
   }
   const std::string large = cache.key({"large"});
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  cache.keep(large, std::string(2000, 'x'));
+  cache.store(large, std::string(2000, 'x'));
   CHECK_FALSE(cache.find(large));
   CHECK(cache.find(keys[7]));  // other entries are not removed for an entry that is too large
 }
@@ -98,7 +98,7 @@ TEST_CASE("files of others stay, however much there is") {
   }
   const ObjectCache cache(folder.path.string(), 1000);
   for (const char name : {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'})
-    cache.keep(cache.key({std::string(1, name)}), std::string(100, name));
+    cache.store(cache.key({std::string(1, name)}), std::string(100, name));
   CHECK(cache.find(cache.key({"i"})) == std::string(100, 'i'));
   CHECK_FALSE(cache.find(cache.key({"a"})));
   std::set<std::string> left = names_in(folder.path);
@@ -114,7 +114,7 @@ TEST_CASE("a folder of the name inside that is another's is left alone") {
   write(folder.path / "thesis.tex", 600);
   write(folder.path / "lehr-code" / "main.c", 600);
   const ObjectCache cache(folder.path.string(), 1000);
-  cache.keep(cache.key({"a"}), std::string(100, 'a'));
+  cache.store(cache.key({"a"}), std::string(100, 'a'));
   CHECK_FALSE(cache.find(cache.key({"a"})));
   CHECK(names_in(folder.path / "lehr-code") == std::set<std::string>{"main.c"});
 }
@@ -126,7 +126,7 @@ TEST_CASE("what others may have written is not read") {
   const fs::path entry = folder.path / (key + ".code"), aside = folder.path.string() + "-aside";
   const auto kept = [&] {
     fs::remove_all(entry);
-    cache.keep(key, object);
+    cache.store(key, object);
     return cache.find(key) == object;
   };
   REQUIRE(kept());
@@ -152,7 +152,7 @@ TEST_CASE("what others may have written is not read") {
   fs::remove(entry);
   fs::create_directory(entry);
   CHECK_FALSE(cache.find(key));
-  cache.keep(key, object);
+  cache.store(key, object);
   CHECK(names_in(folder.path) == std::set<std::string>{key + ".code"});
   fs::remove(aside);
 }
@@ -162,13 +162,13 @@ TEST_CASE("a folder that others may write to, or that is a link, is not used") {
   const std::string link = folder.path.string() + "-link";
   const ObjectCache cache(folder.path.string(), 1000), linked(link, 1000);
   const std::string key = cache.key({"a"}), object(100, 'a');
-  cache.keep(key, object);
+  cache.store(key, object);
   fs::create_directory_symlink(folder.path, link);
   CHECK_FALSE(linked.find(key));
   fs::remove(link);
   fs::permissions(folder.path, fs::perms::others_write, fs::perm_options::add);
   CHECK_FALSE(cache.find(key));
-  cache.keep(key, object);
+  cache.store(key, object);
   CHECK(cache.find(key) == object);
   CHECK(fs::exists(folder.path / "lehr-code" / (key + ".code")));
   CHECK((fs::status(folder.path / "lehr-code").permissions() & fs::perms::all) == fs::perms::owner_all);

@@ -49,7 +49,7 @@ struct Rows {
     const loops::Program p =
         program([&](ExprId row) { b.for_range("k", b.i(begin), b.i(end), [&](ExprId e) { body(row, e); }); });
     const auto& rows = std::get<loops::For>(p.functions[0].body.end()[-2].node);
-    return native::TripPadding(p, p.functions[0], lanes).after(std::get<loops::For>(rows.body[0].node), lanes);
+    return native::TripPadding(p, p.functions[0], lanes).extra_trips(std::get<loops::For>(rows.body[0].node), lanes);
   }
 };
 
