@@ -72,8 +72,7 @@ enum class Role {
 /// (Program::demand_flags). The pass `unread` guards the stores of arrays that are not always needed.
 enum class Demand {
   always,           // in every sweep
-  item_parameters,  // per-item parameters; always needed if a function loads them that is not cold (runs more than once
-                    // a fit)
+  item_parameters,  // per-item parameters; always needed if a function that runs more than once a fit loads them
   elbo              // sums over items that only the ELBO reads
 };
 

@@ -9,7 +9,7 @@
 namespace lehr::loops {
 
 /// Returns one line for each problem, with the names of the function and the array; nothing if all is well. Parallel
-/// regions are those of functions (loops::ParallelRegion) and the functions of a range of items. Of the arrays that a
+/// regions are those of functions (Function::regions) and the functions of a range of items. Of the arrays that a
 /// region stores to,
 /// * scratch and natural parameters are private: each worker has a copy. So neither the function to which a region
 ///   belongs nor its other regions may access them;

@@ -1,4 +1,4 @@
-// Outlining of independent loops as parallel regions (loops::Phase).
+// Outlining of independent loops as parallel regions (loops::ParallelRegion).
 // The statements of a function are looked at in order. A loop joins the last region of equally many iterations that it
 // can be moved to. Otherwise it begins a new region, or stays in the rest of the function. Regions run before the rest,
 // so a loop may move only if it conflicts with nothing in the rest before it. Scalars of the function that a loop reads

@@ -28,7 +28,7 @@ struct VectorForm {
   /// All private arrays then keep 64 bits (Buffer::exact), and the remainder loop is compiled as rare code.
   bool transposes_rows = false;
   /// In the unrolled form, how many of the iterations are unrolled together outside of loops that wait for functions
-  /// (waiting.h); 0 means all of them.
+  /// (latency.h); 0 means all of them.
   std::int64_t unroll = 0;
 };
 
