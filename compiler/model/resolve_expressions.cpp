@@ -105,12 +105,12 @@ std::optional<ExprId> resolve_sum(Resolver& r, Context& c, const ast::Expr& expr
     }
     const IndexVarId id(r.model.index_vars.size());
     r.model.index_vars.push_back(bound);
-    bounds.push_back(id);
+    index_vars.push_back(id);
     inner.scope.push_back({name.text, Index{Index::Shifted{id, 0}, set, name.span}});
   }
   const auto body = resolve_expr(r, inner, sum.body);
   if (!body || !check_number(r, *body)) return std::nullopt;
-  return make(r, {SumOver{bounds, *body}, r.model[*body].shape, std::nullopt, expr.span});
+  return make(r, {SumOver{index_vars, *body}, r.model[*body].shape, std::nullopt, expr.span});
 }
 
 /// Resolves `size(plate)`. The size of a nested plate is that of the current row, whose indices must be in scope.
