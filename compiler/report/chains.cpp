@@ -21,7 +21,7 @@ struct Span {
   std::size_t begin = 0, end = 0;
   std::size_t length() const { return end - begin; }
   /// Returns how many neighbouring steps are averaged to one point of the plot.
-  std::size_t each() const { return (length() + kMostSteps - 1) / kMostSteps; }
+  std::size_t steps_per_point() const { return (length() + kMostSteps - 1) / kMostSteps; }
 };
 
 /// Returns the sequences that these offsets describe, without empty ones. If the offsets do not cover all steps, it is
@@ -38,8 +38,8 @@ std::vector<Span> spans(const std::vector<std::int64_t>& rows, std::size_t steps
 /// Returns the points of a sequence: the values at `offset + step * stride`, averaged over `each()` steps.
 Points along(const std::vector<double>& values, const Span& s, std::size_t stride, std::size_t offset) {
   Points out;
-  for (std::size_t t = s.begin; t < s.end; t += s.each()) {
-    const std::size_t end = std::min(s.end, t + s.each());
+  for (std::size_t t = s.begin; t < s.end; t += s.steps_per_point()) {
+    const std::size_t end = std::min(s.end, t + s.steps_per_point());
     double sum = 0;
     for (std::size_t u = t; u < end; ++u)
       sum += values[u * stride + offset];
@@ -49,7 +49,7 @@ Points along(const std::vector<double>& values, const Span& s, std::size_t strid
 }
 
 /// Returns the y coordinates.
-std::vector<double> second(const Points& points) {
+std::vector<double> y_values(const Points& points) {
   std::vector<double> out;
   for (const auto& [x, y] : points)
     out.push_back(y);
@@ -71,7 +71,7 @@ Scale steps_of(const Span& s) { return {0, std::max(1.0, static_cast<double>(s.l
 std::string shown_of(std::size_t shown, std::size_t all, const Span& s) {
   std::string out;
   if (shown < all) out += fmt::format(" {} of {} sequences are shown.", shown, all);
-  if (s.each() > 1) out += fmt::format(" Each place is the mean of {} steps.", s.each());
+  if (s.steps_per_point() > 1) out += fmt::format(" Each place is the mean of {} steps.", s.steps_per_point());
   return out;
 }
 
@@ -83,12 +83,12 @@ std::string name_of(const SavedFit& fit, const Sequences& sequences, std::size_t
 }  // namespace
 
 Markup state_ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences, std::size_t most) {
-  const std::size_t states = n.last(), steps = n.size() / states;
+  const std::size_t states = n.last_extent(), steps = n.size() / states;
   const std::vector<Span> all = spans(sequences.offsets, steps);
   const std::size_t shown = std::min(most, all.size());
   Markup key, figures;
   for (std::size_t k = 0; k < states; ++k)
-    key += words("span", lehr::element(fit, n.axes.back(), k), {{"class", colour(k)}});
+    key += text_element("span", lehr::element(fit, n.axes.back(), k), {{"class", colour(k)}});
   for (std::size_t s = 0; s < shown; ++s) {
     Plot plot(steps_of(all[s]), {0, 1});
     Points below;
@@ -101,35 +101,35 @@ Markup state_ribbons(const SavedFit& fit, const PosteriorSummary& n, const Seque
         if (k == 0) below[t].second = 0;
         above[t].second = below[t].second + own[t].second;
       }
-      plot.area(outline(below, above), "full " + colour(k), {{"data-mean", exact(second(own))}});
+      plot.area(outline(below, above), "full " + colour(k), {{"data-mean", exact_text(y_values(own))}});
       below = above;
     }
     const std::string name = name_of(fit, sequences, s, all.size());
     figures += figure(plot.markup({n.variable->name + " " + name, name, "probability"}), "");
   }
   return element("div", {{"class", "key"}}, key) + (shown > 1 ? beside(figures) : figures) +
-         words("p", "Posterior probability of each state, step by step." + shown_of(shown, all.size(), all[0]),
-               {{"class", "quiet"}});
+         text_element("p", "Posterior probability of each state, step by step." + shown_of(shown, all.size(), all[0]),
+                      {{"class", "quiet"}});
 }
 
 Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences,
                const std::vector<double>& observations, std::size_t most) {
-  const std::size_t width = n.event > 0 ? n.last() : 1, steps = n.size() / width;
+  const std::size_t width = n.event > 0 ? n.last_extent() : 1, steps = n.size() / width;
   const std::vector<Span> all = spans(sequences.offsets, steps);
   const std::size_t shown = std::min(most, all.size());
   Markup figures, key;
   for (std::size_t k = 0; k < width && width > 1; ++k)
-    key += words("span", lehr::element(fit, n.axes.back(), k), {{"class", colour(k)}});
+    key += text_element("span", lehr::element(fit, n.axes.back(), k), {{"class", colour(k)}});
   const bool banded = !n.low.empty(), with_data = width == 1 && observations.size() == n.size();
   std::vector<double> extremes = banded ? n.low : n.mean;
   extremes.insert(extremes.end(), n.high.begin(), n.high.end());
   if (with_data) extremes.insert(extremes.end(), observations.begin(), observations.end());
   for (std::size_t s = 0; s < shown; ++s) {
-    Plot plot(steps_of(all[s]), around(extremes));
+    Plot plot(steps_of(all[s]), padded_range(extremes));
     for (std::size_t k = 0; k < width; ++k) {
       if (banded) plot.area(outline(along(n.low, all[s], width, k), along(n.high, all[s], width, k)), colour(k));
       const Points mean = along(n.mean, all[s], width, k);
-      plot.line(mean, colour(k), {{"data-mean", exact(second(mean))}});
+      plot.line(mean, colour(k), {{"data-mean", exact_text(y_values(mean))}});
     }
     if (with_data) {
       Points dots = along(observations, all[s], 1, 0);
@@ -143,14 +143,14 @@ Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& 
       banded ? "Posterior mean and central 90 % interval, step by step." : "Posterior mean, step by step.";
   if (with_data) caption += " Dots are the data.";
   return element("div", {{"class", "key"}}, key) + (shown > 1 ? beside(figures) : figures) +
-         words("p", caption + shown_of(shown, all.size(), all[0]), {{"class", "quiet"}});
+         text_element("p", caption + shown_of(shown, all.size(), all[0]), {{"class", "quiet"}});
 }
 
 Markup histogram(const std::vector<double>& values, const std::string& what) {
-  const Scale x = around(values, 0.001);
+  const Scale x = padded_range(values, 0.001);
   std::vector<double> counts(kBars, 0.0);
   for (const double v : values)
-    if (std::isfinite(v)) counts[std::min(kBars - 1, static_cast<std::size_t>(x.place(v) * kBars))] += 1;
+    if (std::isfinite(v)) counts[std::min(kBars - 1, static_cast<std::size_t>(x.position(v) * kBars))] += 1;
   Plot plot(x, {0, 1.05 * *std::ranges::max_element(counts)});
   const double step = (x.high - x.low) / kBars;
   for (std::size_t k = 0; k < kBars; ++k) {

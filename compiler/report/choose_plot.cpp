@@ -80,7 +80,7 @@ std::vector<double> observations_of(const PlotContext& s, const PosteriorSummary
 /// Returns a plot of the expected number of elements with each value of a category: its probabilities summed over all
 /// elements.
 Markup expected_counts(const SavedFit& fit, const PosteriorSummary& n) {
-  const std::size_t width = n.last();
+  const std::size_t width = n.last_extent();
   std::vector<double> sums(width, 0.0);
   for (std::size_t k = 0; k < n.size(); ++k)
     sums[k % width] += n.mean[k];
@@ -98,19 +98,19 @@ Markup summary_of_many(const PosteriorSummary& n) {
   const auto at = [&](double q) {
     return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
   };
-  return facts({{"numbers", text(fmt::format("{}", n.size()))},
-                {"smallest mean", number(at(0))},
-                {"a quarter is below", number(at(0.25))},
-                {"half is below", number(at(0.5))},
-                {"three quarters are below", number(at(0.75))},
-                {"largest mean", number(at(1))}}) +
+  return definition_list({{"numbers", text(fmt::format("{}", n.size()))},
+                          {"smallest mean", number(at(0))},
+                          {"a quarter is below", number(at(0.25))},
+                          {"half is below", number(at(0.5))},
+                          {"three quarters are below", number(at(0.75))},
+                          {"largest mean", number(at(1))}}) +
          beside(histogram(n.mean, "posterior mean of " + n.variable->name));
 }
 
 /// Returns the plot of probabilities: totals by value for many categories, ranked lists for large simplexes, intervals
 /// for one simplex, heat maps for the others.
 Markup of_simplex(const SavedFit& fit, const PosteriorSummary& n, const PlotOptions& o) {
-  const std::size_t width = n.last(), rank = n.shape.size();
+  const std::size_t width = n.last_extent(), rank = n.shape.size();
   const bool labelled = find_label(fit, n.axes.back(), 0) != nullptr;
   if (n.support == math::Support::category && n.size() / width > kMostIntervals) return expected_counts(fit, n);
   if (width > (labelled ? kLabelledSimplex : kLargeSimplex) && (rank < 2 || n.axes[rank - 2] != n.axes[rank - 1]))
@@ -124,21 +124,22 @@ Markup of_simplex(const SavedFit& fit, const PosteriorSummary& n, const PlotOpti
 
 bool is_single(const PosteriorSummary& n) { return n.size() == 1; }
 
-Markup picture(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& around, const PlotOptions& o) {
+Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& context, const PlotOptions& o) {
   for (std::size_t axis = n.axes.size(); axis-- > 0;) {
     const auto shape = o.images.find(n.axes[axis]);
     if (shape != o.images.end() &&
         static_cast<std::size_t>(n.shape[axis]) == shape->second.rows * shape->second.columns)
       return images(fit, n, axis, shape->second, 4 * kMostPictures);
   }
-  const model::Plate* along = n.size() > 2 ? ordered_plate(around, n) : nullptr;
+  const model::Plate* along = n.size() > 2 ? ordered_plate(context, n) : nullptr;
   if (along && n.support == math::Support::category)
-    return state_ribbons(fit, n, sequences(around, *along), kMostSequences);
+    return state_ribbons(fit, n, sequences(context, *along), kMostSequences);
   if (along && n.event < 2 && !n.is_simplex())
-    return ribbons(fit, n, sequences(around, *along), observations_of(around, n), kMostSequences);
+    return ribbons(fit, n, sequences(context, *along), observations_of(context, n), kMostSequences);
   if (n.is_simplex()) return of_simplex(fit, n, o);
   const std::size_t rank = n.shape.size();
-  if (n.event == 2) return n.last() * n.last() <= kMostTiles ? heat_maps(fit, n, kMostPictures) : summary_of_many(n);
+  if (n.event == 2)
+    return n.last_extent() * n.last_extent() <= kMostTiles ? heat_maps(fit, n, kMostPictures) : summary_of_many(n);
   const bool square = rank == 2 && n.axes[0] == n.axes[1] && n.size() <= kMostTiles;
   if (n.size() <= kMostIntervals && !square) return intervals(fit, n, kMostIntervals);
   if (rank == 2 && n.size() <= kMostTiles) return heat_maps(fit, n, 1);

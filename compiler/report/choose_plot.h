@@ -23,9 +23,9 @@ struct PlotContext {
   const BoundData* data = nullptr;      // the data in the order of the model, or null
 };
 
-/// Returns the plot of one variable as HTML. `n` has its posterior means and intervals, `around` the model and data if
+/// Returns the plot of one variable as HTML. `n` has its posterior means and intervals, `context` the model and data if
 /// they are available.
-Markup picture(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& around, const PlotOptions& options);
+Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext& context, const PlotOptions& options);
 
 /// Returns true if the variable is one scalar. Scalars are not plotted by `picture` but share one table.
 bool is_single(const PosteriorSummary& n);

@@ -30,11 +30,11 @@ Scale upper_range(const Trace& t) {
   std::vector<double> cold;
   for (std::size_t k = 0; k < t.elbo.size(); ++k)
     if (t.temperature[k] == 1 && std::isfinite(t.elbo[k])) cold.push_back(t.elbo[k]);
-  if (cold.size() < 8) return around(t.elbo);
+  if (cold.size() < 8) return padded_range(t.elbo);
   std::ranges::sort(cold);
   const double tenth = cold[cold.size() / 10], high = cold.back();
   const std::array ends{std::max(cold.front(), tenth - 0.25 * (high - tenth)), high};
-  return around(ends);
+  return padded_range(ends);
 }
 
 /// The title and caption of a curve.
@@ -46,14 +46,14 @@ struct Curve {
 /// Returns the plot of `values` by sweep. The curve is cut into runs of hot and of other sweeps, which have different
 /// colours; neighbouring runs share a point so that no gap is seen.
 Markup drawn(const Trace& t, const std::vector<double>& values, const Scale& y, const Curve& c) {
-  Plot plot(around(t.iteration, 0.01), y);
+  Plot plot(padded_range(t.iteration, 0.01), y);
   const std::size_t every = values.size() / kMostSweeps + 1;
   Points run;
   std::vector<double> raw;
   bool hot = false;
   const auto end_run = [&] {
     if (run.size() == 1) plot.dots(run, hot ? "k1" : "k0");
-    else if (!run.empty()) plot.line(run, hot ? "k1" : "k0", {{"data-value", exact(raw)}});
+    else if (!run.empty()) plot.line(run, hot ? "k1" : "k0", {{"data-value", exact_text(raw)}});
   };
   for (std::size_t k = 0; k < values.size(); k += every) {
     if (!std::isfinite(values[k])) continue;
@@ -99,9 +99,9 @@ Markup curves(const SavedFit& fit, const Trace& t) {
   if (below > 0) elbo.caption += fmt::format("{} of {} sweeps lie below the picture. ", below, t.elbo.size());
   if (t.elbo.size() > kMostSweeps) elbo.caption += fmt::format("Every {}th sweep.", t.elbo.size() / kMostSweeps + 1);
   Markup out = drawn(t, t.elbo, y, elbo);
-  if (warm) out += drawn(t, t.temperature, around(t.temperature), {"temperature", "", true});
+  if (warm) out += drawn(t, t.temperature, padded_range(t.temperature), {"temperature", "", true});
   if (std::ranges::any_of(t.held_out, [](double x) { return std::isfinite(x); }))
-    out += drawn(t, t.held_out, around(t.held_out), {"held-out score", "Nats an observation.", false});
+    out += drawn(t, t.held_out, padded_range(t.held_out), {"held-out score", "Nats an observation.", false});
   return beside(out);
 }
 
@@ -132,7 +132,7 @@ std::string keep_best(std::vector<Interval>& rows) {
 
 }  // namespace
 
-Markup arms(const SavedFit& fit, const json& summary) {
+Markup candidate_runs(const SavedFit& fit, const json& summary) {
   std::vector<Interval> rows;
   const auto add = [&](const std::string& name, double elbo, bool good) {
     rows.push_back({name, elbo, kNone, kNone, kNone, colour(good ? 0 : 7), false,
@@ -141,7 +141,7 @@ Markup arms(const SavedFit& fit, const json& summary) {
   const json search = field(summary, "search");
   const json starts = list_at(search, "starts");
   for (const json& s : starts) {
-    std::string name = fmt::format("start {}, {} sweeps", text_at(s, "kind"), brief(number_at(s, "sweeps")));
+    std::string name = fmt::format("start {}, {} sweeps", text_at(s, "kind"), rounded_text(number_at(s, "sweeps")));
     if (is_true(s, "same_as_before")) name += ", as one before";
     else if (is_true(s, "converged")) name += ", converged";
     add(name, number_at(s, "elbo"), is_true(s, "leader"));
@@ -164,11 +164,12 @@ Markup arms(const SavedFit& fit, const json& summary) {
     for (const char* kind : {"merges", "removals", "splits", "orders"}) {
       const json m = field(moves, kind);
       if (const double tried = number_at(m, "tried"); tried > 0)
-        said += words("span", fmt::format("{}: {} of {} kept", kind, brief(number_at(m, "accepted")), brief(tried)));
+        said += text_element("span", fmt::format("{}: {} of {} kept", kind, rounded_text(number_at(m, "accepted")),
+                                                 rounded_text(tried)));
     }
     said = element("p", {{"class", "key"}}, said);
   }
-  return words("h3", "Arms") +
+  return text_element("h3", "Arms") +
          intervals(rows, "ELBO that each arm came to; the first colour went on or was kept." + left_out) + said;
 }
 

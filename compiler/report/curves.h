@@ -26,6 +26,6 @@ Markup curves(const SavedFit& fit, const Trace& trace);
 
 /// Returns a plot of the final ELBO of each candidate run: the starts of a search and its annealed runs, or the
 /// restarts. `summary` is fit.json. Returns empty markup if there are less than two.
-Markup arms(const SavedFit& fit, const nlohmann::json& summary);
+Markup candidate_runs(const SavedFit& fit, const nlohmann::json& summary);
 
 }  // namespace lehr::report

@@ -21,16 +21,16 @@ std::string identifier(std::string_view name) { return fmt::format("<mi>{}</mi>"
 std::string operation(std::string_view sign) { return fmt::format("<mo>{}</mo>", sign); }
 
 /// Wraps MathML for use inside a sentence.
-Markup math(const std::string& inside) { return element("math", Markup::made(inside)); }
+Markup math(const std::string& inside) { return element("math", Markup::from_html(inside)); }
 /// Wraps MathML in the larger style of displayed formulas.
 Markup display(const std::string& inside) {
-  return element("math", {{"display", "inline"}, {"displaystyle", "true"}}, Markup::made(inside));
+  return element("math", {{"display", "inline"}, {"displaystyle", "true"}}, Markup::from_html(inside));
 }
 
 /// Returns "line 4" or "lines 4, 7"; an empty element without lines, to keep the columns.
 Markup lines_of(const std::vector<int>& lines) {
-  if (lines.empty()) return words("small", "");
-  return words("small", fmt::format("{} {}", lines.size() == 1 ? "line" : "lines", fmt::join(lines, ", ")));
+  if (lines.empty()) return text_element("small", "");
+  return text_element("small", fmt::format("{} {}", lines.size() == 1 ? "line" : "lines", fmt::join(lines, ", ")));
 }
 
 /// Returns one line of an equation with the model lines it comes from. `more`: it continues the line before.
@@ -111,10 +111,10 @@ Markup block(const DerivedBlock& b) {
   }
   out += equations(b.update);
   if (!b.sequential.empty()) {
-    out += words("p",
-                 fmt::format("Updated one {} after another: elements that differ there share a term.",
-                             fmt::join(b.sequential, ", one ")),
-                 {{"class", "quiet"}});
+    out += text_element("p",
+                        fmt::format("Updated one {} after another: elements that differ there share a term.",
+                                    fmt::join(b.sequential, ", one ")),
+                        {{"class", "quiet"}});
   }
   return out;
 }
@@ -128,9 +128,9 @@ Markup derivation(const Derivation& d) {
                   math("<mo>[</mo><mi>a</mi><mo>=</mo><mi>b</mi><mo>]</mo>") + text(" is 1 where it holds, else 0."));
   for (const DerivedBlock& b : d.blocks)
     out += block(b);
-  out += words("h3", "Evidence lower bound");
+  out += text_element("h3", "Evidence lower bound");
   for (const std::string& caveat : d.caveats)
-    out += words("p", caveat, {{"class", "quiet"}});
+    out += text_element("p", caveat, {{"class", "quiet"}});
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());
   return out + element("div", {{"class", "eq"}}, summands(identifier("ELBO") + operation("="), all));
@@ -140,7 +140,7 @@ Markup listing(std::string_view text) {
   Markup out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    out += words("li", text.substr(0, end));
+    out += text_element("li", text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return element("ol", {{"class", "model"}}, out);
@@ -148,7 +148,7 @@ Markup listing(std::string_view text) {
 
 std::string derivation_page(const Derivation& d, std::string_view text) {
   const std::string title = "Derivation of " + d.model;
-  return page(title, words("h1", title) + words("p", d.file, {{"class", "quiet"}}),
+  return page(title, text_element("h1", title) + text_element("p", d.file, {{"class", "quiet"}}),
               {{"model", "Model", listing(text)}, {"derivation", "Derivation", derivation(d)}});
 }
 

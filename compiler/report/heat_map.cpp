@@ -34,24 +34,24 @@ Markup table(const Heat& h) {
   const std::size_t columns = h.columns.size();
   Markup head = element("th"), body;
   for (const std::string& c : h.columns)
-    head += words("th", c);
+    head += text_element("th", c);
   for (std::size_t r = 0; r < h.rows.size(); ++r) {
-    Markup cells = words("th", h.rows[r]);
+    Markup cells = text_element("th", h.rows[r]);
     for (std::size_t c = 0; c < columns; ++c) {
       const double x = h.values[r * columns + c], v = std::min(1.0, std::abs(x) / most);
       const std::string style = std::string(x < 0 ? "minus" : "") + (v > kLightTextAbove ? " deep" : "");
-      const std::string sd = h.sd.empty() ? "" : exact(h.sd[r * columns + c]);
+      const std::string sd = h.sd.empty() ? "" : exact_text(h.sd[r * columns + c]);
       const Markup shade = element("i", {{"style", fmt::format("opacity:{:.3f}", kMaxOpacity * v)}});
       cells += element("td",
                        {{"class", style},
-                        {"data-mean", exact(x)},
+                        {"data-mean", exact_text(x)},
                         {"data-sd", sd},
-                        {"title", sd.empty() ? "" : "sd " + brief(h.sd[r * columns + c])}},
+                        {"title", sd.empty() ? "" : "sd " + rounded_text(h.sd[r * columns + c])}},
                        shade + text(h.probabilities ? fmt::format("{:.3f}", x) : fmt::format("{:.3g}", x)));
     }
     body += element("tr", cells);
   }
-  const Markup caption = h.title.empty() ? Markup() : words("caption", h.title);
+  const Markup caption = h.title.empty() ? Markup() : text_element("caption", h.title);
   return element(
       "div", {{"class", "wide"}},
       element("table", {{"class", "heat"}}, caption + element("thead", element("tr", head)) + element("tbody", body)));
@@ -95,22 +95,22 @@ Markup tiles(const std::vector<double>& values, std::size_t columns, bool probab
                   {"viewBox", fmt::format("0 0 {} {}", columns, rows)},
                   {"role", "img"},
                   {"aria-label", description},
-                  {"data-mean", exact(values)}},
+                  {"data-mean", exact_text(values)}},
                  drawn);
 }
 
 Markup heat_map(const Heat& h) {
   if (h.columns.size() <= kTableColumns && h.values.size() <= kTableCells) return table(h);
   if (h.rows.size() > 2 * h.columns.size()) return heat_map(transposed(h));
-  const std::string caption = fmt::format("ShownElements: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns),
-                                          brief(largest(h.values)));
-  return (h.title.empty() ? Markup() : words("h4", h.title)) +
+  const std::string caption =
+      fmt::format("Rows: {}; columns: {}. Largest {}.", ends(h.rows), ends(h.columns), rounded_text(largest(h.values)));
+  return (h.title.empty() ? Markup() : text_element("h4", h.title)) +
          figure(tiles(h.values, h.columns.size(), h.probabilities, h.title), caption);
 }
 
 Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t most) {
   const auto rank = n.shape.size();
-  const auto rows = static_cast<std::size_t>(n.shape[rank - 2]), columns = n.last(), cells = rows * columns;
+  const auto rows = static_cast<std::size_t>(n.shape[rank - 2]), columns = n.last_extent(), cells = rows * columns;
   const ShownElements outer = shown_elements(fit, n, 2);
   PosteriorSummary names = n;  // stands for one heat map, to name and order its rows
   names.axes = {n.axes[rank - 2], n.axes[rank - 1]};
@@ -142,8 +142,8 @@ Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t mos
   }
   if (rank > 2) out = inline_tables(out);
   std::string said = shown < outer.order.size() ? fmt::format("{} of {}.", shown, outer.order.size()) : "";
-  said += outer.without() + (square || rank > 2 ? "" : inner.without());
-  if (!said.empty()) out += words("p", said, {{"class", "quiet"}});
+  said += outer.omission_note() + (square || rank > 2 ? "" : inner.omission_note());
+  if (!said.empty()) out += text_element("p", said, {{"class", "quiet"}});
   return out;
 }
 

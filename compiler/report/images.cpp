@@ -31,10 +31,9 @@ Markup images(const SavedFit& fit, const PosteriorSummary& n, std::size_t axis, 
   }
   std::string said = fmt::format("Posterior means, {} x {} {}", shape.rows, shape.columns, n.axes[axis]);
   if (shown < rows.order.size()) said += fmt::format("; {} of {} images", shown, rows.order.size());
-  const bool probabilities = n.is_simplex() || n.support == math::Support::bit;
-  said += probabilities ? ". Each image goes from 0 to 1."
-                        : ". Each image goes up to its own largest number; another colour is below 0.";
-  return words("p", said + rows.without(), {{"class", "quiet"}}) +
+  return text_element(
+             "p", said + ". Each image up to its own largest number; another colour is below 0." + rows.omission_note(),
+             {{"class", "quiet"}}) +
          element("div", {{"class", rows.order.size() > 1 ? "beside small" : "beside"}}, out);
 }
 

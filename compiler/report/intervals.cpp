@@ -33,11 +33,11 @@ class Axis {
     const auto [low, high] = std::ranges::minmax(all);
     log_ = may_be_logarithmic && low > 0 && high / low > kFarApart;
     if (log_) std::ranges::transform(all, all.begin(), [](double x) { return std::log10(x); });
-    scale_ = around(all);
+    scale_ = padded_range(all);
   }
 
   /// Returns the position of a number as a percentage of the width.
-  double percent(double x) const { return 100 * scale_.place(log_ ? std::log10(x) : x); }
+  double percent(double x) const { return 100 * scale_.position(log_ ? std::log10(x) : x); }
   /// Returns true if 0 is inside a linear axis, where a line is drawn.
   bool has_zero() const { return !log_ && scale_.low < 0 && scale_.high > 0; }
 
@@ -47,7 +47,7 @@ class Axis {
     Markup all;
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (log_) texts[k] = fmt::format("{:.3g}", std::pow(10, at[k]));
-      all += words("span", texts[k], {{"style", fmt::format("left:{:.2f}%", 100 * scale_.place(at[k]))}});
+      all += text_element("span", texts[k], {{"style", fmt::format("left:{:.2f}%", 100 * scale_.position(at[k]))}});
     }
     const bool is_long = std::ranges::any_of(texts, [](const std::string& t) { return t.size() > kLongTick; });
     return element("div", {{"class", is_long ? "axis long" : "axis"}}, all);
@@ -73,19 +73,19 @@ Markup strip(const Interval& r, const Axis& axis) {
 
 /// Returns a row of the table; exact numbers are in its data-* attributes.
 Markup row(const Interval& r, const Axis& axis) {
-  if (r.group) return element("tr", {{"class", "group"}}, words("th", r.name, {{"colspan", "3"}}));
-  Markup is = text(r.said.empty() ? brief(r.mean) : r.said);
+  if (r.group) return element("tr", {{"class", "group"}}, text_element("th", r.name, {{"colspan", "3"}}));
+  Markup is = text(r.shown_text.empty() ? rounded_text(r.mean) : r.shown_text);
   if (std::isfinite(r.low) && std::isfinite(r.high))
-    is += words("small", fmt::format(" [{:.3g}, {:.3g}]", r.low, r.high));
-  else if (std::isfinite(r.sd)) is += words("small", fmt::format(" (sd {:.3g})", r.sd));
-  const auto raw = [](double x) { return std::isnan(x) ? "" : exact(x); };
+    is += text_element("small", fmt::format(" [{:.3g}, {:.3g}]", r.low, r.high));
+  else if (std::isfinite(r.sd)) is += text_element("small", fmt::format(" (sd {:.3g})", r.sd));
+  const auto raw = [](double x) { return std::isnan(x) ? "" : exact_text(x); };
   return element("tr",
                  {{"class", r.style},
                   {"data-mean", raw(r.mean)},
                   {"data-sd", raw(r.sd)},
                   {"data-low", raw(r.low)},
                   {"data-high", raw(r.high)}},
-                 words("th", r.name) + element("td", strip(r, axis)) + element("td", {{"class", "is"}}, is));
+                 text_element("th", r.name) + element("td", strip(r, axis)) + element("td", {{"class", "is"}}, is));
 }
 
 /// Returns the k-th number, or NaN if there are none.
@@ -105,7 +105,7 @@ Markup intervals(const std::vector<Interval>& rows, const std::string& caption, 
 Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most) {
   const bool grouped = n.shape.size() > 1;
   const ShownElements rows = shown_elements(fit, n, grouped ? 1 : 0);
-  const std::size_t width = grouped ? n.last() : 1;
+  const std::size_t width = grouped ? n.last_extent() : 1;
   std::vector<Interval> out;
   std::size_t shown = 0;
   for (const std::size_t at : rows.order) {
@@ -118,9 +118,9 @@ Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t mos
   }
   std::string caption = n.low.empty() ? "Posterior means." : "Posterior means with central 90 % intervals.";
   if (n.low.empty() && !n.sd.empty()) caption = "Posterior means (standard deviations).";
-  if (const std::size_t main_components = n.size() - rows.light * width; shown < main_components)
+  if (const std::size_t main_components = n.size() - rows.omitted * width; shown < main_components)
     caption += fmt::format(" {} of {} numbers.", shown, main_components);
-  return intervals(out, caption + rows.without(), n.support == math::Support::positive);
+  return intervals(out, caption + rows.omission_note(), n.support == math::Support::positive);
 }
 
 }  // namespace lehr::report

@@ -41,7 +41,7 @@ std::string escaped(std::string_view s) {
 
 }  // namespace
 
-Markup Markup::made(std::string html) {
+Markup Markup::from_html(std::string html) {
   Markup out;
   out.html_ = std::move(html);
   return out;
@@ -52,26 +52,26 @@ Markup& Markup::operator+=(const Markup& other) {
   return *this;
 }
 
-Markup text(std::string_view s) { return Markup::made(escaped(printable_lines(s))); }
+Markup text(std::string_view s) { return Markup::from_html(escaped(printable_lines(s))); }
 
 Markup element(std::string_view tag, const Attributes& attributes, const Markup& inside) {
   std::string out = fmt::format("<{}", tag);
   for (const auto& [name, value] : attributes)
     if (!value.empty()) out += fmt::format(" {}=\"{}\"", name, escaped(printable_lines(value)));
-  return Markup::made(out + ">" + inside.html() + fmt::format("</{}>", tag));
+  return Markup::from_html(out + ">" + inside.html() + fmt::format("</{}>", tag));
 }
 
 Markup element(std::string_view tag, const Markup& inside) { return element(tag, {}, inside); }
 
-Markup words(std::string_view tag, std::string_view inside, const Attributes& attributes) {
+Markup text_element(std::string_view tag, std::string_view inside, const Attributes& attributes) {
   return element(tag, attributes, text(inside));
 }
 
-std::string exact(double x) { return fmt::format("{}", x); }
+std::string exact_text(double x) { return fmt::format("{}", x); }
 
-std::string exact(const std::vector<double>& all) { return fmt::format("{}", fmt::join(all, " ")); }
+std::string exact_text(const std::vector<double>& all) { return fmt::format("{}", fmt::join(all, " ")); }
 
-std::string brief(double x) { return std::isnan(x) ? "" : fmt::format("{:.4g}", x == 0 ? 0.0 : x); }
+std::string rounded_text(double x) { return std::isnan(x) ? "" : fmt::format("{:.4g}", x == 0 ? 0.0 : x); }
 
 std::string colour(std::size_t k) { return fmt::format("k{}", k % kColours); }
 

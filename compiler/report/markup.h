@@ -15,7 +15,7 @@ class Markup {
   /// Makes empty markup.
   Markup() = default;
   /// Wraps text that is markup already, without escaping it: formulas and style sheets.
-  static Markup made(std::string html);
+  static Markup from_html(std::string html);
 
   /// The HTML text.
   const std::string& html() const { return html_; }
@@ -41,14 +41,14 @@ Markup element(std::string_view tag, const Attributes& attributes, const Markup&
 /// Returns an element without attributes around `inside`.
 Markup element(std::string_view tag, const Markup& inside = {});
 /// Returns an element around a plain text, which is escaped.
-Markup words(std::string_view tag, std::string_view inside, const Attributes& attributes = {});
+Markup text_element(std::string_view tag, std::string_view inside, const Attributes& attributes = {});
 
 /// Returns the shortest text from which a parser reads the same double.
-std::string exact(double x);
+std::string exact_text(double x);
 /// Returns the exact texts of all numbers, separated by blanks.
-std::string exact(const std::vector<double>& all);
+std::string exact_text(const std::vector<double>& all);
 /// Returns a number with four significant digits for people to read; empty for NaN.
-std::string brief(double x);
+std::string rounded_text(double x);
 /// Returns the CSS class of the k-th colour of the palette; colours repeat after eight.
 std::string colour(std::size_t k);
 

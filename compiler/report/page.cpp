@@ -9,38 +9,38 @@ std::string page(std::string_view title, const Markup& head, const std::vector<S
   Markup list, body;
   for (const Section& s : sections) {
     if (s.body.empty()) continue;
-    list += element("li", words("a", s.title, {{"href", "#" + s.id}}));
-    body += element("section", {{"id", s.id}}, words("h2", s.title) + s.body);
+    list += element("li", text_element("a", s.title, {{"href", "#" + s.id}}));
+    body += element("section", {{"id", s.id}}, text_element("h2", s.title) + s.body);
   }
-  const Markup meta = Markup::made(
+  const Markup meta = Markup::from_html(
       "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<meta name=\"color-scheme\" content=\"light dark\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n");
   const Markup all = element(
       "html", {{"lang", "en"}},
-      element("head", meta + words("title", title) + element("style", Markup::made(std::string(kStyle)))) +
+      element("head", meta + text_element("title", title) + element("style", Markup::from_html(std::string(kStyle)))) +
           element("body", element("header", head + element("nav", element("ul", list))) + element("main", body)));
   return "<!DOCTYPE html>\n" + all.html() + "\n";
 }
 
 Markup figure(const Markup& body, std::string_view caption) {
-  return element("figure", body + (caption.empty() ? Markup() : words("figcaption", caption)));
+  return element("figure", body + (caption.empty() ? Markup() : text_element("figcaption", caption)));
 }
 
 Markup beside(const Markup& figures) { return element("div", {{"class", "beside"}}, figures); }
 
 Markup inline_tables(const Markup& tables) { return element("div", {{"class", "flow"}}, tables); }
 
-Markup facts(const std::vector<std::pair<std::string, Markup>>& rows) {
+Markup definition_list(const std::vector<std::pair<std::string, Markup>>& rows) {
   Markup out;
   for (const auto& [name, what] : rows)
-    if (!what.empty()) out += element("div", words("dt", name) + element("dd", what));
+    if (!what.empty()) out += element("div", text_element("dt", name) + element("dd", what));
   return element("dl", {{"class", "facts"}}, out);
 }
 
 Markup markup(const Table& t) {
   Markup head, rows;
   for (const std::string& h : t.head)
-    head += words("th", h);
+    head += text_element("th", h);
   for (const std::vector<Markup>& row : t.rows) {
     Markup cells;
     for (const Markup& cell : row)
@@ -51,6 +51,6 @@ Markup markup(const Table& t) {
   return element("div", {{"class", "wide"}}, element("table", {{"class", "table"}}, top + element("tbody", rows)));
 }
 
-Markup number(double x) { return words("data", brief(x), {{"value", exact(x)}}); }
+Markup number(double x) { return text_element("data", rounded_text(x), {{"value", exact_text(x)}}); }
 
 }  // namespace lehr::report

@@ -14,7 +14,7 @@ constexpr std::size_t kTicksAcross = 5, kTicksUp = 5;
 
 /// Returns the position of `x` along an axis as a percentage, from the left or from the top.
 double percent(const Scale& scale, double x, bool vertical) {
-  const double at = 100 * scale.place(x);
+  const double at = 100 * scale.position(x);
   return vertical ? 100 - at : at;
 }
 
@@ -29,7 +29,7 @@ Attributes with(Attributes first, const Attributes& more) {
 std::string Plot::place(double x, double y) const {
   // Points far outside are moved closer, so that coordinates stay short.
   const auto inside = [](double at) { return std::clamp(at, -10 * kBox, 10 * kBox); };
-  return fmt::format("{:.1f} {:.1f}", inside(kBox * x_.place(x)), inside(kBox * (1 - y_.place(y))));
+  return fmt::format("{:.1f} {:.1f}", inside(kBox * x_.position(x)), inside(kBox * (1 - y_.position(y))));
 }
 
 void Plot::line(const Points& points, const std::string& style, const Attributes& data) {
@@ -53,9 +53,9 @@ void Plot::dots(const Points& points, const std::string& style) {
   drawn_ += element("path", {{"class", "dots " + style}, {"d", path}});
 }
 
-void Plot::words(double x, double y, const std::string& words, const std::string& style) {
+void Plot::label(double x, double y, const std::string& words, const std::string& style) {
   const std::string at = fmt::format("left:{:.2f}%;top:{:.2f}%", percent(x_, x, false), percent(y_, y, true));
-  words_ += report::words("span", words, {{"class", "in " + style}, {"style", at}});
+  words_ += report::text_element("span", words, {{"class", "in " + style}, {"style", at}});
 }
 
 Markup Plot::axis(const Scale& scale, std::size_t most, bool vertical) const {
@@ -65,19 +65,19 @@ Markup Plot::axis(const Scale& scale, std::size_t most, bool vertical) const {
   Markup out;
   for (std::size_t k = 0; k < at.size(); ++k) {
     const std::string style = fmt::format("{}:{:.2f}%", vertical ? "top" : "left", percent(scale, at[k], vertical));
-    out += report::words("span", texts[k], {{"style", style}});
+    out += report::text_element("span", texts[k], {{"style", style}});
     if (texts[k].size() > longest.size()) longest = texts[k];
   }
   // An invisible copy of the longest label gives the column its width.
-  return report::words("i", longest, {{"class", "size"}, {"aria-hidden", "true"}}) + out;
+  return report::text_element("i", longest, {{"class", "size"}, {"aria-hidden", "true"}}) + out;
 }
 
 Markup Plot::grid() const {
   std::string path;
   for (const double x : ticks(x_, kTicksAcross))
-    path += fmt::format("M{:.1f} 0V{}", kBox * x_.place(x), kBox);
+    path += fmt::format("M{:.1f} 0V{}", kBox * x_.position(x), kBox);
   for (const double y : ticks(y_, kTicksUp))
-    path += fmt::format("M0 {:.1f}H{}", kBox * (1 - y_.place(y)), kBox);
+    path += fmt::format("M0 {:.1f}H{}", kBox * (1 - y_.position(y)), kBox);
   return element("path", {{"class", "grid"}, {"d", path}});
 }
 
@@ -89,11 +89,11 @@ Markup Plot::markup(const PlotText& text) const {
                               {"aria-label", text.description}},
                              grid() + drawn_);
   return element("div", {{"class", text.tall ? "plot tall" : "plot"}},
-                 report::words("div", text.y, {{"class", "ytitle"}}) +
+                 report::text_element("div", text.y, {{"class", "ytitle"}}) +
                      element("div", {{"class", "y"}}, axis(y_, kTicksUp, true)) +
                      element("div", {{"class", "box"}}, box + words_) +
                      element("div", {{"class", "x"}}, axis(x_, kTicksAcross, false)) +
-                     report::words("div", text.x, {{"class", "xtitle"}}));
+                     report::text_element("div", text.x, {{"class", "xtitle"}}));
 }
 
 }  // namespace lehr::report

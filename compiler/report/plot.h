@@ -39,7 +39,7 @@ class Plot {
   /// Adds a dot at each point.
   void dots(const Points& points, const std::string& style);
   /// Adds a text centred at the point (x, y).
-  void words(double x, double y, const std::string& words, const std::string& style);
+  void label(double x, double y, const std::string& words, const std::string& style);
 
   /// Returns the plot as HTML, with a grid and axes.
   Markup markup(const PlotText& text) const;

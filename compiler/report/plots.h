@@ -13,11 +13,11 @@ namespace lehr::report {
 
 /// One row of an interval plot: a dot for the mean and a bar for the interval. NaN values are not drawn.
 struct Interval {
-  std::string name;            // label of the row
-  double mean, sd, low, high;  // mean, standard deviation, and the ends of the central 90 % interval
-  std::string style;           // CSS class of the row, as colour(k)
-  bool group = false;          // true: the row is a heading without numbers
-  std::string said = {};       // text shown instead of the mean; empty: the mean
+  std::string name;             // label of the row
+  double mean, sd, low, high;   // mean, standard deviation, and the ends of the central 90 % interval
+  std::string style;            // CSS class of the row, as colour(k)
+  bool group = false;           // true: the row is a heading without numbers
+  std::string shown_text = {};  // text shown instead of the mean; empty: the mean
 };
 /// Returns an interval plot of these rows above a common axis, with the numbers beside the bars. The axis is
 /// logarithmic if `may_be_logarithmic`, all numbers are positive and their ratio is large.

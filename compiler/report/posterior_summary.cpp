@@ -28,7 +28,7 @@ std::size_t product(const std::vector<std::int64_t>& extents) {
 
 /// Returns the last n plates, filled with empty names at the front. Arrays have no separate axis for the parent of a
 /// nested plate.
-std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
+std::vector<std::string> last_plates(std::vector<std::string> plates, std::size_t n) {
   while (plates.size() > n)
     plates.erase(plates.begin());
   plates.insert(plates.begin(), n - plates.size(), "");
@@ -40,8 +40,8 @@ std::optional<PosteriorSummary> of_moments(const SavedFit& fit, const SavedVaria
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) return std::nullopt;
   PosteriorSummary out;
-  out.axes = last(v.axes, m->elements.size());
-  for (const std::string& plate : last(v.event, m->event.size()))
+  out.axes = last_plates(v.axes, m->elements.size());
+  for (const std::string& plate : last_plates(v.event, m->event.size()))
     out.axes.push_back(plate);
   out.shape = std::move(m->elements);
   out.shape.insert(out.shape.end(), m->event.begin(), m->event.end());
@@ -53,7 +53,7 @@ std::optional<PosteriorSummary> of_moments(const SavedFit& fit, const SavedVaria
 }
 
 /// Returns the values, or an empty vector if all are NaN.
-std::vector<double> some(std::vector<double> values) {
+std::vector<double> empty_if_all_nan(std::vector<double> values) {
   return std::ranges::all_of(values, [](double x) { return x != x; }) ? std::vector<double>() : std::move(values);
 }
 
@@ -72,15 +72,15 @@ std::optional<PosteriorSummary> of_table(const SavedFit& fit, const SavedVariabl
   out.shape = std::move(p.shape);
   out.event = std::min(v.event.size(), out.shape.size());
   out.mean = std::move(p.mean);
-  out.sd = some(std::move(p.sd));
-  out.low = some(std::move(p.quantiles.front()));
-  out.high = some(std::move(p.quantiles.back()));
+  out.sd = empty_if_all_nan(std::move(p.sd));
+  out.low = empty_if_all_nan(std::move(p.quantiles.front()));
+  out.high = empty_if_all_nan(std::move(p.quantiles.back()));
   return out;
 }
 
 }  // namespace
 
-std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> posterior_numbers(const SavedFit& fit) {
+std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> posterior_summaries(const SavedFit& fit) {
   std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> out;
   std::optional<LabelledArrays> draws;
   if (is_sampled(fit)) {
@@ -133,13 +133,13 @@ ShownElements shown_elements(const SavedFit& fit, const PosteriorSummary& n, std
   if (n.is_simplex() && inner == 0) return out;  // the weights themselves
   for (std::size_t k = 0; k < weights.size(); ++k)
     out.names[k] += fmt::format(" ({:.2g} %)", 100 * weights[k]);
-  if (components) out.light = std::erase_if(out.order, [&](std::size_t k) { return weights[k] < kMinShownWeight; });
+  if (components) out.omitted = std::erase_if(out.order, [&](std::size_t k) { return weights[k] < kMinShownWeight; });
   return out;
 }
 
-std::string ShownElements::without() const {
-  if (light == 0) return "";
-  return fmt::format(" {} with {} below {} % left out.", light, light == 1 ? "a weight" : "weights",
+std::string ShownElements::omission_note() const {
+  if (omitted == 0) return "";
+  return fmt::format(" {} with {} below {} % left out.", omitted, omitted == 1 ? "a weight" : "weights",
                      100 * kMinShownWeight);
 }
 

@@ -31,12 +31,12 @@ struct PosteriorSummary {
   /// Returns true if the numbers are probabilities that sum to 1 along the last axis.
   bool is_simplex() const { return support == math::Support::simplex || support == math::Support::category; }
   /// The extent of the last axis; 1 for a scalar.
-  std::size_t last() const { return shape.empty() ? 1 : static_cast<std::size_t>(shape.back()); }
+  std::size_t last_extent() const { return shape.empty() ? 1 : static_cast<std::size_t>(shape.back()); }
 };
 
 /// Returns the posterior summaries of all variables that have numbers, in the order of the fit, and the names of the
 /// variables whose factors were not saved.
-std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> posterior_numbers(const SavedFit& fit);
+std::pair<std::vector<PosteriorSummary>, std::vector<std::string>> posterior_summaries(const SavedFit& fit);
 
 /// Mixture components with a smaller weight are left out of most plots, since they are close to their priors.
 inline constexpr double kMinShownWeight = 0.005;
@@ -46,10 +46,10 @@ inline constexpr double kMinShownWeight = 0.005;
 struct ShownElements {
   std::vector<std::size_t> order;  // positions of the elements, in the order to show them
   std::vector<std::string> names;  // name of each element, by position
-  std::size_t light = 0;           // number of components left out, with weights below kMinShownWeight
+  std::size_t omitted = 0;         // number of components left out, with weights below kMinShownWeight
 
   /// Returns a sentence about the components that are left out; empty if there are none.
-  std::string without() const;
+  std::string omission_note() const;
 };
 /// Returns the elements of `n` along all axes but the last `inner` ones: inner = 1 gives one element for each vector, 0
 /// one for each scalar. Weights are those of the components, else for inner = 1 the shares of the Dirichlets' total

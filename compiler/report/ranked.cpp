@@ -17,7 +17,7 @@ Markup bar(double share) { return element("i", {{"style", fmt::format("width:{:.
 }  // namespace
 
 Markup ranked(const SavedFit& fit, const PosteriorSummary& n, std::size_t top, std::size_t most) {
-  const std::size_t width = n.last();
+  const std::size_t width = n.last_extent();
   const ShownElements rows = shown_elements(fit, n, 1);
   Markup lists;
   const std::size_t shown = std::min(rows.order.size(), most);
@@ -33,13 +33,15 @@ Markup ranked(const SavedFit& fit, const PosteriorSummary& n, std::size_t top, s
     Markup items;
     for (const std::size_t k : by_size)
       items += element("li", bar(p[by_size[0]] > 0 ? p[k] / p[by_size[0]] : 0) +
-                                 words("span", lehr::element(fit, n.axes.back(), k)) + number(p[k]));
-    lists += element("figure", words("h4", rows.names[rows.order[r]]) + element("ol", {{"class", "ranked"}}, items));
+                                 text_element("span", lehr::element(fit, n.axes.back(), k)) + number(p[k]));
+    lists +=
+        element("figure", text_element("h4", rows.names[rows.order[r]]) + element("ol", {{"class", "ranked"}}, items));
   }
   std::string said = fmt::format("The {} most probable of {}", std::min(top, width), width);
   if (shown < rows.order.size())
     said += fmt::format("; {} of {} distributions, the heaviest first", shown, rows.order.size());
-  return words("p", said + ". Bars are relative to the first of each list." + rows.without(), {{"class", "quiet"}}) +
+  return text_element("p", said + ". Bars are relative to the first of each list." + rows.omission_note(),
+                      {{"class", "quiet"}}) +
          beside(lists);
 }
 

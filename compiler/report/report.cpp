@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kNamedSizes = 12;  // most constants that are listed
 
 /// Returns a note that something is not shown.
-Markup missing(const std::string& what) { return words("p", what, {{"class", "quiet"}}); }
+Markup missing(const std::string& what) { return text_element("p", what, {{"class", "quiet"}}); }
 
 /// Returns the head of the page: the model, how the fit ended, and a list of facts.
 Markup head(const Contents& c) {
@@ -29,21 +29,22 @@ Markup head(const Contents& c) {
   for (const auto& [plate, size] : fit.sizes)
     sizes.push_back(fmt::format("{} {}", plate, size));
   for (const auto& [name, values] : fit.constants)
-    if (values.size() == 1) constants.push_back(fmt::format("{} = {}", name, brief(values[0])));
+    if (values.size() == 1) constants.push_back(fmt::format("{} = {}", name, rounded_text(values[0])));
   if (constants.size() > kNamedSizes) constants.resize(kNamedSizes), constants.emplace_back("...");
   const auto number_if = [](double x) { return std::isfinite(x) ? number(x) : Markup(); };
-  return words("h1", fit.model) + words("p", verdict(fit, c.summary), {{"class", "verdict"}}) +
-         facts({{is_sampled(fit) ? "log joint of the last draw" : "ELBO (nats)",
-                 std::isfinite(fit.elbo) ? words("data", fmt::format("{:.6f}", fit.elbo), {{"value", exact(fit.elbo)}})
-                                         : Markup()},
-                {"log evidence", number_if(fit.log_evidence)},
-                {"held out, nats an observation", number_if(fit.held_out)},
-                {"method", text(fit.method)},
-                {"seed", text(fmt::format("{}", fit.seed))},
-                {"seconds", number_if(fit.seconds)},
-                {"sizes", text(fmt::format("{}", fmt::join(sizes, ", ")))},
-                {"constants", text(fmt::format("{}", fmt::join(constants, ", ")))},
-                {"Lehr", text(fit.version)}});
+  return text_element("h1", fit.model) + text_element("p", verdict(fit, c.summary), {{"class", "verdict"}}) +
+         definition_list({{is_sampled(fit) ? "log joint of the last draw" : "ELBO (nats)",
+                           std::isfinite(fit.elbo) ? text_element("data", fmt::format("{:.6f}", fit.elbo),
+                                                                  {{"value", exact_text(fit.elbo)}})
+                                                   : Markup()},
+                          {"log evidence", number_if(fit.log_evidence)},
+                          {"held out, nats an observation", number_if(fit.held_out)},
+                          {"method", text(fit.method)},
+                          {"seed", text(fmt::format("{}", fit.seed))},
+                          {"seconds", number_if(fit.seconds)},
+                          {"sizes", text(fmt::format("{}", fmt::join(sizes, ", ")))},
+                          {"constants", text(fmt::format("{}", fmt::join(constants, ", ")))},
+                          {"Lehr", text(fit.version)}});
 }
 
 /// Returns the name of a variable with its axes and event: `mu[k] over dim`.
@@ -61,20 +62,20 @@ Markup single_numbers(const std::vector<PosteriorSummary>& all) {
   for (const PosteriorSummary& n : all)
     if (is_single(n))
       rows.push_back({n.variable->name, n.mean[0], first(n.sd), first(n.low), first(n.high), "", false});
-  return rows.empty()
-             ? Markup()
-             : words("h3", "Single numbers") + intervals(rows, "Posterior means with central 90 % intervals.", true);
+  return rows.empty() ? Markup()
+                      : text_element("h3", "Single numbers") +
+                            intervals(rows, "Posterior means with central 90 % intervals.", true);
 }
 
 /// Returns a plot for each variable, and a note on the variables whose factors were not saved.
 Markup posterior(const Contents& c, const PlotOptions& o) {
-  const auto [all, without] = posterior_numbers(c.fit);
-  const PlotContext around{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};
+  const auto [all, without] = posterior_summaries(c.fit);
+  const PlotContext context{c.model ? &*c.model : nullptr, c.data ? &*c.data : nullptr};
   Markup out;
   for (const PosteriorSummary& n : all) {
     if (is_single(n)) continue;
-    out += element("h3", text(heading(*n.variable)) + words("small", " " + n.variable->family)) +
-           element("div", {{"data-variable", n.variable->name}}, picture(c.fit, n, around, o));
+    out += element("h3", text(heading(*n.variable)) + text_element("small", " " + n.variable->family)) +
+           element("div", {{"data-variable", n.variable->name}}, plot_of(c.fit, n, context, o));
   }
   out = single_numbers(all) + out;
   if (!without.empty()) {
@@ -84,19 +85,19 @@ Markup posterior(const Contents& c, const PlotOptions& o) {
 }
 
 /// Returns a scatter plot for each mixture in the model, if model and data are available.
-Markup groups(const Contents& c) {
+Markup mixture_plots(const Contents& c) {
   if (!c.model || !c.data) return {};
   Markup out;
   for (const Mixture& m : mixtures(*c.model, *c.data, c.fit)) {
     const Markup drawn = scatter(c.fit, m);
-    if (!drawn.empty()) out += words("h3", fmt::format("{} by {}", m.observed, m.category)) + drawn;
+    if (!drawn.empty()) out += text_element("h3", fmt::format("{} by {}", m.observed, m.category)) + drawn;
   }
   return out;
 }
 
 /// Returns the command line of the fit.
 Markup repeat(const Contents& c) {
-  return element("pre", words("code", c.fit.command)) +
+  return element("pre", text_element("code", c.fit.command)) +
          missing(fmt::format("The directory of the fit is {}: posterior.npz has every number, fit.json how it was "
                              "found, trace.csv every sweep.",
                              c.fit.directory));
@@ -108,8 +109,8 @@ std::string write(const Contents& c, const PlotOptions& o) {
   const Trace trace = read_trace(c.fit);
   return page(c.fit.model, head(c),
               {{"trust", "Can it be trusted?", trust(c.fit, c.summary, c.diagnosis)},
-               {"fit", "How the fit went", curves(c.fit, trace) + arms(c.fit, c.summary)},
-               {"groups", "Components among the data", groups(c)},
+               {"fit", "How the fit went", curves(c.fit, trace) + candidate_runs(c.fit, c.summary)},
+               {"groups", "Components among the data", mixture_plots(c)},
                {"posterior", "Posterior", posterior(c, o)},
                {"data", "Data", c.data ? data_summary(*c.model, *c.data) : missing(c.data_missing_reason)},
                {"model", "Model", c.model_text.empty() ? missing(c.model_missing_reason) : listing(c.model_text)},

@@ -9,7 +9,7 @@
 
 namespace lehr::report {
 
-Scale around(std::span<const double> numbers, double margin) {
+Scale padded_range(std::span<const double> numbers, double margin) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double x : numbers) {
     if (!std::isfinite(x)) continue;

@@ -11,12 +11,12 @@ struct Scale {
   double low = 0, high = 1;  // ends of the range, low < high
 
   /// Returns the position of `x` along the axis: 0 at `low`, 1 at `high`, linear also outside of them.
-  double place(double x) const { return (x - low) / (high - low); }
+  double position(double x) const { return (x - low) / (high - low); }
 };
 
 /// Returns a range that contains all finite numbers, with a margin on both sides that is this fraction of their range.
 /// If all are equal it is an interval around them; without any it is 0 to 1.
-Scale around(std::span<const double> numbers, double margin = 0.04);
+Scale padded_range(std::span<const double> numbers, double margin = 0.04);
 
 /// Returns evenly spaced round numbers within the scale, about `most` of them: multiples of 1, 2 or 5 times a power of
 /// ten.

@@ -121,7 +121,7 @@ class Panels {
         for (std::size_t b = a + 1; b < shown.size(); ++b)
           figures += panel(shown[a], shown[b]);
     }
-    return key() + beside(figures) + words("p", caption(), {{"class", "quiet"}});
+    return key() + beside(figures) + text_element("p", caption(), {{"class", "quiet"}});
   }
 
  private:
@@ -135,8 +135,8 @@ class Panels {
   /// Returns mean and covariance of a component as data-* attributes.
   Attributes raw(const Component& c) const {
     return {{"data-component", fmt::format("{}", c.index)},
-            {"data-mean", exact(c.mean)},
-            {"data-covariance", exact(c.covariance)}};
+            {"data-mean", exact_text(c.mean)},
+            {"data-covariance", exact_text(c.covariance)}};
   }
 
   /// Returns the legend: colour, name and weight of each component.
@@ -144,10 +144,10 @@ class Panels {
     Markup out;
     for (std::size_t k = 0; k < components_.size(); ++k) {
       const double weight = components_[k].weight;
-      out +=
-          words("span",
-                name_of(fit_, m_, components_[k]) + (std::isnan(weight) ? "" : fmt::format(", {:.2g} %", 100 * weight)),
-                {{"class", colour(k)}});
+      out += text_element(
+          "span",
+          name_of(fit_, m_, components_[k]) + (std::isnan(weight) ? "" : fmt::format(", {:.2g} %", 100 * weight)),
+          {{"class", colour(k)}});
     }
     return element("div", {{"class", "key"}}, out);
   }
@@ -170,7 +170,7 @@ class Panels {
         y.push_back(b);
       }
     }
-    Plot plot(around(x), around(y));
+    Plot plot(padded_range(x), padded_range(y));
     for (std::size_t k = 0; k < dots.size(); ++k)
       if (!dots[k].empty()) plot.dots(dots[k], k < components_.size() ? colour(k) : "rest");
     for (std::size_t k = 0; k < components_.size(); ++k) {
@@ -179,7 +179,7 @@ class Panels {
       Points closed = ellipses[k];
       closed.push_back(closed.front());
       plot.line(closed, colour(k), raw(c));
-      plot.words(c.mean[i], c.mean[j], fmt::format("{}", c.index), colour(k));
+      plot.label(c.mean[i], c.mean[j], fmt::format("{}", c.index), colour(k));
     }
     return figure(plot.markup({fmt::format("{} against {}", dimension(j), dimension(i)), dimension(i), dimension(j)}),
                   "");
@@ -188,13 +188,13 @@ class Panels {
   /// Returns the histogram of scalar data with the density of each component, both normalised to area 1 (times the
   /// weight).
   Markup densities() const {
-    const Scale x = around(m_.points, 0.05);
+    const Scale x = padded_range(m_.points, 0.05);
     const double width = (x.high - x.low) / kBars;
     std::vector<double> counts(kBars, 0.0);
     double present = 0;
     for (const double v : m_.points) {
       if (std::isnan(v)) continue;
-      counts[std::min(kBars - 1, static_cast<std::size_t>(x.place(v) * kBars))] += 1;
+      counts[std::min(kBars - 1, static_cast<std::size_t>(x.position(v) * kBars))] += 1;
       present += 1;
     }
     std::vector<Points> curves;

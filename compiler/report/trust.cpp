@@ -28,7 +28,7 @@ Markup with_code_spans(std::string_view said) {
   for (bool code = false;; code = !code) {
     const std::size_t end = said.find('`');
     const std::string_view part = said.substr(0, end);
-    if (!part.empty()) out += code ? words("code", part) : text(part);
+    if (!part.empty()) out += code ? text_element("code", part) : text(part);
     if (end == said.npos) return out;
     said.remove_prefix(end + 1);
   }
@@ -36,7 +36,7 @@ Markup with_code_spans(std::string_view said) {
 
 /// Returns a warning with its notes.
 Markup warning(std::string_view said, const std::vector<std::string>& notes) {
-  Markup out = words("b", "Warning: ") + with_code_spans(said);
+  Markup out = text_element("b", "Warning: ") + with_code_spans(said);
   for (const std::string& note : notes)
     out += element("small", with_code_spans(note));
   return element("div", {{"class", "warning"}}, out);
@@ -49,7 +49,7 @@ Markup warnings(const SavedFit& fit, const json& summary) {
   if (fit.status == "max_iter" && !is_sampled(fit) && !summary.contains("warnings")) {
     const double left = number_at(summary, "left_to_gain");
     const double sweeps = number_at(summary, "left_sweeps");
-    const std::string in = sweeps > 0 ? fmt::format(", in about {} more sweeps", brief(sweeps)) : "";
+    const std::string in = sweeps > 0 ? fmt::format(", in about {} more sweeps", rounded_text(sweeps)) : "";
     out += warning("the fit was stopped before it converged",
                    std::isnan(left) ? std::vector<std::string>()
                                     : std::vector{fmt::format("about {:.2g} nats of ELBO left to gain{}", left, in)});
@@ -66,11 +66,12 @@ Markup warnings(const SavedFit& fit, const json& summary) {
     out += warning(text_at(w, "text"), notes);
   }
   if (fit.other_trace) out += warning("trace.csv is of another fit; its curves are not shown", {});
-  if (!summary.contains("warnings")) out += words("p", "The fit did not record its warnings.", {{"class", "quiet"}});
-  else if (out.empty()) out = words("p", "The fit gave no warning.");
+  if (!summary.contains("warnings"))
+    out += text_element("p", "The fit did not record its warnings.", {{"class", "quiet"}});
+  else if (out.empty()) out = text_element("p", "The fit gave no warning.");
   const json caveats = list_at(summary, "elbo_caveats");
   for (const json& caveat : caveats)
-    if (caveat.is_string()) out += words("p", "The ELBO: " + caveat.get<std::string>() + ".");
+    if (caveat.is_string()) out += text_element("p", "The ELBO: " + caveat.get<std::string>() + ".");
   return out;
 }
 
@@ -84,15 +85,15 @@ Markup chains(const SavedFit& fit) {
                       number(*std::ranges::max_element(r_hat->values)), number(*std::ranges::min_element(bulk->values)),
                       number(*std::ranges::min_element(tail->values))});
   }
-  return t.rows.empty() ? Markup() : words("h3", "Chains") + markup(t);
+  return t.rows.empty() ? Markup() : text_element("h3", "Chains") + markup(t);
 }
 
 /// Returns what Pareto k-hat says of the fit.
 Markup ratios(const json& diagnosis) {
   const json pareto = field(diagnosis, "pareto");
   if (const std::string why = text_at(pareto, "why_not"); !why.empty())
-    return words("p", "No Pareto k-hat: " + why + ".");
-  if (is_true(pareto, "equal_ratios")) return words("p", "All importance ratios are equal: q is the posterior.");
+    return text_element("p", "No Pareto k-hat: " + why + ".");
+  if (is_true(pareto, "equal_ratios")) return text_element("p", "All importance ratios are equal: q is the posterior.");
   const double k = number_at(pareto, "k_hat"), threshold = number_at(pareto, "threshold");
   const char* said = k < threshold ? ": q is near the posterior."
                      : k < 1 ? ": q misses parts of the posterior; its means may be right, its standard deviations and "
@@ -131,7 +132,7 @@ Markup responses(const json& diagnosis) {
   }
   if (all == 0) return {};
   if (t.rows.empty())
-    return words("p", fmt::format("No standard deviation of {} is too small by linear response.", all));
+    return text_element("p", fmt::format("No standard deviation of {} is too small by linear response.", all));
   return markup(t);
 }
 
@@ -147,7 +148,8 @@ Markup checks(const json& diagnosis) {
                         number(p)});
   }
   if (all.empty()) return {};
-  if (t.rows.empty()) return words("p", fmt::format("None of {} posterior predictive checks is unlikely.", all.size()));
+  if (t.rows.empty())
+    return text_element("p", fmt::format("None of {} posterior predictive checks is unlikely.", all.size()));
   return markup(t);
 }
 
@@ -159,7 +161,7 @@ std::string verdict(const SavedFit& fit, const json& summary) {
   std::ranges::replace(came, '_', ' ');
   std::string out = fmt::format("{} after {} {}", came, fit.iterations, drawn ? "draws" : "sweeps");
   if (const double decreases = number_at(summary, "elbo_decreases"); decreases > 0)
-    out += fmt::format("; the ELBO fell in {} of them", brief(decreases));
+    out += fmt::format("; the ELBO fell in {} of them", rounded_text(decreases));
   return out;
 }
 
@@ -169,10 +171,10 @@ Markup trust(const SavedFit& fit, const json& summary, const json& diagnosis) {
   if (!diagnosis.is_object()) {
     return out + element("p", {{"class", "quiet"}},
                          text("How far the factors are from the posterior is not known here: ") +
-                             words("code", "lehr diagnose") +
+                             text_element("code", "lehr diagnose") +
                              text(" finds out, and a report that is made after it says so."));
   }
-  return out + words("h3", "Diagnosis") + ratios(diagnosis) + responses(diagnosis) + checks(diagnosis);
+  return out + text_element("h3", "Diagnosis") + ratios(diagnosis) + responses(diagnosis) + checks(diagnosis);
 }
 
 }  // namespace lehr::report
