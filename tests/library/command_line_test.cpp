@@ -24,7 +24,7 @@ std::vector<double> by_command(const std::string& arguments) {
   const std::string out =
       (std::filesystem::temp_directory_path() / ("lehr_library_" + std::to_string(::getpid()))).string();
   REQUIRE(std::system((LEHR_PROGRAM " fit " + arguments + " --quiet --out " + out).c_str()) == 0);
-  const std::vector<NamedArray> arrays = well(read_npz(out + "/posterior.npz"));
+  const std::vector<NamedArray> arrays = require_ok(read_npz(out + "/posterior.npz"));
   std::filesystem::remove_all(out);
   std::vector<double> values;
   for (const NamedArray& a : arrays)
@@ -41,8 +41,8 @@ struct Case {
 
 TEST_CASE("a mixture: every method gives the posterior of the command line") {
   const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
-  const DataArray x = well(read_binding(data)).at("x");
-  const Program p = well(contents(model).c_str(), {.constants = {{"K", 4}}});
+  const DataArray x = require_ok(read_binding(data)).at("x");
+  const Program p = require_ok(contents(model).c_str(), {.constants = {{"K", 4}}});
   const std::vector<Case> cases{
       {"", {}},
       {"--seed 5 --restarts 2 --init points --save-locals --max-iter 30 --tol 1e-6",
@@ -69,20 +69,20 @@ TEST_CASE("a mixture: every method gives the posterior of the command line") {
   };
   for (const Case& c : cases) {
     INFO(c.arguments);
-    const Fit fit = well(p.fit({view("x", x.values, x.shape)}, c.options));
+    const Fit fit = require_ok(p.fit({view("x", x.values, x.shape)}, c.options));
     CHECK(numbers(fit) == by_command(model + " --data " + data + " --set K=4 " + c.arguments));
   }
 }
 
 TEST_CASE("a fit is written as the command line writes it, and read by both") {
   const std::string model = "models/gmm.lehr", data = "x=models/data/faithful.csv:eruptions,waiting";
-  const DataArray x = well(read_binding(data)).at("x");
-  const Program p = well(contents(model).c_str(), {.name = model, .constants = {{"K", 3}}});
+  const DataArray x = require_ok(read_binding(data)).at("x");
+  const Program p = require_ok(contents(model).c_str(), {.name = model, .constants = {{"K", 3}}});
   const auto folder = std::filesystem::temp_directory_path() / ("lehr_written_" + std::to_string(::getpid()));
   const auto at = [&](const char* name) { return (folder / name).string(); };
   const DataView view_of_x = view("x", x.values, x.shape);
-  const Fit fit = well(p.fit({view_of_x}, {.anneal = "exp:from=8,over=20"}));
-  CHECK(well(fit.write(at("library"))));
+  const Fit fit = require_ok(p.fit({view_of_x}, {.anneal = "exp:from=8,over=20"}));
+  CHECK(require_ok(fit.write(at("library"))));
   const std::string run = std::string(LEHR_PROGRAM) + " ";
   REQUIRE(std::system((run + "fit " + model + " --data " + data +
                        " --set K=3 --anneal exp:from=8,over=20 --quiet --out " + at("command"))
@@ -91,13 +91,13 @@ TEST_CASE("a fit is written as the command line writes it, and read by both") {
   for (const char* directory : {"library", "command"}) {
     INFO(directory);
     CHECK(std::system((run + "score " + at(directory) + " --data " + data + " > /dev/null").c_str()) == 0);
-    const Fit read = well(p.load(at(directory)));
+    const Fit read = require_ok(p.load(at(directory)));
     CHECK(numbers(read) == numbers(fit));
     CHECK(read.status() == fit.status());
     CHECK(read.elbo() == fit.elbo());
     REQUIRE(read.trace().size() == fit.trace().size());
     CHECK(read.trace().back().elbo == fit.trace().back().elbo);
-    CHECK(well(p.score(read, {view_of_x})).total == well(p.score(fit, {view_of_x})).total);
+    CHECK(require_ok(p.score(read, {view_of_x})).total == require_ok(p.score(fit, {view_of_x})).total);
   }
   CHECK(contents(at("library/score.json")).find("per_observation") != std::string::npos);
   std::filesystem::remove_all(folder);
@@ -111,13 +111,13 @@ TEST_CASE("topics: ragged rows with counts are those of an LDA-C file") {
   const std::vector<std::int32_t> w{0, 2, 1, 0, 1, 3};
   const std::vector<float> count{3, 1, 4, 1, 1, 2};
   const std::vector<std::int64_t> rows{0, 2, 3, 6};
-  const Program p = well(contents("models/lda.lehr").c_str(), {.constants = {{"K", 2}}});
-  CHECK(numbers(well(p.fit({ragged("w", w, rows), ragged("count", count, rows)}))) == expected);
+  const Program p = require_ok(contents("models/lda.lehr").c_str(), {.constants = {{"K", 2}}});
+  CHECK(numbers(require_ok(p.fit({ragged("w", w, rows), ragged("count", count, rows)}))) == expected);
 }
 
 TEST_CASE("predictions are those of lehr predict, drawn ones too") {
   const std::string data = "x=models/data/faithful.csv:eruptions,waiting";
-  const DataArray x = well(read_binding(data)).at("x");
+  const DataArray x = require_ok(read_binding(data)).at("x");
   const std::string text =
       R"(model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;
     observe y[n] ~ Bernoulli(logistic(dot(w, x[n]) - 40)); let far[n] = dot(w, x[n]); })";
@@ -139,11 +139,11 @@ TEST_CASE("predictions are those of lehr predict, drawn ones too") {
   REQUIRE(std::system((LEHR_PROGRAM " predict " + at("fit") + " --data " + data + " --draws 50 --out " + at("p.npz") +
                        " > /dev/null")
                           .c_str()) == 0);
-  const std::vector<NamedArray> expected = well(read_npz(at("p.npz")));
+  const std::vector<NamedArray> expected = require_ok(read_npz(at("p.npz")));
   std::filesystem::remove_all(folder);
-  const Program p = well(text.c_str());
-  const Fit fit = well(p.fit({view("x", x.values, x.shape), view("y", y)}));
-  const Predictions got = well(p.predict(fit, {view("x", x.values, x.shape)}, {.draws = 50}));
+  const Program p = require_ok(text.c_str());
+  const Fit fit = require_ok(p.fit({view("x", x.values, x.shape), view("y", y)}));
+  const Predictions got = require_ok(p.predict(fit, {view("x", x.values, x.shape)}, {.draws = 50}));
   REQUIRE(got.arrays.size() == expected.size());
   for (const NamedArray& a : expected) {
     INFO(a.name);

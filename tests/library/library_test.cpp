@@ -26,7 +26,7 @@ TEST_CASE("what is wrong with a model is a value, with its place") {
 }
 
 TEST_CASE("a program says what data it needs and what it infers") {
-  const Program p = well(kMixture);
+  const Program p = require_ok(kMixture);
   CHECK(p.name() == "mixture");
   CHECK(p.data_names() == std::vector<std::string>{"x"});
   CHECK(p.latent_names() == std::vector<std::string>{"pi", "mu", "z"});
@@ -36,7 +36,7 @@ TEST_CASE("the posterior and the evidence of a coin are exact") {
   std::optional<Fit> fit;
   {
     const std::vector<std::int32_t> x{1, 1, 0, 1, 0, 1, 1};
-    fit = well(well(kCoin).fit({view("x", x)}));
+    fit = require_ok(require_ok(kCoin).fit({view("x", x)}));
   }  // a fit remains valid without its data and its program
   CHECK(fit->status() == FitStatus::converged);
   CHECK(fit->find("p.a")->values[0] == 6);
@@ -46,16 +46,16 @@ TEST_CASE("the posterior and the evidence of a coin are exact") {
   CHECK_FALSE(fit->find("q.a"));
 
   const std::vector<double> fresh{1, 0};
-  const HeldOutScore score = well(well(kCoin).score(*fit, {view("x", fresh)}));
+  const HeldOutScore score = require_ok(require_ok(kCoin).score(*fit, {view("x", fresh)}));
   CHECK(score.observations == 2);
   CHECK(score.total == Approx(std::log(6.0 / 9) + std::log(3.0 / 9)).epsilon(1e-12));
 }
 
 TEST_CASE("predictions are those of closed forms") {
-  const Program coin = well(kCoin);
+  const Program coin = require_ok(kCoin);
   const std::vector<double> x{1, 0, 1, 1, 1};
-  const Fit fit = well(coin.fit({view("x", x)}));
-  const Predictions next = well(coin.predict(fit, {}, {.sizes = {{"throw", 2}}}));
+  const Fit fit = require_ok(coin.fit({view("x", x)}));
+  const Predictions next = require_ok(coin.predict(fit, {}, {.sizes = {{"throw", 2}}}));
   CHECK(next.draws == 0);
   REQUIRE(next.find("x.mean"));
   CHECK(next.find("x.mean")->shape == std::vector<std::int64_t>{2});
@@ -65,10 +65,10 @@ TEST_CASE("predictions are those of closed forms") {
   CHECK_FALSE(coin.predict(fit, {view("x", x)}));  // nothing is missing
   CHECK_FALSE(coin.predict(fit, Program::Views{}, {.draws = 0, .sizes = {{"throw", 2}}}));
 
-  const Program mixture = well(kMixture);
+  const Program mixture = require_ok(kMixture);
   const std::vector<double> points_of_three = points(300), gap{std::nan(""), 2.9};
-  const Fit clusters = well(mixture.fit({view("x", points_of_three)}));
-  const Predictions p = well(mixture.predict(clusters, {view("x", gap)}));
+  const Fit clusters = require_ok(mixture.fit({view("x", points_of_three)}));
+  const Predictions p = require_ok(mixture.predict(clusters, {view("x", gap)}));
   const auto of = [&](const char* name, std::size_t k) { return clusters.find(name)->values[k]; };
   double total = 0, mean = 0;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -80,11 +80,11 @@ TEST_CASE("predictions are those of closed forms") {
 }
 
 TEST_CASE("scores and most probable paths of sequences are those of all paths") {
-  const Program p = well(R"(model chain { plate seq; plate t in seq ordered; plate k = 2;
+  const Program p = require_ok(R"(model chain { plate seq; plate t in seq ordered; plate k = 2;
     pi ~ Dirichlet(concentration = 2) over k; A[k] ~ Dirichlet(concentration = 2) over k; up[k] ~ Beta(1, 1);
     z[seq, t] ~ Categorical(A[z[seq, t-1]]) start Categorical(pi); observe x[seq, t] ~ Bernoulli(up[z[seq, t]]); })");
   const std::vector<double> x{1, 1, 0, 0, 0, 1, 1, 0, 1}, fresh{0, 1, 1, 0, 0};
-  const Fit fit = well(p.fit({ragged("x", x, {0, 4, 9})}));
+  const Fit fit = require_ok(p.fit({ragged("x", x, {0, 4, 9})}));
   const auto of = [&](const char* name, std::size_t k) { return fit.find(name)->values[k]; };
   const auto share = [&](const char* name, std::size_t row, std::size_t k) {
     return of(name, row + k) / (of(name, row) + of(name, row + 1));
@@ -111,19 +111,19 @@ TEST_CASE("scores and most probable paths of sequences are those of all paths") 
     for (std::size_t t = 0; t < n; ++t)
       best.push_back(static_cast<double>(top >> t & 1));
   }
-  const HeldOutScore score = well(p.score(fit, {ragged("x", fresh, begins)}));
+  const HeldOutScore score = require_ok(p.score(fit, {ragged("x", fresh, begins)}));
   REQUIRE(score.sequences.size() == 3);
   for (std::size_t s = 0; s < 3; ++s)
     CHECK(score.sequences[s] == Approx(sequences[s]).epsilon(1e-12).margin(1e-14));
   CHECK(score.total == Approx(sequences[0] + sequences[2]).epsilon(1e-12));
-  CHECK(well(p.predict(fit, {ragged("x", fresh, begins)})).find("z.path")->values == best);
+  CHECK(require_ok(p.predict(fit, {ragged("x", fresh, begins)})).find("z.path")->values == best);
 }
 
 TEST_CASE("the components of new points are those of the optimal factors") {
-  const Program p = well(kMixture);
+  const Program p = require_ok(kMixture);
   const std::vector<double> x = points(300), fresh{-6.5, 2.9, 3.2, 7};
-  const Fit fit = well(p.fit({view("x", x)}));
-  const Fit local = well(p.infer(fit, {view("x", fresh)}));
+  const Fit fit = require_ok(p.fit({view("x", x)}));
+  const Fit local = require_ok(p.infer(fit, {view("x", fresh)}));
   CHECK(local.find("mu.mean")->values[0] == fit.find("mu.mean")->values[0]);
   const PosteriorArray probs = *local.find("z.probs");
   CHECK(std::vector(probs.shape.begin(), probs.shape.end()) == std::vector<std::int64_t>{4, 3});
@@ -146,7 +146,7 @@ TEST_CASE("the components of new points are those of the optimal factors") {
 }
 
 TEST_CASE("matrices are read whatever their storage order, strides and type") {
-  const Program p = well(R"(
+  const Program p = require_ok(R"(
 model rows {
   plate n;
   plate dim;
@@ -159,32 +159,32 @@ model rows {
   const Eigen::MatrixXf floats = columns.cast<float>();
   Eigen::MatrixXd large = Eigen::MatrixXd::Constant(9, 8, 77);
   large.block(2, 3, 4, 3) = columns;
-  const Fit fit = well(p.fit({matrix("x", rows)}));
+  const Fit fit = require_ok(p.fit({matrix("x", rows)}));
   const std::vector<double> expected = numbers(fit);
   CHECK(fit.find("mu.mean")->values[0] ==
         Approx(11 / 4.1));  // the sum of the first column over the posterior precision
-  CHECK(numbers(well(p.fit({matrix("x", columns)}))) == expected);
-  CHECK(numbers(well(p.fit({matrix("x", Eigen::Map<const Eigen::MatrixXd>(columns.data(), 4, 3))}))) == expected);
-  CHECK(numbers(well(p.fit({matrix("x", floats)}))) == expected);
-  CHECK(numbers(well(p.fit({matrix("x", large.block(2, 3, 4, 3))}))) == expected);
-  CHECK(numbers(well(p.fit({view("x", std::span(rows.data(), 12), {4, 3})}))) == expected);
+  CHECK(numbers(require_ok(p.fit({matrix("x", columns)}))) == expected);
+  CHECK(numbers(require_ok(p.fit({matrix("x", Eigen::Map<const Eigen::MatrixXd>(columns.data(), 4, 3))}))) == expected);
+  CHECK(numbers(require_ok(p.fit({matrix("x", floats)}))) == expected);
+  CHECK(numbers(require_ok(p.fit({matrix("x", large.block(2, 3, 4, 3))}))) == expected);
+  CHECK(numbers(require_ok(p.fit({view("x", std::span(rows.data(), 12), {4, 3})}))) == expected);
 }
 
 TEST_CASE("a vector of Eigen is an array of one axis, a row of a matrix as well") {
   Eigen::MatrixXi throws(3, 5);
   throws << 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 0, 0, 0, 1;
-  const Program p = well(kCoin);
-  CHECK(well(p.fit({matrix("x", throws.row(1))})).find("p.a")->values[0] == 5);
-  CHECK(well(p.fit({matrix("x", throws.col(1))})).find("p.a")->values[0] == 3);
+  const Program p = require_ok(kCoin);
+  CHECK(require_ok(p.fit({matrix("x", throws.row(1))})).find("p.a")->values[0] == 5);
+  CHECK(require_ok(p.fit({matrix("x", throws.col(1))})).find("p.a")->values[0] == 3);
   const Eigen::VectorXi copy = throws.row(1).transpose();
-  CHECK(well(p.fit({matrix("x", copy)})).find("p.b")->values[0] == 2);
+  CHECK(require_ok(p.fit({matrix("x", copy)})).find("p.b")->values[0] == 2);
 }
 
 TEST_CASE("a callback sees every sweep and can end the fit") {
-  const Program p = well(kMixture);
+  const Program p = require_ok(kMixture);
   const std::vector<double> x = points(90);
   std::vector<double> seen;
-  const Fit fit = well(p.fit({view("x", x)}, {.restarts = 5}, [&](const Sweep& s) {
+  const Fit fit = require_ok(p.fit({view("x", x)}, {.restarts = 5}, [&](const Sweep& s) {
     seen.push_back(s.elbo);
     CHECK(s.iteration == static_cast<std::int64_t>(seen.size()));
     return seen.size() < 2;
@@ -197,9 +197,9 @@ TEST_CASE("a callback sees every sweep and can end the fit") {
 }
 
 TEST_CASE("a saved fit is read back, and starts another one") {
-  const Program p = well(kMixture);
+  const Program p = require_ok(kMixture);
   const std::vector<double> x = points(90);
-  const Fit fit = well(p.fit({view("x", x)}));
+  const Fit fit = require_ok(p.fit({view("x", x)}));
   const std::string path = "library_test.npz";
   REQUIRE(fit.save(path));
   const Result<std::vector<NamedArray>> arrays = read_npz(path);
@@ -212,11 +212,11 @@ TEST_CASE("a saved fit is read back, and starts another one") {
   FitOptions again{.max_iterations = 0};
   for (const PosteriorArray& a : fit.posterior())
     again.init.push_back(view(std::string(a.name), a.values, {a.shape.begin(), a.shape.end()}));
-  CHECK(well(p.fit({view("x", x)}, again)).elbo() == Approx(fit.elbo()).epsilon(1e-12));
+  CHECK(require_ok(p.fit({view("x", x)}, again)).elbo() == Approx(fit.elbo()).epsilon(1e-12));
 }
 
 TEST_CASE("what is wrong with data and options is a value") {
-  const Program p = well(kMixture);
+  const Program p = require_ok(kMixture);
   const std::vector<double> x = points(6);
   const auto error = [&](std::vector<DataView> data, const FitOptions& o = {}) {
     const Result<Fit> fit = p.fit(data, o);
@@ -273,7 +273,7 @@ TEST_CASE("labels name elements, whatever the program passes") {
 }
 
 TEST_CASE("a start that fails does not lose the others") {
-  const Program p = well(
+  const Program p = require_ok(
       "model m {\n  plate n;\n  plate k = 2;\n  pi ~ Dirichlet(concentration = 1) over k;\n  t[k] ~ "
       "Jeffreys();\n"
       "  z[n] ~ Categorical(pi);\n  observe x[n] ~ Poisson(t[z[n]]);\n}");
@@ -290,7 +290,7 @@ TEST_CASE("a start that fails does not lose the others") {
 
 TEST_CASE("a fit that fails says so in its status") {
   // Without any throw, Jeffreys' prior gives an improper posterior.
-  const Program p = well("model m {\n  plate n;\n  t ~ Jeffreys();\n  observe x[n] ~ Poisson(t);\n}");
+  const Program p = require_ok("model m {\n  plate n;\n  t ~ Jeffreys();\n  observe x[n] ~ Poisson(t);\n}");
   const std::vector<double> zeros{0, 0};
   const Result<Fit> fit = p.fit({view("x", zeros)});
   if (fit) {

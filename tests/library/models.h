@@ -42,7 +42,7 @@ inline std::vector<double> points(std::size_t n) {
 }
 
 /// Compiles a model. The test fails with the compiler's messages if that fails.
-inline Program well(const char* text, CompileOptions options = {}) {
+inline Program require_ok(const char* text, CompileOptions options = {}) {
   Compilation c = compile(text, std::move(options));
   INFO(c.text);
   REQUIRE(c);
@@ -51,7 +51,7 @@ inline Program well(const char* text, CompileOptions options = {}) {
 
 /// Returns the value of a result. The test fails with the error's text if there is none.
 template <class T>
-T well(Result<T> result) {
+T require_ok(Result<T> result) {
   INFO((result ? "" : render(result.error())));
   REQUIRE(result);
   return std::move(*result);

@@ -9,7 +9,7 @@ using namespace lehr::test;
 
 namespace {
 
-/// As test::well, but for threads, where Catch must not be used. Returns an empty result after a failure.
+/// As test::require_ok, but for threads, where Catch must not be used. Returns an empty result after a failure.
 std::vector<double> fitted(const char* model, const DataView& data, const FitOptions& options) {
   const Compilation c = compile(model);
   if (!c) return {};
@@ -46,7 +46,7 @@ TEST_CASE("programs in threads do not know of each other") {
 }
 
 TEST_CASE("one program is fitted by several threads") {
-  const Program p = well(kMixture);
+  const Program p = require_ok(kMixture);
   const std::vector<double> x = points(60);
   std::vector<double> elbos(3);
   std::vector<std::thread> threads;

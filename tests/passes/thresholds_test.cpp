@@ -196,7 +196,7 @@ const std::vector<std::string> kModels{"models/crossed_random_effects.lehr",
 struct PreparedModel {
   std::string path;
   std::unique_ptr<test::Prepared> model;
-  std::vector<std::vector<double>> right;  // results of the interpreter
+  std::vector<std::vector<double>> expected;  // results of the interpreter
 };
 
 loops::Program program_of(const test::Prepared& p) {
@@ -229,7 +229,7 @@ PreparedModel* prepared_model(std::size_t k) {
   if (k == made.size()) {
     auto r = std::make_unique<PreparedModel>(PreparedModel{paths[k], test::prepare(paths[k]), {}});
     ::setenv("LEHR_NO_OPT", all_passes().c_str(), 1);
-    r->right = swept(*r->model, Backend::interpreter);
+    r->expected = swept(*r->model, Backend::interpreter);
     ::unsetenv("LEHR_NO_OPT");
     made.push_back(std::move(r));
   }
@@ -253,7 +253,7 @@ void move(const ThresholdCase& moved, int enough, bool all, const Text& text) {
       const auto again = std::string_view(moved.name).starts_with("regroup.") ? test::prepare(r->path) : nullptr;
       const test::Prepared& model = again ? *again : *r->model;
       if (!codes.insert(text(model)).second) continue;
-      if (codes.size() > 1) CHECK(test::difference(swept(model, Backend::native), r->right) < 1e-8);
+      if (codes.size() > 1) CHECK(test::difference(swept(model, Backend::native), r->expected) < 1e-8);
     }
     if (codes.size() > 1) ++differ;
   }
