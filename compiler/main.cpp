@@ -71,7 +71,7 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (app.exit(e) == 0) return lehr::ExitCode::done;
-    lehr::tell(suggest_corrections(app));
+    lehr::print_to_stderr(suggest_corrections(app));
     return lehr::ExitCode::usage;
   }
   if (group && !app.got_subcommand("fit"))
@@ -93,7 +93,7 @@ void open_missing_streams() {
 int finish(lehr::ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return static_cast<int>(code);
-  lehr::tell("lehr: cannot write to the standard output: {}\n", std::strerror(errno != 0 ? errno : EIO));
+  lehr::print_to_stderr("lehr: cannot write to the standard output: {}\n", std::strerror(errno != 0 ? errno : EIO));
   return static_cast<int>(code == lehr::ExitCode::done ? lehr::ExitCode::internal : code);
 }
 
@@ -125,7 +125,7 @@ int run_catching(int argc, char** argv, lehr::Group* group) {
     if (std::ferror(stdout) != 0) return finish(lehr::ExitCode::internal);
     // Failures of the system or a missing plug-in are not defects of the program, so they are not called internal.
     const bool refused = dynamic_cast<const std::system_error*>(&e) || dynamic_cast<const lehr::PluginError*>(&e);
-    lehr::tell("lehr: {}error: {}\n", refused ? "" : "internal ", e.what());
+    lehr::print_to_stderr("lehr: {}error: {}\n", refused ? "" : "internal ", e.what());
     return static_cast<int>(lehr::ExitCode::internal);
   }
 }
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
   try {
     group = group_of(argv[0]);
   } catch (const std::exception& e) {
-    lehr::tell("lehr-mpi: {}\n", e.what());
+    lehr::print_to_stderr("lehr-mpi: {}\n", e.what());
     return static_cast<int>(lehr::ExitCode::usage);
   }
   if (!group) return run_catching_all(argc, argv, nullptr);
@@ -158,6 +158,6 @@ int main(int argc, char** argv) {
   // Process 0 prints the message and ends all others; they wait so that its message comes first.
   constexpr std::chrono::seconds kPatience(2);
   if (group->rank() > 0) std::this_thread::sleep_for(kPatience);
-  quiet.speak();
+  quiet.print_collected();
   group->abandon(code);
 }

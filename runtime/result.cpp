@@ -12,22 +12,22 @@ constexpr char kOption = '\1';  // the marker before an option's name; text from
 
 std::string option(std::string_view name) { return kOption + std::string(name); }
 
-std::string spelled(std::string text, std::string_view prefix) {
+std::string with_option_prefix(std::string text, std::string_view prefix) {
   for (std::size_t at = text.find(kOption); at != text.npos; at = text.find(kOption, at))
     text.replace(at, 1, prefix);
   return text;
 }
 
-Error spelled(Error e, std::string_view prefix) {
-  e.where = spelled(std::move(e.where), prefix);
-  e.text = spelled(std::move(e.text), prefix);
+Error with_option_prefix(Error e, std::string_view prefix) {
+  e.where = with_option_prefix(std::move(e.where), prefix);
+  e.text = with_option_prefix(std::move(e.text), prefix);
   for (std::string& note : e.notes)
-    note = spelled(std::move(note), prefix);
+    note = with_option_prefix(std::move(note), prefix);
   return e;
 }
 
 std::string render(const Error& error, std::string_view prefix) {
-  const Error e = spelled(error, prefix);
+  const Error e = with_option_prefix(error, prefix);
   std::string out = e.where.empty() ? "error: " : e.where + ": error: ";
   out += e.text;
   for (const std::string& note : e.notes)

@@ -27,13 +27,13 @@ struct Error {
   std::vector<std::string> notes;  // remedies and further locations, printed one a line after the text
 };
 
-/// Returns an option's name behind a marker, for use inside messages. spelled() replaces the marker: the command line
-/// prints "--data" where a caller of the library reads "data".
+/// Returns an option's name behind a marker, for use inside messages. with_option_prefix() replaces the marker: the
+/// command line prints "--data" where a caller of the library reads "data".
 std::string option(std::string_view name);
 /// Returns the text with every option marker (see option()) replaced by `prefix`: "--" or "".
-std::string spelled(std::string text, std::string_view prefix);
+std::string with_option_prefix(std::string text, std::string_view prefix);
 /// Returns the error with the option markers in all its texts replaced by `prefix`.
-Error spelled(Error error, std::string_view prefix);
+Error with_option_prefix(Error error, std::string_view prefix);
 
 /// Formats an error for printing: `where: error: text`, then the notes, one a line. Option markers become `prefix`, and
 /// characters that could disturb a terminal are escaped (printable_lines()).

@@ -104,7 +104,7 @@ std::string digest_of_sizes(const BoundData& data) {
 
 /// Returns a digest of the values of all data; for out-of-core data that of their files (`elsewhere`).
 std::string digest_of(const BoundData& data) {
-  std::string all = data.elsewhere;
+  std::string all = data.external_digest;
   for (const std::vector<BoundArray>* arrays : {&data.givens, &data.observed}) {
     for (const BoundArray& a : *arrays)
       all += digest(bytes_of(a.values));
@@ -176,7 +176,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   out["--temper"] = o.fit.temper;
   out["--init"] = o.init;
   out["start in --init"] = digest_of(settings);
-  out["--forget"] = fmt::format("{}", o.keep);
+  out["--forget"] = fmt::format("{}", o.prior_power);
   out["--predictive"] = fmt::format("{}", o.predictive);
   out["--test"] = fmt::format("{}", fmt::join(o.test, " "));
   out["--test-every"] = fmt::format("{}", o.test_every);
@@ -193,7 +193,7 @@ Result<bool> look_for_checkpoint(const FitArguments& o) {
                  {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"}};
   }
   if (o.resume.empty() && !o.out.empty() && is_there) {
-    tell(
+    print_to_stderr(
         "{}: warning: this fit takes the place of one that was interrupted\n"
         "    note: that one goes on with --resume {}\n",
         o.out, o.out);

@@ -123,8 +123,8 @@ ExitCode compare(const CompareOptions& o) {
   }
   for (const SavedFit& f : fits) {
     if (f.model != fits[0].model)
-      tell("{}: warning: fits of different models, '{}' and '{}'\n", fits[0].directory, printable(fits[0].model),
-           printable(f.model));
+      print_to_stderr("{}: warning: fits of different models, '{}' and '{}'\n", fits[0].directory,
+                      printable(fits[0].model), printable(f.model));
   }
   if (fits.size() == 2) return compare_numbers(fits[0], fits[1], static_cast<std::size_t>(o.rows));
   fmt::print("{}", compare_table(fits));

@@ -20,7 +20,7 @@ Result<Dataset> read_data(const DataArguments& from, const model::Model& model) 
   const Result<std::vector<std::string>> left_out = model::drop_missing(model, *data);
   if (!left_out) return left_out.error();
   for (const std::string& line : *left_out)
-    tell("--drop-missing: {}\n", line);
+    print_to_stderr("--drop-missing: {}\n", line);
   return data;
 }
 

@@ -87,7 +87,7 @@ std::string list_probable(const SavedFit& fit, const Moments& m, const Rows& row
     const std::string& name = rows.names[rows.order[r]];
     out += fmt::format("  {}{}{}\n", name, name.empty() ? "" : ": ", fmt::join(words, ", "));
   }
-  return out + more(rows.order.size(), o.rows);
+  return out + omitted_rows_line(rows.order.size(), o.rows);
 }
 
 /// Returns each matrix as a table with a heading. At least three matrices are shown, however large they are.
@@ -107,7 +107,7 @@ std::string show_matrices(const SavedFit& fit, const Moments& m, const Rows& row
     }
     out += table(lines);
   }
-  return out + more(rows.order.size(), shown);
+  return out + omitted_rows_line(rows.order.size(), shown);
 }
 
 /// Returns the diagonals of matrices, as the moments of vectors.
@@ -141,7 +141,7 @@ std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, 
     for (std::size_t c = 0; c < shown_columns; ++c)
       line.push_back(cell(m, rows.order[r] * columns + c));
   }
-  return table(lines) + more(rows.order.size(), o.rows);
+  return table(lines) + omitted_rows_line(rows.order.size(), o.rows);
 }
 
 /// Returns the heading for a sampled variable. Moments of a sampled category are those of its positions, which the

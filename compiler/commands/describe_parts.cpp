@@ -41,7 +41,7 @@ std::string table(const std::vector<Row>& rows) {
   return out;
 }
 
-std::string more(std::size_t all, std::size_t shown) {
+std::string omitted_rows_line(std::size_t all, std::size_t shown) {
   return all > shown ? fmt::format("  ... and {} more\n", all - shown) : "";
 }
 
@@ -65,7 +65,7 @@ std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::siz
       line.push_back(a && i < a->values.size() ? fmt::format(fmt::runtime(c.format), a->values[i]) : "");
     }
   }
-  return table(lines) + more(all, rows);
+  return table(lines) + omitted_rows_line(all, rows);
 }
 
 }  // namespace lehr

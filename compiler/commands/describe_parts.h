@@ -19,7 +19,7 @@ std::string table(const std::vector<Row>& rows);
 
 /// Returns the line "... and N more" for the rows that are not shown (`all` minus `shown`), or an empty string if all
 /// are.
-std::string more(std::size_t all, std::size_t shown);
+std::string omitted_rows_line(std::size_t all, std::size_t shown);
 
 /// Returns a table of a variable whose posterior was sampled, with at most `rows` rows, one for each scalar. Columns
 /// are mean, sd, Monte Carlo standard error of the mean, bulk and tail effective sample size, and R-hat.

@@ -45,7 +45,7 @@ void compare_elbo(const SavedFit& fit, double elbo) {
   const double more = (elbo - fit.elbo) / (1 + std::abs(fit.elbo));
   const double most = fit.status == name_of(Status::converged) ? 1e-3 : INFINITY;  // it may still have grown
   if (std::isfinite(more) && (more < -1e-3 || more > most))
-    tell(
+    print_to_stderr(
         "{}: warning: the ELBO of the fit with these data is {:.6f}, and it was {:.6f}: are they what it was made "
         "from?\n",
         printable(fit.directory), elbo, fit.elbo);
@@ -61,7 +61,7 @@ Result<bool> put_prior(const SavedFit& fit, model::Model& resolved, Analysed& co
     e.notes = {fmt::format("{} was made by `lehr update` from the fit that was there", printable(fit.directory))};
     return e;
   }
-  Result<PosteriorAsPrior> carried = carry(resolved, complete, *prior, fit.forget);
+  Result<PosteriorAsPrior> carried = make_posterior_prior(resolved, complete, *prior, fit.forget);
   if (!carried) return carried.error();
   Diagnostics diagnostics;
   std::optional<Analysed> analysed = analyse(carried->model, {}, diagnostics);

@@ -32,8 +32,8 @@ Result<LabelledArrays> factor_draws(const SavedFit& fit, const DrawsOptions& o) 
   Result<FactorDraws> drawn = draw_factors(fit, o.draws, o.seed);
   if (!drawn) return drawn.error();
   if (!drawn->missing.empty())
-    tell("{}: the factors of {} were not written (fit with --save-locals)\n", o.directory,
-         fmt::join(drawn->missing, ", "));
+    print_to_stderr("{}: the factors of {} were not written (fit with --save-locals)\n", o.directory,
+                    fmt::join(drawn->missing, ", "));
   drawn->arrays.attributes = {{"inference_library", "lehr"},
                               {"inference_library_version", LEHR_VERSION},
                               {"model", fit.model},

@@ -38,9 +38,9 @@ namespace {
 
 /// Returns the options as fit.json records them.
 FitRequest request_of(const FitArguments& o, const Source& source) {
-  return {source.name,  source.text, o.command,       o.method,         o.fit.anneal,
-          o.fit.temper, o.fit.seed,  o.test,          o.data.bindings,  o.data.drop_missing,
-          o.prior,      o.keep,      o.fit.precision, o.fit.save_locals};
+  return {source.name,  source.text,   o.command,       o.method,         o.fit.anneal,
+          o.fit.temper, o.fit.seed,    o.test,          o.data.bindings,  o.data.drop_missing,
+          o.prior,      o.prior_power, o.fit.precision, o.fit.save_locals};
 }
 
 /// Removes factors of local variables from the start of an update: new data have different items.
@@ -136,8 +136,8 @@ Result<Runs> run_all(Fitting& fitting, Recording& recording) try {
 void report_streaming(const FitArguments& o, const Fitting& fitting) {
   const Engine& engine = fitting.instance().engine();
   const std::size_t threads = o.fit.threads > 0 ? static_cast<std::size_t>(o.fit.threads) : processors();
-  tell("{}: {} items are read from their files, {} at a time; memory: at most {}\n", o.model, engine.items(),
-       o.fit.batch_size, format_bytes(peak_memory(engine, o.fit.batch_size, threads)));
+  print_to_stderr("{}: {} items are read from their files, {} at a time; memory: at most {}\n", o.model, engine.items(),
+                  o.fit.batch_size, format_bytes(peak_memory(engine, o.fit.batch_size, threads)));
 }
 
 /// Returns true if the user ended the fit before it was done.
@@ -159,19 +159,20 @@ std::vector<std::string> result_notes(const Fitting& fitting) {
 /// Prints the warnings and the final message, and deletes the checkpoint of a fit that is done. `resumable`: a fit that
 /// was interrupted can be resumed.
 ExitCode print_summary(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
-                       const std::vector<Warning>& cautions, const Runs& runs, bool resumable) {
+                       const std::vector<Warning>& warnings, const Runs& runs, bool resumable) {
   const FitArguments& o = recording.options;
   const TracedRun& best = runs.all[runs.best];
   const Outcome& outcome = best.outcome;
   const bool unfinished = was_interrupted(recording, runs);
   if (!unfinished) recording.checkpoints.remove();
-  show(o, cautions);
+  show(o, warnings);
   if (outcome.status == Status::numerical_failure) return complain(failure_of(o, best));
   if (unfinished) {
-    tell("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model, outcome.iterations, o.out);
+    print_to_stderr("{}: interrupted after {} iterations; what was found by then is in {}\n", o.model,
+                    outcome.iterations, o.out);
     if (recording.checkpoint_error) return complain(*recording.checkpoint_error);
-    if (resumable) tell("    note: it goes on with `{}`\n", recording.checkpoints.command());
-    else tell("    note: factors of items in files are not kept; --init {} begins with the others\n", o.out);
+    if (resumable) print_to_stderr("    note: it goes on with `{}`\n", recording.checkpoints.command());
+    else print_to_stderr("    note: factors of items in files are not kept; --init {} begins with the others\n", o.out);
   } else if (const auto* chain = std::get_if<GibbsReport>(&best.report); chain && !o.quiet) {
     fmt::print(
         "{1}: {2} chains of {3} draws in {0}/draws.nc and {0}/draws_1.csv ...; means, sds and diagnostics in "
@@ -225,7 +226,7 @@ std::vector<Warning> all_cautions(const Fitting& fitting, const TracedRun& best,
 /// Returns an error if an MPI launcher has started this program several times. Without the group of `lehr-mpi`, each
 /// process would do all of the work and write the same files.
 std::optional<Error> launched_without_group() {
-  const std::optional<Launch> started = launch();
+  const std::optional<Launch> started = detect_launcher();
   if (!started) return std::nullopt;
   return Error{ExitCode::usage,
                "lehr fit",
@@ -276,7 +277,7 @@ std::optional<Error> misaligned_test_every(const FitArguments& o) {
 }
 
 /// Copies options that do not depend on the method into `settings`.
-void settle(FitSettings& settings, const FitArguments& o, Group* group) {
+void apply_arguments(FitSettings& settings, const FitArguments& o, Group* group) {
   settings.predictive = o.predictive / o.fit.restarts;
   settings.group = group;
   settings.at_a_time = o.fit.batch_size;
@@ -339,7 +340,7 @@ ExitCode fit(FitArguments o, Group* group) {
     if (Result<bool> r = read_start(o, options, *settings); !r) return complain(r.error());
     if (prior) drop_local_factors(settings->init, inputs.bound.analysed);
   }
-  settle(*settings, o, group);
+  apply_arguments(*settings, o, group);
 
   const Clock::time_point compile_begin = Clock::now();
   Result<std::unique_ptr<HeldOut>> test = make_test(o, *source, inputs);
@@ -381,7 +382,7 @@ ExitCode fit(FitArguments o, Group* group) {
   Result<std::vector<Warning>> mixed = write_chains(o, fitting, *runs, files, summary);
   if (!mixed) return complain(mixed.error());
   if (early) mixed->push_back(*early);
-  std::ranges::move(fitting.cautions(best), std::back_inserter(*mixed));
+  std::ranges::move(fitting.warnings(best), std::back_inserter(*mixed));
   if (group) summary["processes"] = to_json(traffic_of(*group));
   summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
   if (Result<bool> r = o.out.empty() ? true : files.finish(best.posterior, best.items, summary); !r)

@@ -71,7 +71,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   if (!dataset) return fail(dataset.error());
   if (prior) {
     add_constants(*resolved, *prior, *dataset);
-    Result<PosteriorAsPrior> carried = carry(*resolved, *complete, *prior, o.keep);
+    Result<PosteriorAsPrior> carried = make_posterior_prior(*resolved, *complete, *prior, o.prior_power);
     if (!carried) return complain_of(carried.error(), o.model);
     resolved = std::move(carried->model);
     dataset->merge(carried->parameters);
@@ -97,7 +97,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
     return fail(*e);
   }
   if (!unused.empty()) {
-    tell(
+    print_to_stderr(
         "{}: warning: the data for '{}' are not used: the model does not observe {}\n"
         "    note: `observe {} ~ ...` makes it data\n",
         o.model, fmt::join(unused, "', '"), unused.size() == 1 ? "it" : "them", unused.front());
@@ -106,7 +106,7 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
   for (const std::string& remark : (*bound)->data.warnings)
-    tell("{}: warning: {}\n", o.model, spelled(remark, "--"));
+    print_to_stderr("{}: warning: {}\n", o.model, with_option_prefix(remark, "--"));
   return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 

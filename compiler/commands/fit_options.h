@@ -15,12 +15,12 @@ namespace lehr::commands {
 struct FitArguments {
   /// Values of MODEL, --out, --resume, --init and --method; `command` is the whole command line, for fit.json.
   std::string model, out, resume, init, method = "cavi", command;
-  std::string prior;      // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
-  double keep = 1;        // --forget: power of that posterior in the prior, in (0, 1]
-  DataArguments data;     // --data and --drop-missing
-  SettingTexts settings;  // --set, --sizes and --labels, unparsed
-  FitOptions fit;         // numbers and choices, except that --init is stored in `init` above and not here
-  std::string spill;      // --spill: directory for factors of out-of-core items; empty: none
+  std::string prior;       // directory of a fit whose posterior is the prior, and whose settings are used; empty: none
+  double prior_power = 1;  // --forget: power of that posterior in the prior, in (0, 1]
+  DataArguments data;      // --data and --drop-missing
+  SettingTexts settings;   // --set, --sizes and --labels, unparsed
+  FitOptions fit;          // numbers and choices, except that --init is stored in `init` above and not here
+  std::string spill;       // --spill: directory for factors of out-of-core items; empty: none
   std::vector<std::string> test;        // --test: bindings of held-out data
   std::int64_t test_every = 0;          // sweeps or steps between held-out scores; 0: only at the end
   std::int64_t checkpoint_every = 0;    // sweeps or steps between checkpoints; 0: only at an interrupt

@@ -43,7 +43,8 @@ Result<std::vector<Warning>> write_chains(const FitArguments& o, const Fitting& 
   const Result<std::string> bytes = format_netcdf(draws);
   if (!bytes) return bytes.error();
   if (Result<bool> r = files.add(summary, "draws.nc", *bytes); !r) return r.error();
-  if (!o.quiet && extent != "every draw") tell("draws.nc: log_likelihood and posterior_predictive: {}\n", extent);
+  if (!o.quiet && extent != "every draw")
+    print_to_stderr("draws.nc: log_likelihood and posterior_predictive: {}\n", extent);
   const ChainSummary drawn = summarise(chains);
   if (Result<bool> r = files.add(summary, "summary.csv", format_csv(drawn)); !r) return r.error();
   summary.merge_patch(to_json(drawn));
@@ -55,7 +56,7 @@ Result<std::vector<Warning>> write_chains(const FitArguments& o, const Fitting& 
   std::vector<Warning> out;
   const auto* best = std::get_if<GibbsReport>(&runs.all[runs.best].report);
   if (!best || !best->coupling)
-    out = cautions(drawn, fitting.model(), fitting.data());  // exact samples are independent
+    out = warnings(drawn, fitting.model(), fitting.data());  // exact samples are independent
   std::ranges::move(failed_chain_warnings(runs.all), std::back_inserter(out));
   if (const std::string& problem = chains[0]->predictive.problem; !problem.empty())
     out.push_back({"not every observation has a replicate in draws.nc: " + problem, {}});

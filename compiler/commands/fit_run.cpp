@@ -61,7 +61,7 @@ TracedRun failed_start(const FitArguments& o, std::uint64_t restart, const std::
   run.outcome.elbo = std::nan("");
   run.outcome.failure = "the start: " + why;
   if (o.fit.restarts > 1)
-    tell("restart {}/{}: numerical failure: {}\n", restart + 1, o.fit.restarts, run.outcome.failure);
+    print_to_stderr("restart {}/{}: numerical failure: {}\n", restart + 1, o.fit.restarts, run.outcome.failure);
   return run;
 }
 
@@ -101,7 +101,7 @@ class Sweeps {
   /// Adds the row of a sweep to the trace, recorded or replayed. Throws ReplayMismatch if a replayed sweep does not
   /// have the recorded bits. `again`: the row is replayed.
   void note(const SweepReport& r, bool again) {
-    const TraceRow row = x_.checkpoints.journal().seen([&] { return measured(r); });
+    const TraceRow row = x_.checkpoints.journal().recorded([&] { return measured(r); });
     if (row.iteration != r.iteration || !same_bits(row.elbo, r.elbo) || !same_bits(row.objective, r.objective))
       throw ReplayMismatch();
     run_.trace.push_back(row);
@@ -159,11 +159,11 @@ Error numerical_error(const FitArguments& o, std::string text) {
            "if every start fails: a narrower prior, or data in units of the size of 1"}};
 }
 
-void show(const FitArguments& o, const std::vector<Warning>& cautions) {
-  for (const Warning& c : cautions) {
-    tell("{}: warning: {}\n", o.model, spelled(c.text, "--"));
+void show(const FitArguments& o, const std::vector<Warning>& warnings) {
+  for (const Warning& c : warnings) {
+    print_to_stderr("{}: warning: {}\n", o.model, with_option_prefix(c.text, "--"));
     for (const std::string& note : c.notes)
-      tell("    note: {}\n", spelled(note, "--"));
+      print_to_stderr("    note: {}\n", with_option_prefix(note, "--"));
   }
 }
 
@@ -230,12 +230,12 @@ Result<TracedRun> run_once(Fitting& fitting, Recording& x, const std::vector<Tra
   if (x.test && !before && run.outcome.status != Status::numerical_failure) {
     const Result<double> score = held_out(*x.test, fitting.instance());
     if (score) run.held_out = *score;
-    else tell("{}: warning: no held-out score: {}\n", o.model, score.error().text);
+    else print_to_stderr("{}: warning: no held-out score: {}\n", o.model, score.error().text);
   }
-  if (!o.quiet) tell(describe(run.report, run.outcome));
+  if (!o.quiet) print_to_stderr(describe(run.report, run.outcome));
   if (several && !o.quiet) {
-    tell("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.fit.restarts,
-         how_it_ended(o, run.outcome), run.outcome.iterations, run.outcome.elbo);
+    print_to_stderr("restart {}/{}: {} after {} iterations, ELBO {:.6f}\n", restart + 1, o.fit.restarts,
+                    how_it_ended(o, run.outcome), run.outcome.iterations, run.outcome.elbo);
   }
   return run;
 }

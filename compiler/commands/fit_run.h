@@ -30,7 +30,7 @@ struct Recording {
 };
 
 /// Prints warnings about a fit to stderr, each with its notes.
-void show(const FitArguments& options, const std::vector<Warning>& cautions);
+void show(const FitArguments& options, const std::vector<Warning>& warnings);
 
 /// Returns the warning for coordinate ascent that stopped at --max-iter before it converged, with an estimate of the
 /// ELBO left to gain. Stores this estimate in `best.left`. Returns nothing for runs that ended otherwise, other

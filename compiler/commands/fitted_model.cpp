@@ -15,18 +15,20 @@ std::optional<Source> model_of(const SavedFit& fit, const std::string& model) {
   if (!model.empty()) return read_model(model);
   if (fit.model_text.empty()) {
     std::optional<Source> found = read_model(fit.model_file);
-    if (!found) tell("  note: --model FILE says where the model of the fit in {} is by now\n", fit.directory);
+    if (!found)
+      print_to_stderr("  note: --model FILE says where the model of the fit in {} is by now\n", fit.directory);
     return found;
   }
   if (const Result<std::string> now = read_file(fit.model_file); now && *now != fit.model_text)
-    tell("{}: note: {} is another model by now; this is about the one that was fitted (--model FILE takes another)\n",
-         fit.directory, fit.model_file);
+    print_to_stderr(
+        "{}: note: {} is another model by now; this is about the one that was fitted (--model FILE takes another)\n",
+        fit.directory, fit.model_file);
   return Source{fit.model_file, fit.model_text};
 }
 
 void warn_of_failure(const SavedFit& fit) {
   if (fit.status != name_of(Status::numerical_failure)) return;
-  tell(
+  print_to_stderr(
       "{}: warning: the fit ended with a numerical failure (its status in fit.json is {}): its numbers are not a "
       "posterior\n"
       "    note: `lehr fit` with another --seed or --init, or a narrower prior, may do\n",

@@ -20,7 +20,7 @@ ExitCode format_one(const std::string& path, bool check) {
   if (!text) return report(diagnostics, *source);
   if (*text == source->text) return ExitCode::done;
   if (check) {
-    tell("{}: not in the one formatting; run lehr format {}\n", path, path);
+    print_to_stderr("{}: not in the one formatting; run lehr format {}\n", path, path);
     return ExitCode::model;
   }
   const Result<bool> written = write_file(path, *text);

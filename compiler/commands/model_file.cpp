@@ -43,9 +43,9 @@ std::vector<std::string> suggestions(const std::string& path) {
 std::optional<Source> read_model(const std::string& path) {
   Result<std::string> text = read_file(path);
   if (text) return Source{path, std::move(*text)};
-  tell("lehr: {}: {}\n", path, text.error().text);
+  print_to_stderr("lehr: {}: {}\n", path, text.error().text);
   for (const std::string& note : suggestions(path))
-    tell("  note: {}\n", note);
+    print_to_stderr("  note: {}\n", note);
   return std::nullopt;
 }
 
@@ -62,7 +62,7 @@ ExitCode complain_of(Error error, const std::string& where) {
 }
 
 ExitCode report(const Diagnostics& diagnostics, const Source& source) {
-  tell(render_tested(diagnostics, source));
+  print_to_stderr(render_tested(diagnostics, source));
   return diagnostics.has_errors() ? ExitCode::model : ExitCode::done;
 }
 

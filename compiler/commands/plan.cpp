@@ -93,7 +93,7 @@ class Plan {
     return out;
   }
   /// Returns the operations of a sweep outside of the item stages.
-  double outside() const {
+  double outer_operations() const {
     double out = 0;
     for (const machine::StepRow& s : tables_.steps)
       out += static_cast<double>(s.outside);
@@ -152,7 +152,7 @@ void print(const model::Model& m, const Plan& plan) {
   }
   fmt::print("  {:<18}{:>10.3g}\n", "all", all);
   fmt::print("a sweep\n  {:<18}{:>10.3g} operations, two passes over an item\n", "with items", plan.item_operations());
-  fmt::print("  {:<18}{:>10.3g} operations\n", "outside", plan.outside());
+  fmt::print("  {:<18}{:>10.3g} operations\n", "outside", plan.outer_operations());
   fmt::print("  {:<18}{:>10.3g} bytes a process, up the tree and back\n", "statistics", plan.exchanged_bytes());
 }
 

@@ -114,7 +114,7 @@ ExitCode predict(const PredictOptions& o) {
                : predict_whole(o, fitted, path, *format);
   if (!done) return complain_of(with_settings_source(fitted.fit, done.error(), plates_of(o.sizes)), fitted.source.name);
   for (const std::string& note : done->notes)
-    tell("note: {}\n", printable(note, note.size()));
+    print_to_stderr("note: {}\n", printable(note, note.size()));
   std::vector<std::string> names;
   for (const auto& [name, elements] : done->variables)
     names.push_back(fmt::format("{} ({})", name, elements));

@@ -61,7 +61,7 @@ Result<PredictionOutcome> predict_in_batches(const FittedModel& f, const std::ve
       out.notes = p->notes;
     }
     out.drawn = out.drawn || p->draws > 0;
-    out.items = k == 0 ? p->items_found : together(out.items, p->items_found);
+    out.items = k == 0 ? p->items_found : combined(out.items, p->items_found);
     for (std::size_t i = 0; i < p->variables.size(); ++i) {
       const PredictedVariable& v = p->variables[i];
       // Variables that do not depend on items are predicted alike with each batch, and written once.

@@ -96,8 +96,9 @@ class Table {
 
   /// Returns the index columns of scalar `j` of an element, each after a comma. `at` has the positions of the element
   /// along its plates. Elements of nested plates count from the start of their row, items of a batch among all items.
-  std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const At& at, std::size_t j) const {
-    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].index_vars;
+  std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const IndexValues& at,
+                      std::size_t j) const {
+    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].bounds;
     std::vector<std::string> fields(columns_.size());
     auto rest = static_cast<std::int64_t>(j);
     for (std::size_t a = axes.size(); a-- > 0;) {
@@ -125,7 +126,7 @@ class Table {
   /// Adds the rows of the i-th element of a variable.
   void add_rows(const PredictedVariable& v, std::size_t i) {
     const std::vector<Axis> axes = axes_of(model(), v.variable);
-    const At at = forward_.at({v.variable, v.elements[i]});
+    const IndexValues at = forward_.at({v.variable, v.elements[i]});
     const std::string of_element = indices(v, axes, at, 0);
     for (std::size_t j = 0; j < v.width; ++j) {
       out_ += model()[v.variable].name;

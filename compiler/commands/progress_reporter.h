@@ -20,7 +20,7 @@ class ProgressReporter {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::seconds(5)) return;
     last_ = now;
-    tell("{}: {} of {}, {:.0f} s\n", what_, done, all, std::chrono::duration<double>(now - begin_).count());
+    print_to_stderr("{}: {} of {}, {:.0f} s\n", what_, done, all, std::chrono::duration<double>(now - begin_).count());
   }
 
  private:

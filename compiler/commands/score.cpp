@@ -37,7 +37,7 @@ struct ScoreOptions {
 /// A score, and how it was computed.
 struct ScoredData {
   Score score;
-  bool completes = false;              // true: a part of each item informs its local variables, the rest is scored
+  bool by_completion = false;          // true: a part of each item informs its local variables, the rest is scored
   double fraction = 0;                 // fraction of each item's observations that is scored
   std::vector<NamedArray> split = {};  // the scored observations, see HeldOut::split; only for data in memory
 };
@@ -51,10 +51,10 @@ nlohmann::json summary(const ScoreOptions& o, const ScoredData& found) {
                         {"per_observation", score.total / score.observations},
                         {"observations", whole ? nlohmann::json(count) : nlohmann::json(score.observations)},
                         {"data", o.data.bindings},
-                        {"method", found.completes ? "document completion" : "posterior means"}};
+                        {"method", found.by_completion ? "document completion" : "posterior means"}};
   if (score.error > 0) out["standard_error"] = score.error;
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
-  if (found.completes) {
+  if (found.by_completion) {
     out["holdout"] = found.fraction;
     out["seed"] = o.held_out.seed;
     out["items"] = to_json(score.items);
@@ -73,7 +73,7 @@ Result<ScoredData> score_of(const FittedModel& f, const Dataset& data, const Set
   if (!held_out) return held_out.error();
   Result<Score> score = (*held_out)->score(f.fit.posterior);
   if (!score) return score.error();
-  return ScoredData{std::move(*score), (*held_out)->completes(), (*held_out)->fraction(), (*held_out)->split()};
+  return ScoredData{std::move(*score), (*held_out)->is_completion(), (*held_out)->fraction(), (*held_out)->split()};
 }
 
 /// Scores data that are in memory as a whole.
@@ -104,13 +104,13 @@ Result<ScoredData> score_in_batches(const ScoreOptions& o, const FittedModel& f)
     options.first = part.begin;
     Result<ScoredData> found = score_of(f, read->first, read->second, options);
     if (!found) return found.error();
-    out.completes = found->completes;
+    out.by_completion = found->by_completion;
     out.fraction = found->fraction;
     out.score.total += found->score.total;
     // Errors of batches are independent, so their squares add.
     out.score.error = std::hypot(out.score.error, found->score.error);
     out.score.observations += found->score.observations;
-    out.score.items = k == 0 ? found->score.items : together(out.score.items, found->score.items);
+    out.score.items = k == 0 ? found->score.items : combined(out.score.items, found->score.items);
     std::ranges::copy(found->score.sequences, std::back_inserter(out.score.sequences));
   }
   return out;
@@ -125,7 +125,7 @@ ExitCode score(ScoreOptions o) {
   const Result<ScoredData> found = o.stream ? score_in_batches(o, fitted) : score_whole(o, fitted);
   if (!found) return complain_of(with_settings_source(fitted.fit, found.error()), fitted.source.name);
   const std::filesystem::path base(o.directory);
-  if (o.save && found->completes) {
+  if (o.save && found->by_completion) {
     const Result<std::string> split = format_npz(found->split);
     if (!split) return complain(split.error());
     if (Result<bool> r = write_file_no_follow((base / "heldout.npz").string(), *split); !r) return complain(r.error());
@@ -143,9 +143,9 @@ ExitCode score(ScoreOptions o) {
       score.observations > 0 ? fmt::format(", {:.6f} each", score.total / score.observations) : std::string();
   fmt::print("{}: log predictive {:.6f}{} of {} observations{}{}\n", printable(fitted.fit.model), score.total, error,
              score.observations, each,
-             !found->completes ? std::string()
-             : items.empty()   ? fmt::format(" ({:.4g} of each item held out)", found->fraction)
-                               : fmt::format(" ({:.4g} of each item held out); {}", found->fraction, items));
+             !found->by_completion ? std::string()
+             : items.empty()       ? fmt::format(" ({:.4g} of each item held out)", found->fraction)
+                                   : fmt::format(" ({:.4g} of each item held out); {}", found->fraction, items));
   return ExitCode::done;
 }
 

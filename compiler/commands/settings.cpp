@@ -30,7 +30,7 @@ Error malformed_error(const char* option, const std::string& text, const char* e
 }
 
 /// Returns the error for a name that is given twice.
-Error twice(const char* option, const std::string& name) {
+Error duplicate_error(const char* option, const std::string& name) {
   return {ExitCode::usage, option, fmt::format("'{}' is given twice", name), {}};
 }
 
@@ -70,7 +70,7 @@ Result<Settings> read_settings(const SettingTexts& o) {
     if (!nv) return malformed_error("--set", text, "K=50");
     const std::optional<double> v = parse_number(nv->second);
     if (!v) return Error{ExitCode::usage, "--set", fmt::format("'{}' is not a number", nv->second), {}};
-    if (!out.constants.emplace(nv->first, *v).second) return twice("--set", nv->first);
+    if (!out.constants.emplace(nv->first, *v).second) return duplicate_error("--set", nv->first);
   }
   for (const std::string& text : o.sizes) {
     const auto nv = name_and_value(text);
@@ -80,20 +80,20 @@ Result<Settings> read_settings(const SettingTexts& o) {
     if (ec != std::errc() || end != nv->second.data() + nv->second.size() || v < 0) {
       return Error{ExitCode::usage, "--sizes", fmt::format("'{}' is not a size", nv->second), {}};
     }
-    if (!out.sizes.emplace(nv->first, v).second) return twice("--sizes", nv->first);
+    if (!out.sizes.emplace(nv->first, v).second) return duplicate_error("--sizes", nv->first);
   }
   for (const std::string& text : o.labels) {
     const auto nv = name_and_value(text);
     if (!nv) return malformed_error("--labels", text, "term=vocab.txt");
     Result<std::vector<std::string>> labels = read_labels(nv->second);
     if (!labels) return labels.error();
-    if (!out.labels.emplace(nv->first, std::move(*labels)).second) return twice("--labels", nv->first);
+    if (!out.labels.emplace(nv->first, std::move(*labels)).second) return duplicate_error("--labels", nv->first);
   }
   return out;
 }
 
 ExitCode complain(const Error& e) {
-  tell("{}\n", render(e, "--"));
+  print_to_stderr("{}\n", render(e, "--"));
   return e.code;
 }
 

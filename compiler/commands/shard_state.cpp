@@ -56,7 +56,7 @@ Result<bool> restore_state(ShardState& now, const std::vector<NamedArray>& array
   const NamedArray* const at = find(arrays, kProgress);
   if (!at || at->values.size() != 2) return wrong;
   now.step = static_cast<std::int64_t>(at->values[0]);
-  now.turn = static_cast<std::int64_t>(at->values[1]);
+  now.update_count = static_cast<std::int64_t>(at->values[1]);
   return true;
 }
 
@@ -89,7 +89,7 @@ Result<ShardState> restore_shard_state(const ShardArguments& o, const Source& so
   } else if (const std::int32_t status = prepare_statistics(now.engine())) {
     return Error{ExitCode::numerical, o.globals, now.engine().describe(status), {}};
   }
-  identity["turn"] = fmt::format("{}", now.turn);
+  identity["turn"] = fmt::format("{}", now.update_count);
   std::string all;
   Writer{all}(with_data(std::move(identity), now.fitting->data()));
   now.digest = fmt::format("{:08x}", checksum(all));
@@ -123,7 +123,8 @@ std::variant<ShardState, ExitCode> read_shard_state(const ShardArguments& o) {
 }
 
 std::vector<NamedArray> global_state_of(const ShardState& now) {
-  std::vector<NamedArray> out{{kProgress, {2}, {static_cast<double>(now.step), static_cast<double>(now.turn)}, true}};
+  std::vector<NamedArray> out{
+      {kProgress, {2}, {static_cast<double>(now.step), static_cast<double>(now.update_count)}, true}};
   for (const std::int64_t b : buffers_outside(now.engine())) {
     const std::span<const double> x = now.engine().reals(b);
     out.push_back({now.fitting->instance().name_of(b), {std::ssize(x)}, {x.begin(), x.end()}});

@@ -32,7 +32,7 @@ struct ShardState {
   SavedFit fit;                      // content of the directory --globals
   std::string model_text;            // text of the model file
   std::int64_t step = 0;             // step of the schedule where the sweep continues; above 0 in the middle of a sweep
-  std::int64_t turn = 0;             // how often update-globals has run in this fit
+  std::int64_t update_count = 0;     // how often update-globals has run in this fit
   std::string digest;                // hash of data, model, options and progress, which all files of one sweep share
 
   /// The engine of the compiled model.

@@ -44,7 +44,8 @@ ExitCode show_table(const SavedFit& fit, const SavedVariable* only, const std::s
     if (only ? only == &v : v.members.empty()) chosen.push_back(&v);
   const Result<PosteriorTable> table = posterior_table(fit, chosen, [&] { return stored_draws(fit); });
   if (!table) return complain(table.error());
-  if (only && !table->without.empty()) tell("{}: warning: there are no numbers of '{}'\n", fit.directory, only->name);
+  if (only && !table->without.empty())
+    print_to_stderr("{}: warning: there are no numbers of '{}'\n", fit.directory, only->name);
   fmt::print("{}", format == "csv" ? format_posterior_csv(fit, *table) : format_posterior_json(fit, *table));
   return ExitCode::done;
 }
@@ -66,8 +67,9 @@ ExitCode show(const ShowOptions& o) {
   }
   if (o.format != "text") return show_table(*fit, only, o.format);
   if (fit->other_trace)
-    tell("{}: warning: trace.csv is of another fit, which is running or was killed; its curve is not shown\n",
-         o.directory);
+    print_to_stderr(
+        "{}: warning: trace.csv is of another fit, which is running or was killed; its curve is not shown\n",
+        o.directory);
   show_text(*fit, only, o.top);
   return ExitCode::done;
 }

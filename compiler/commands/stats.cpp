@@ -62,7 +62,7 @@ Result<bool> restore_items(const StatsArguments& o, const ShardState& now, const
   const Result<std::vector<NamedArray>> arrays = read_npz(o.after);
   if (!arrays) return arrays.error();
   const NamedArray* const place = find(*arrays, "lehr.place");
-  if (!place || place->values != shard_identity(o, now.turn - 1))
+  if (!place || place->values != shard_identity(o, now.update_count - 1))
     return Error{ExitCode::data, o.after, "not what `lehr stats` made of this shard the last time", {}};
   bool fits = true;
   for_each_item_buffer(now, items, cut, own_chunks,
@@ -104,7 +104,7 @@ std::vector<NamedArray> sums_of(const ShardState& now, const ParallelWork& items
 }
 
 /// Sweeps over the shard and writes its file. Returns the number of chunks in the shard, which can be 0.
-Result<std::size_t> make(const StatsArguments& o, ShardState& now) {
+Result<std::size_t> write_statistics(const StatsArguments& o, ShardState& now) {
   const machine::Machine m = machine_of(now.engine(), o);
   const StepRow* stage = nullptr;
   const auto failed = [&](std::int32_t status) {
@@ -122,7 +122,7 @@ Result<std::size_t> make(const StatsArguments& o, ShardState& now) {
     if (sums.status() != 0) return failed(sums.status());
   }
   std::vector<NamedArray> out = sums_of(now, items, tree);
-  out.push_back({"lehr.place", {3}, shard_identity(o, now.turn), true});
+  out.push_back({"lehr.place", {3}, shard_identity(o, now.update_count), true});
   for_each_item_buffer(now, items, cut, own_chunks,
                        [&](const std::string& name, const std::vector<std::span<double>>& rows) {
                          NamedArray a{name, {0}, {}};
@@ -141,10 +141,11 @@ ExitCode stats(StatsArguments o) {
     return complain({ExitCode::usage, "--shard", fmt::format("'{}' is not K/N with K from 1 to N", o.shard), {}});
   std::variant<ShardState, ExitCode> read = read_shard_state(o);
   if (const ExitCode* code = std::get_if<ExitCode>(&read)) return *code;
-  const Result<std::size_t> shares = make(o, std::get<ShardState>(read));
-  if (!shares) return complain(shares.error());
-  if (*shares == 0)
-    tell("{}: warning: shard {} is empty: the data make fewer shares than there are shards\n", o.fit.model, o.shard);
+  const Result<std::size_t> chunks = write_statistics(o, std::get<ShardState>(read));
+  if (!chunks) return complain(chunks.error());
+  if (*chunks == 0)
+    print_to_stderr("{}: warning: shard {} is empty: the data make fewer shares than there are shards\n", o.fit.model,
+                    o.shard);
   return ExitCode::done;
 }
 

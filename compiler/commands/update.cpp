@@ -20,7 +20,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   add_data(*c, o->data, kDataHelp)->required();
   add_results(*c, *o);
   c->add_option("--model", o->model, "Model file, if it has moved since the fit");
-  add_number(*c, "--forget", o->keep, kProportionOrOneRange,
+  add_number(*c, "--forget", o->prior_power, kProportionOrOneRange,
              "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
   add_fit_numbers(*c, *o);
   c->add_flag("--save-locals", o->fit.save_locals, "Also write the factors of local variables, those of single items");

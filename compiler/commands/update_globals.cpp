@@ -31,7 +31,7 @@ struct UpdateArguments : ShardArguments {
 constexpr const char* kWhat = "what `lehr stats` writes";
 
 /// Which file provided which part of the sums, to find files that overlap or are missing.
-struct Files {
+struct ShardFiles {
   std::vector<std::string> by_chunk;                    // file of each chunk; empty: none yet
   std::map<std::vector<double>, std::string> by_shard;  // file of each shard; a shard can be without items
 };
@@ -39,7 +39,7 @@ struct Files {
 /// Reads the sums of one file and puts them into the tree. Fails with ExitCode::data if the file is of another sweep,
 /// or overlaps with a file that was read before.
 Result<bool> add_file(const std::string& path, const ShardState& now, const ParallelWork& items, SumTree& tree,
-                      Files& from) {
+                      ShardFiles& from) {
   const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kWhat);
   if (!arrays) return arrays.error();
   const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
@@ -72,9 +72,9 @@ Result<bool> add_file(const std::string& path, const ShardState& now, const Para
 /// some chunks are missing.
 Result<bool> sum_shards(const UpdateArguments& o, const ShardState& now, const ParallelWork& items) {
   Workers& workers = now.engine().workers();
-  const std::size_t shares = workers.cut(now.engine().machine(), items).count();
-  SumTree tree = workers.tree(items, shares);
-  Files from{std::vector<std::string>(shares), {}};
+  const std::size_t chunks = workers.cut(now.engine().machine(), items).count();
+  SumTree tree = workers.tree(items, chunks);
+  ShardFiles from{std::vector<std::string>(chunks), {}};
   for (const std::string& path : o.shards) {
     if (Result<bool> r = add_file(path, now, items, tree, from); !r) return r;
   }
@@ -82,7 +82,7 @@ Result<bool> sum_shards(const UpdateArguments& o, const ShardState& now, const P
   if (missing > 0) {
     return Error{ExitCode::data,
                  o.globals,
-                 fmt::format("the sums of {} of {} shares of the items are missing", missing, shares),
+                 fmt::format("the sums of {} of {} shares of the items are missing", missing, chunks),
                  {"each of `lehr stats` with --shard 1/N to N/N writes one of the files"}};
   }
   tree.take(tree.root()).add_to(now.engine().machine(), items);
@@ -137,7 +137,7 @@ ExitCode update_globals(const UpdateArguments& o) {
     return complain({ExitCode::numerical, o.globals, "the ELBO is not a number that data can have", {}});
   if (status != 0) return complain({ExitCode::numerical, o.globals, now.engine().describe(status), {}});
   if (whole) now.step = 0;
-  ++now.turn;
+  ++now.update_count;
   if (Result<bool> r = write(o, now, elbo, whole); !r) return complain(r.error());
   if (whole)
     fmt::print("{}: sweep {}, ELBO {:.6f}; posterior in {}/posterior.npz\n", now.fitting->model().name,

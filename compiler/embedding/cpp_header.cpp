@@ -183,7 +183,7 @@ constexpr const char* kLast = R"(
 
 std::string cpp_header(const Embedding& e, const std::string& header) {
   const auto filled = [&](const char* text) {
-    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.space),
+    return fmt::format(fmt::runtime(text), fmt::arg("name", e.name), fmt::arg("space", e.cpp_namespace),
                        fmt::arg("NAME", upper_case(e.name)), fmt::arg("header", header),
                        fmt::arg("ranges", e.draws ? "" : "\n  std::vector<std::byte> ranges_;"));
   };

@@ -78,7 +78,7 @@ class EmbeddingBuilder {
   /// Fills in and returns the Embedding.
   Embedding run() {
     e_.name = ascii_identifier(m_.name);
-    e_.space = NameScope(c_library()).add(m_.name);
+    e_.cpp_namespace = NameScope(c_library()).add(m_.name);
     const std::string macros = upper_case(e_.name);
     members_ = {e_.name + "_sizes", e_.name + "_data", macros + "_ABI", macros + "_LEHR_H"};
     e_.abi = identity(t_, data_.constants, l_.program, m_);
@@ -257,7 +257,7 @@ class EmbeddingBuilder {
     image.model.emplace_back(native::Image::Functions{});
     image.model.emplace_back(t_.failures);
     for (native::Image::Words& w : std::vector{words(t_.columns), words(t_.subjects), words(t_.component_arrays),
-                                               words(t_.heads), words(t_.allocations), words(t_.components)})
+                                               words(t_.stick_sums), words(t_.allocations), words(t_.components)})
       image.model.emplace_back(std::move(w));
     image.model.emplace_back(t_.component_names);
     image.model.emplace_back(words(t_.phases));

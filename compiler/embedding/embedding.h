@@ -27,7 +27,7 @@ struct EmbeddedField {
 /// Everything that the headers and the object file of a built model say.
 struct Embedding {
   std::string name;                  // name of the model in ASCII, the prefix of every symbol
-  std::string space;                 // namespace of the C++ header
+  std::string cpp_namespace;         // namespace of the C++ header
   std::uint64_t abi = 0;             // hash of program and layout, which header and object must share
   std::vector<EmbeddedField> sizes;  // members of the struct of sizes, after `abi`
   std::vector<EmbeddedField> data;   // members of the struct of data: numbers of items, then arrays

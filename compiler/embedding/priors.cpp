@@ -6,7 +6,7 @@
 namespace lehr {
 
 bool Priors::has(model::GivenId g) const {
-  return g == own || g == carried ||
+  return g == model_prior_weight || g == posterior_weight ||
          std::ranges::find(parameters, g, &std::pair<model::GivenId, std::string>::first) != parameters.end();
 }
 
@@ -14,8 +14,8 @@ void move_priors_to_state(const Priors& priors, const loops::Lowered& lowered, T
   const auto buffer = [&](model::GivenId g) {
     return static_cast<std::int64_t>(lowered.data.givens[g.index()].index());
   };
-  tables.model.own_prior = buffer(priors.own);
-  tables.model.carried_prior = buffer(priors.carried);
+  tables.model.own_prior = buffer(priors.model_prior_weight);
+  tables.model.carried_prior = buffer(priors.posterior_weight);
   const std::vector<loops::ParameterSlot>& slots = lowered.interface.parameters;
   for (const auto& [given, name] : priors.parameters) {
     const auto slot = std::ranges::find(slots, name, &loops::ParameterSlot::name);

@@ -12,7 +12,7 @@ namespace lehr {
 /// The inputs of the model that hold its updatable prior.
 struct Priors {
   /// Inputs with the weight, 1 or 0, of the prior that is written in the model, and of the earlier posterior.
-  model::GivenId own, carried;
+  model::GivenId model_prior_weight, posterior_weight;
   /// Inputs with parameters of the earlier posterior, and their names in a posterior ("mu.mean").
   std::vector<std::pair<model::GivenId, std::string>> parameters;
 

@@ -15,7 +15,7 @@ namespace {
 using namespace model;
 
 /// Formats an element for messages, such as "theta[3, 1]"; indices of nested plates count within their rows.
-std::string name_of(const ModelEvaluator& f, const Statement& s, const At& at) {
+std::string name_of(const ModelEvaluator& f, const Statement& s, const IndexValues& at) {
   std::string indices;
   for (const IndexVarId b : s.index_vars) {
     const IndexVar& bound = f.model()[b];
@@ -47,7 +47,8 @@ Error improper(const Variable& v, const math::FamilyRow& family) {
 }
 
 /// Makes the error that an element's parameters are outside the domain of its family.
-Error out_of_domain(const ModelEvaluator& f, const Statement& s, const At& at, const math::Environment& parameters) {
+Error out_of_domain(const ModelEvaluator& f, const Statement& s, const IndexValues& at,
+                    const math::Environment& parameters) {
   const Distribution& d = f.distribution(s, at);
   std::string list;
   for (const auto& [name, q] : parameters.symbols) {
@@ -98,7 +99,7 @@ class Simulator {
 
   /// Draws everything; returns the first error, or nothing.
   std::optional<Error> run() {
-    At at = forward_.origin();
+    IndexValues at = forward_.origin();
     for (const DrawGroup& group : draw_order(forward_.model())) {
       const auto known = [&](StatementId s) { return is_known(forward_.model()[s].variable); };
       if (std::ranges::all_of(group.statements, known)) continue;
@@ -123,7 +124,7 @@ class Simulator {
   }
 
   /// Draws all elements of a statement, or those at one position of the ordered plate (`fixed`).
-  void draw_all(StatementId id, At& at, std::optional<std::pair<IndexVarId, std::int64_t>> fixed) {
+  void draw_all(StatementId id, IndexValues& at, std::optional<std::pair<IndexVarId, std::int64_t>> fixed) {
     const Statement& s = forward_.model()[id];
     forward_.each(
         s.index_vars, at,
@@ -134,7 +135,7 @@ class Simulator {
   }
 
   /// Draws one element if a value in it is missing.
-  void draw(const Statement& s, const At& at) {
+  void draw(const Statement& s, const IndexValues& at) {
     const Element e = forward_.element(s, at);
     const std::span<double> x = forward_.values(e);
     if (std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) return;

@@ -72,9 +72,9 @@ std::int64_t ModelEvaluator::row_of(PlateId nested, std::int64_t position) const
   return std::upper_bound(offsets.begin(), offsets.end(), position) - offsets.begin() - 1;
 }
 
-At ModelEvaluator::at(Element e) const {
+IndexValues ModelEvaluator::at(Element e) const {
   const Statement& s = model_[model_[e.variable].statement];
-  At at = origin();
+  IndexValues at = origin();
   auto rest = static_cast<std::int64_t>(e.position);
   for (std::size_t i = s.index_vars.size(); i-- > 0;) {
     const std::int64_t n = size(model_[s.index_vars[i]].plate);
@@ -88,7 +88,7 @@ At ModelEvaluator::at(Element e) const {
   return at;
 }
 
-Element ModelEvaluator::element(const Statement& s, const At& at) const {
+Element ModelEvaluator::element(const Statement& s, const IndexValues& at) const {
   std::size_t position = 0;
   for (std::size_t i = 0; i < s.index_vars.size(); ++i) {
     const bool inside_next = i + 1 < s.index_vars.size() && model_[s.index_vars[i + 1]].parent;
@@ -100,7 +100,7 @@ Element ModelEvaluator::element(const Statement& s, const At& at) const {
   return {s.variable, position};
 }
 
-void ModelEvaluator::each(std::span<const IndexVarId> bounds, At& at, const std::function<void()>& visit,
+void ModelEvaluator::each(std::span<const IndexVarId> bounds, IndexValues& at, const std::function<void()>& visit,
                           std::optional<std::pair<IndexVarId, std::int64_t>> fixed) const {
   // Fixing an element of a nested plate also fixes its row.
   std::vector<std::pair<IndexVarId, std::int64_t>> held;
@@ -130,7 +130,8 @@ void ModelEvaluator::each(std::span<const IndexVarId> bounds, At& at, const std:
   loop(0);
 }
 
-std::int64_t ModelEvaluator::coordinate(const Index& index, std::optional<std::int64_t> row, const At& at) const {
+std::int64_t ModelEvaluator::coordinate(const Index& index, std::optional<std::int64_t> row,
+                                        const IndexValues& at) const {
   const std::int64_t first = row ? data_.offsets[index.set.index()][static_cast<std::size_t>(*row)] : 0;
   return std::visit(Overloaded{[&](const Index::Constant& c) { return first + c.value; },
                                [&](const Index::Shifted& s) { return at[s.bound.index()] + s.offset; },
@@ -142,7 +143,7 @@ std::int64_t ModelEvaluator::coordinate(const Index& index, std::optional<std::i
 }
 
 std::size_t ModelEvaluator::address(const std::vector<PlateId>& axes, std::size_t event_rank,
-                                    const std::vector<Index>& indices, const At& at) const {
+                                    const std::vector<Index>& indices, const IndexValues& at) const {
   // `before` is the row-major position over finished axes. `here` is the position in the current plate; a nested plate
   // replaces its parent's position by one among the elements of all rows.
   std::int64_t before = 0, here = 0;
@@ -154,11 +155,11 @@ std::size_t ModelEvaluator::address(const std::vector<PlateId>& axes, std::size_
   return static_cast<std::size_t>(axes.empty() ? 0 : before * size(axes.back()) + here);
 }
 
-std::size_t ModelEvaluator::variable_address(const VariableRef& r, const At& at) const {
+std::size_t ModelEvaluator::variable_address(const VariableRef& r, const IndexValues& at) const {
   return address(variable_axes_[r.variable.index()], model_[r.variable].event.size(), r.indices, at);
 }
 
-std::size_t ModelEvaluator::given_address(const GivenRef& r, const At& at) const {
+std::size_t ModelEvaluator::given_address(const GivenRef& r, const IndexValues& at) const {
   return address(given_axes_[r.given.index()], model_[r.given].event.size(), r.indices, at);
 }
 
@@ -168,14 +169,14 @@ double ModelEvaluator::read(VariableId v, std::size_t at) const {
   return x;
 }
 
-double ModelEvaluator::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
-  At inner = at;
+double ModelEvaluator::sum(const SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const {
+  IndexValues inner = at;
   double total = 0;
   each(s.index_vars, inner, [&] { total += entry(s.body, inner, i, j); });
   return total;
 }
 
-double ModelEvaluator::entry(ExprId id, const At& at, std::size_t i, std::size_t j) const {
+double ModelEvaluator::entry(ExprId id, const IndexValues& at, std::size_t i, std::size_t j) const {
   const Expr& e = model_[id];
   const auto extent_of = [&](ExprId of, std::size_t axis) {
     return static_cast<std::size_t>(size(model_[of].shape[axis]));
@@ -244,7 +245,7 @@ double ModelEvaluator::entry(ExprId id, const At& at, std::size_t i, std::size_t
       e.node);
 }
 
-Tensor ModelEvaluator::value(ExprId id, const At& at) const {
+Tensor ModelEvaluator::value(ExprId id, const IndexValues& at) const {
   const Expr& e = model_[id];
   Tensor out;
   for (const PlateId p : e.shape)
@@ -268,13 +269,13 @@ Tensor ModelEvaluator::value(ExprId id, const At& at) const {
   return out;
 }
 
-std::optional<Element> ModelEvaluator::named(ExprId id, const At& at) const {
+std::optional<Element> ModelEvaluator::named(ExprId id, const IndexValues& at) const {
   const auto* v = std::get_if<VariableRef>(&model_[id].node);
   if (!v || v->indices.size() != model_[v->variable].axes.size()) return std::nullopt;
   return Element{v->variable, variable_address(*v, at) / width(v->variable)};
 }
 
-std::pair<std::size_t, std::size_t> ModelEvaluator::read_by(const VariableRef& r, const At& at) const {
+std::pair<std::size_t, std::size_t> ModelEvaluator::read_by(const VariableRef& r, const IndexValues& at) const {
   const std::vector<PlateId>& axes = variable_axes_[r.variable.index()];
   const std::size_t first = variable_address(r, at);
   std::size_t numbers = 1;
@@ -284,7 +285,7 @@ std::pair<std::size_t, std::size_t> ModelEvaluator::read_by(const VariableRef& r
   return {first / n, numbers == 0 ? first / n : (first + numbers - 1) / n + 1};
 }
 
-const Distribution& ModelEvaluator::distribution(const Statement& s, const At& at) const {
+const Distribution& ModelEvaluator::distribution(const Statement& s, const IndexValues& at) const {
   if (s.part) {
     const double part = entry(*s.part, at);
     // The parts of a mixture are numbered by a category, or by a bit whose value 1 is the first part.
@@ -298,7 +299,7 @@ const Distribution& ModelEvaluator::distribution(const Statement& s, const At& a
   return at[s.lagged->index()] < first + lag_of(model_, s) ? *s.start : s.main;
 }
 
-math::Environment ModelEvaluator::parameters(const Statement& s, const At& at) const {
+math::Environment ModelEvaluator::parameters(const Statement& s, const IndexValues& at) const {
   const Distribution& d = distribution(s, at);
   math::Environment spelled{extent(s.variable), {}};
   for (const Parameter& p : d.parameters) {
@@ -308,14 +309,14 @@ math::Environment ModelEvaluator::parameters(const Statement& s, const At& at) c
   return {spelled.extent, math::canonical_parameters(*d.family, spelled)};
 }
 
-std::pair<double, double> ModelEvaluator::limits(const Statement& s, const At& at) const {
+std::pair<double, double> ModelEvaluator::limits(const Statement& s, const IndexValues& at) const {
   const auto number = [&](const std::optional<ExprId>& e, double none) { return e ? entry(*e, at) : none; };
   const auto& [above, below] = s.limits;
   const bool censored = model_[s.variable].observed;
   return {number(censored ? below : above, -INFINITY), number(censored ? above : below, INFINITY)};
 }
 
-std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId probability, const At& at) const {
+std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId probability, const IndexValues& at) const {
   const auto* link = std::get_if<Apply>(&model_[probability].node);
   if (!link || (link->function != Function::logistic && link->function != Function::probit)) return std::nullopt;
   const Tensor of = value(link->argument, at);
@@ -326,7 +327,7 @@ std::optional<std::pair<double, double>> ModelEvaluator::logarithms(ExprId proba
   return std::pair(std::min(x, 0.0) - small, std::min(-x, 0.0) - small);
 }
 
-double ModelEvaluator::log_density(const Statement& s, const At& at) const {
+double ModelEvaluator::log_density(const Statement& s, const IndexValues& at) const {
   const Distribution& d = distribution(s, at);
   const Element e = element(s, at);
   const std::span<const double> x = values(e);

@@ -21,7 +21,7 @@ namespace lehr {
 
 /// Values of all index variables, by IndexVarId. For a nested plate the value is the position among the elements of all
 /// rows, end to end.
-using At = std::vector<std::int64_t>;
+using IndexValues = std::vector<std::int64_t>;
 
 /// The value of an expression: a number (empty shape), a vector or a row-major matrix.
 struct Tensor {
@@ -77,45 +77,44 @@ class ModelEvaluator {
 
   /// Returns the element that an expression refers to as a whole, such as the vector `theta[d]`. Returns nothing for
   /// any other expression, and for a reference to a part.
-  std::optional<Element> named(model::ExprId id, const At& at) const;
+  std::optional<Element> named(model::ExprId id, const IndexValues& at) const;
 
   /// Returns the offset in values() of the first number that a reference such as `mu[z[n]]` reads. Discrete variables
   /// among its indices are used at their present values, unknown ones as 0.
-  std::size_t variable_address(const model::VariableRef& r, const At& at) const;
+  std::size_t variable_address(const model::VariableRef& r, const IndexValues& at) const;
 
   /// Returns the range of elements that a reference such as `theta[d]` or `b[g[n]]` reads: the position of the first,
   /// and one past the last. Discrete indices are treated as by variable_address().
-  std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const At& at) const;
+  std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const IndexValues& at) const;
 
   /// Returns values of the index variables that are all 0.
-  At origin() const { return At(model_.index_vars.size(), 0); }
+  IndexValues origin() const { return IndexValues(model_.bounds.size(), 0); }
   /// Returns the values of the index variables at an element: those of its own statement; all others are 0.
-  At at(Element e) const;
+  IndexValues at(Element e) const;
   /// Returns the element that a statement defines at these values of the index variables.
-  Element element(const model::Statement& s, const At& at) const;
+  Element element(const model::Statement& s, const IndexValues& at) const;
   /// Calls `visit` for every combination of values of `bounds`, the last varying fastest (the packed order of
   /// elements), with `at` set to it. With `fixed`, only combinations in which that index variable has that value. Other
   /// index variables keep their values.
-  void each(std::span<const model::IndexVarId> bounds, At& at, const std::function<void()>& visit,
+  void each(std::span<const model::IndexVarId> bounds, IndexValues& at, const std::function<void()>& visit,
             std::optional<std::pair<model::IndexVarId, std::int64_t>> fixed = {}) const;
 
   /// Evaluates an expression at these values of the index variables.
-  Tensor value(model::ExprId e, const At& at) const;
+  Tensor value(model::ExprId e, const IndexValues& at) const;
   /// Evaluates one entry of an expression: entry i of a vector, or (i, j) of a matrix. A number counts as all entries.
-  double entry(model::ExprId e, const At& at, std::size_t i = 0, std::size_t j = 0) const;
+  double entry(model::ExprId e, const IndexValues& at, std::size_t i = 0, std::size_t j = 0) const;
 
   /// Returns the distribution of a statement at an element: `start` at the first elements of a chain, the chosen part
   /// of a mixture, otherwise `main`.
-  const model::Distribution& distribution(const model::Statement& s, const At& at) const;
-  /// Evaluates the parameters of the statement's distribution at an element. Returns their numbers by canonical name,
-  /// such as the precision where the model gives a variance, and the size of the event axis.
-  math::Environment parameters(const model::Statement& s, const At& at) const;
+  const model::Distribution& distribution(const model::Statement& s, const IndexValues& at) const;
+  /// Returns the distribution's parameters at an element in canonical form, with the extent of the variable.
+  math::Environment parameters(const model::Statement& s, const IndexValues& at) const;
   /// Returns log p(element | parents) of the statement's element, with all constants; multiplicities (`times`) do not
   /// count. NaN if a discrete value that it needs is unknown, see unknown().
-  double log_density(const model::Statement& s, const At& at) const;
+  double log_density(const model::Statement& s, const IndexValues& at) const;
   /// Returns the lower and upper limit of a truncated or censored value, infinite where there is none. For a latent
   /// variable these are the limits of truncation; for an observed one they bracket the values that are not censored.
-  std::pair<double, double> limits(const model::Statement& s, const At& at) const;
+  std::pair<double, double> limits(const model::Statement& s, const IndexValues& at) const;
 
   /// Returns the first discrete element without a value that was read since the last clear(); a result computed
   /// meanwhile is not usable. Sums over discrete variables find out this way what they must sum over.
@@ -129,19 +128,19 @@ class ModelEvaluator {
   /// Returns the row of a nested plate that contains this position.
   std::int64_t row_of(model::PlateId nested, std::int64_t position) const;
   /// Returns the position that one index of a reference selects; `row` is the parent's position for a nested plate.
-  std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const At& at) const;
+  std::int64_t coordinate(const model::Index& index, std::optional<std::int64_t> row, const IndexValues& at) const;
   /// Returns the offset of the first number that the indices select in an array with these axes, event axes included.
   std::size_t address(const std::vector<model::PlateId>& axes, std::size_t event_rank,
-                      const std::vector<model::Index>& indices, const At& at) const;
+                      const std::vector<model::Index>& indices, const IndexValues& at) const;
   /// Returns the offset of the first number that a reference to data reads.
-  std::size_t given_address(const model::GivenRef& r, const At& at) const;
+  std::size_t given_address(const model::GivenRef& r, const IndexValues& at) const;
   /// Returns the value at an offset of a variable, and records the element in `unknown_` if it is discrete and missing.
   double read(model::VariableId v, std::size_t at) const;
   /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
   /// to 0 or 1.
-  std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const At& at) const;
+  std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
   /// Evaluates entry (i, j) of an expression `sum(n) ...` over index variables.
-  double sum(const model::SumOver& s, const At& at, std::size_t i, std::size_t j) const;
+  double sum(const model::SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const;
 
   const model::Model& model_;
   const BoundData& data_;

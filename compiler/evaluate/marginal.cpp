@@ -41,7 +41,7 @@ SumTooLarge largest_sum(const std::map<Element, std::size_t>& elements, const st
 
 }  // namespace
 
-double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> factors) {
+double MarginalDensity::log_sum(std::vector<std::pair<model::StatementId, Element>> factors) {
   double total = 0;
   while (!factors.empty()) {
     const auto [statement, element] = factors.back();
@@ -61,11 +61,12 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
       if (rule.by == Summation::joint) blocked_ = u;
       return kNaN;
     }
-    if (rule.by == Summation::own) factors.emplace_back(forward_.model()[u.variable].statement, u);
+    if (rule.by == Summation::per_observation) factors.emplace_back(forward_.model()[u.variable].statement, u);
     const std::size_t n = forward_.states(u.variable);
     std::vector<double> terms;
     for (std::size_t k = 0; k < n && !blocked_ && evaluations_ <= kMostOwn; ++k) {
-      const double weight = rule.by == Summation::belief ? std::log(rule.belief[u.position * n + k]) : 0;
+      const double weight =
+          rule.by == Summation::given_probabilities ? std::log(rule.given_probabilities[u.position * n + k]) : 0;
       if (weight == -INFINITY) continue;
       forward_.values(u)[0] = forward_.state(u.variable, k);
       terms.push_back(weight + log_sum(factors));
@@ -76,7 +77,7 @@ double Marginal::log_sum(std::vector<std::pair<model::StatementId, Element>> fac
   return total;
 }
 
-double Marginal::log_sum_of(const Observation& o) {
+double MarginalDensity::log_sum_of(const Observation& o) {
   const double x = log_sum({{o.statement, o.element}});
   if (evaluations_ <= kMostOwn || blocked_) return x;
   if (estimates_) return log_sum_of_draws(o);
@@ -84,17 +85,17 @@ double Marginal::log_sum_of(const Observation& o) {
   return kNaN;
 }
 
-bool Marginal::draw(Element e, Rng& rng, std::vector<Element>& drawn) {
+bool MarginalDensity::draw(Element e, Rng& rng, std::vector<Element>& drawn) {
   const SummedVariable& rule = summed_[e.variable.index()];
-  if (rule.by != Summation::belief && rule.by != Summation::own) {
+  if (rule.by != Summation::given_probabilities && rule.by != Summation::per_observation) {
     if (rule.by == Summation::joint) blocked_ = e;
     return false;
   }
   const std::size_t n = forward_.states(e.variable);
   std::vector<double> logs(n);
   for (std::size_t k = 0; k < n; ++k) {
-    if (rule.by == Summation::belief) {
-      logs[k] = std::log(rule.belief[e.position * n + k]);
+    if (rule.by == Summation::given_probabilities) {
+      logs[k] = std::log(rule.given_probabilities[e.position * n + k]);
       continue;
     }
     forward_.values(e)[0] = forward_.state(e.variable, k);
@@ -121,7 +122,7 @@ bool Marginal::draw(Element e, Rng& rng, std::vector<Element>& drawn) {
 }
 
 /// Estimates by the mean density over draws of the elements that it depends on.
-double Marginal::log_sum_of_draws(const Observation& o) {
+double MarginalDensity::log_sum_of_draws(const Observation& o) {
   Rng rng(0x5EED, o.element.position);
   std::vector<Element> drawn;
   std::vector<double> logs;
@@ -152,7 +153,7 @@ double Marginal::log_sum_of_draws(const Observation& o) {
   return sum - std::log(static_cast<double>(kDraws));
 }
 
-double Marginal::value(const Factor& f) {
+double MarginalDensity::value(const Factor& f) {
   blocked_.reset();
   evaluations_ = 0;
   if (const auto* o = std::get_if<Observation>(&f)) return o->copies * log_sum_of(*o);
@@ -171,7 +172,7 @@ double Marginal::value(const Factor& f) {
   return log_sum({{forward_.model()[e.variable].statement, e}});
 }
 
-std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
+std::pair<std::vector<Element>, double> MarginalDensity::probe(const Factor& f) {
   std::vector<Element> found;
   const double before = squared_error_;
   double x = value(f);
@@ -187,21 +188,22 @@ std::pair<std::vector<Element>, double> Marginal::probe(const Factor& f) {
   return {found, complete ? x : kNaN};
 }
 
-double Marginal::log_density_of_element(model::StatementId statement, Element element) {
+double MarginalDensity::log_density_of_element(model::StatementId statement, Element element) {
   blocked_.reset();
   evaluations_ = 0;
   return log_sum({{statement, element}});
 }
 
 /// Returns as factors the observations that depend on no chain, and each sequence that has observations.
-std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vector<Observation>& observations) {
+std::optional<std::vector<MarginalDensity::Factor>> MarginalDensity::factors_of(
+    const std::vector<Observation>& observations) {
   std::vector<model::VariableId> chains;
   for (std::size_t k = 0; k < summed_.size(); ++k)
     if (summed_[k].by == Summation::chain) chains.emplace_back(k);
   if (chains.empty()) return std::vector<Factor>(observations.begin(), observations.end());
   std::vector<bool> own;
   for (const SummedVariable& s : summed_)
-    own.push_back(s.by == Summation::own);
+    own.push_back(s.by == Summation::per_observation);
   chains_.emplace(forward_, chains, std::move(own));
   if (chains_->refused()) {
     refused_ = Element{chains[0], 0};
@@ -225,7 +227,7 @@ std::optional<std::vector<Marginal::Factor>> Marginal::factors_of(const std::vec
   return out;
 }
 
-double Marginal::log_density(const std::vector<Observation>& observations) {
+double MarginalDensity::log_density(const std::vector<Observation>& observations) {
   too_large_.reset();
   squared_error_ = 0;
   const std::optional<std::vector<Factor>> all = factors_of(observations);
@@ -257,7 +259,7 @@ double Marginal::log_density(const std::vector<Observation>& observations) {
   return total + (factors.empty() ? 0 : condition(factors));
 }
 
-void Marginal::note_sequences(const std::vector<Factor>& connected, double log_density) {
+void MarginalDensity::note_sequences(const std::vector<Factor>& connected, double log_density) {
   std::size_t found = 0;
   for (const Factor& f : connected) {
     const auto* sequence = std::get_if<std::size_t>(&f);
@@ -267,7 +269,7 @@ void Marginal::note_sequences(const std::vector<Factor>& connected, double log_d
   }
 }
 
-double Marginal::condition(const std::vector<Factor>& factors) {
+double MarginalDensity::condition(const std::vector<Factor>& factors) {
   double total = 0;
   std::vector<std::pair<const Factor*, std::vector<Element>>> open;
   std::map<Element, std::size_t> index;
@@ -302,7 +304,7 @@ double Marginal::condition(const std::vector<Factor>& factors) {
   return total;
 }
 
-bool Marginal::fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values) {
+bool MarginalDensity::fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values) {
   // `at` counts through the values of all elements, the last fastest.
   std::vector<std::size_t> at(waits.size(), 0);
   values.clear();
@@ -330,7 +332,7 @@ bool Marginal::fill(const Factor& f, std::vector<Element>& waits, std::vector<do
 }
 
 /// Sums out the elements of connected factors.
-double Marginal::sum_out(const std::vector<Factor>& factors) {
+double MarginalDensity::sum_out(const std::vector<Factor>& factors) {
   std::map<Element, std::size_t> number;
   std::vector<std::vector<Element>> waits;
   std::vector<std::size_t> states;

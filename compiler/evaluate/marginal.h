@@ -16,19 +16,20 @@ namespace lehr {
 /// How the unknown elements of a discrete variable are summed out.
 ///
 /// * none: not at all; the variable must have values.
-/// * belief: with given probabilities, for each observation separately.
-/// * own: with its prior given its parents, for each observation separately; correct if each element serves one
-/// observation.
+/// * given_probabilities: with given probabilities, for each observation separately.
+/// * per_observation: with its prior given its parents, for each observation separately; correct if each element serves
+/// one observation.
 /// * joint: with its prior, once for all observations that depend on the element.
 /// * chain: over all paths of its sequences, once for all observations that depend on a sequence. Several such
 /// variables are summed over together; they have the same axes.
-enum class Summation { none, belief, own, joint, chain };
+enum class Summation { none, given_probabilities, per_observation, joint, chain };
 
 /// How one variable is summed out.
 struct SummedVariable {
   Summation by = Summation::none;  // the kind of sum
-  /// [element, value], for Summation::belief; values are the categories in order, bits 0, 1 or spins -1, +1.
-  std::vector<double> belief;
+  /// [element, value], for Summation::given_probabilities; values are the categories in order, bits 0, 1 or spins -1,
+  /// +1.
+  std::vector<double> given_probabilities;
 };
 
 /// Describes a sum that was refused because of its size.
@@ -37,15 +38,15 @@ struct SumTooLarge {
   double terms = 0;            // estimated number of terms
 };
 
-/// Computes marginal log densities at the values in a ModelEvaluator. It sets and resets the discrete values there
-/// while it sums.
-class Marginal {
+/// Computes marginal log densities at the values in a Forward. It sets and resets the discrete values there while it
+/// sums.
+class MarginalDensity {
  public:
   /// `forward` has values of everything that is not summed out, and must outlive the object; `summed` is by VariableId.
   ///
   /// With `estimates`, a sum for one observation that has too many terms is estimated by 1000 draws. Without, the
   /// density is one of many to be computed, and sums are refused from fewer terms on.
-  Marginal(ModelEvaluator& forward, std::vector<SummedVariable> summed, bool estimates = false)
+  MarginalDensity(ModelEvaluator& forward, std::vector<SummedVariable> summed, bool estimates = false)
       : forward_(forward), summed_(std::move(summed)), estimates_(estimates) {}
 
   /// Returns the log density of all observations together, with the discrete variables summed out.

@@ -166,7 +166,7 @@ TemperedNormaliser::TemperedNormaliser(const Model& model, const schedule::Sched
         equal_items_ && !model[s].index_vars.empty() && !mentions(model[s], model[model[s].index_vars[0]].plate);
 }
 
-std::string TemperedNormaliser::refusal() const {
+std::string TemperedNormaliser::unsupported_reason() const {
   if (!model_.potentials.empty()) return "its potentials have no density per item";
   if (!model_.joint_priors.empty()) return "the prior of variables that share a factor is of all of them together";
   for (const Variable& v : model_.variables) {
@@ -255,7 +255,8 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
 
 /// Returns log p(value) / T for a discrete local variable, otherwise the log of the integral of the tempered density. A
 /// location parameter does not change that integral and is replaced by 0.
-Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const At& at, SharedResults& known) const {
+Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const IndexValues& at,
+                                  SharedResults& known) const {
   const math::FamilyRow& row = *f.distribution(s, at).family;
   const bool own = is_summed(s);
   const Element self = f.element(s, at);
@@ -305,7 +306,7 @@ Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const A
   return integral;
 }
 
-TemperedNormaliser::Table TemperedNormaliser::factor(ModelEvaluator& f, const Statement& s, const At& at,
+TemperedNormaliser::Table TemperedNormaliser::factor(ModelEvaluator& f, const Statement& s, const IndexValues& at,
                                                      SharedResults& known) const {
   Table t;
   const auto add = [&](Element e) {
@@ -353,7 +354,7 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
     const bool alike = bounds.size() == 2 && model_[inner].parent &&
                        std::none_of(statements_.begin(), statements_.end(),
                                     [&](StatementId other) { return mentions(model_[other], inner); });
-    At at = f.origin();
+    IndexValues at = f.origin();
     at[bounds[0].index()] = item;
     if (alike) lifted[inner].push_back(s);
     else
@@ -366,9 +367,9 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
     if (first == past) continue;
     std::vector<Table> one;
     for (StatementId s : statements) {
-      At at = f.origin();
-      at[model_[s].index_vars[0].index()] = item;
-      at[model_[s].index_vars[1].index()] = first;
+      IndexValues at = f.origin();
+      at[model_[s].bounds[0].index()] = item;
+      at[model_[s].bounds[1].index()] = first;
       one.push_back(factor(f, model_[s], at, known));
     }
     const bool done = sum_out(one, [&, plate = plate](Element e) {
@@ -464,7 +465,7 @@ std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<cons
       }
       counts[kind->second] += all_copies[static_cast<std::size_t>(i)];
     }
-  } else {  // every item counts once: refusal() excludes copies whose parameters differ
+  } else {  // every item counts once: unsupported_reason() excludes copies whose parameters differ
     const std::vector<std::int64_t> all = sample.empty() ? all_items() : std::vector<std::int64_t>();
     if (sample.empty()) sample = all;
     const std::size_t n = std::min(sample.size(), kItems);
@@ -480,7 +481,7 @@ std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<cons
   return out;
 }
 
-std::string TemperedNormaliser::refusal(ModelEvaluator& values, bool every_item) const {
+std::string TemperedNormaliser::unsupported_reason(ModelEvaluator& values, bool every_item) const {
   const Concentrations none;
   const std::vector<double> plain = {1};
   SharedResults known{none, plain};
@@ -497,8 +498,8 @@ std::vector<double> TemperedNormaliser::at(ModelEvaluator& f, std::span<const st
   return of_all(f, items, known);
 }
 
-std::vector<double> TemperedNormaliser::near(ModelEvaluator& f, std::span<const std::int64_t> items,
-                                             const Concentrations& concentrations) const {
+std::vector<double> TemperedNormaliser::interpolated_at(ModelEvaluator& f, std::span<const std::int64_t> items,
+                                                        const Concentrations& concentrations) const {
   return interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
     SharedResults known{concentrations, temperatures};
     return FunctionsOfTemperature{of_all(f, items, known)};
@@ -523,8 +524,8 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
         const Statement& s = model_[id];
         if (model_[s.variable].observed || (local_[s.variable.index()] && is_discrete(model_[s.variable].support)))
           continue;
-        At at = f.origin();
-        f.each(s.index_vars, at, [&] {
+        IndexValues at = f.origin();
+        f.each(s.bounds, at, [&] {
           const math::FamilyRow& row = *f.distribution(s, at).family;
           if (!row.draw) return;
           const math::Environment parameters = f.parameters(s, at);

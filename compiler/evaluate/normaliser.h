@@ -25,12 +25,12 @@ class TemperedNormaliser {
                      std::vector<double> temperatures);
 
   /// Returns the reason why the model's normaliser cannot be computed this way; empty if it can.
-  std::string refusal() const;
+  std::string unsupported_reason() const;
 
   /// Returns the reason if the sums prove too large: a term depends on too many joint states of discrete variables.
   /// Empty if they do not. With `every_item` all items are tried, otherwise the representatives. `values` are as for
   /// at().
-  std::string refusal(ModelEvaluator& values, bool every_item) const;
+  std::string unsupported_reason(ModelEvaluator& values, bool every_item) const;
 
   /// Concentrations of Dirichlet factors, by VariableId, in the order of values; empty for other variables. If such a
   /// simplex is the parameter of categories, the exact moments E[x_k^(1/T)] replace its value.
@@ -40,13 +40,12 @@ class TemperedNormaliser {
   /// are evaluated.
   std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
-  /// (interpolate_over_temperatures()).
-  std::vector<double> near(ModelEvaluator& values, std::span<const std::int64_t> items,
-                           const Concentrations& concentrations) const;
+  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures (over_temperatures()).
+  std::vector<double> interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
+                                      const Concentrations& concentrations) const;
 
-  /// Returns log C(T) of each of these items, interpolated as in near(). For an item with copies (`times`) it is that
-  /// of one copy.
+  /// Returns log C(T) of each of these items, interpolated as in interpolated_at(). For an item with copies (`times`)
+  /// it is that of one copy.
   std::vector<std::vector<double>> by_item(ModelEvaluator& values, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations = {}) const;
 
@@ -81,9 +80,10 @@ class TemperedNormaliser {
   std::vector<double> of_item(ModelEvaluator& f, std::int64_t item, SharedResults& known) const;
   /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
   /// unknown.
-  std::vector<double> tempered(ModelEvaluator& f, const model::Statement& s, const At& at, SharedResults& known) const;
+  std::vector<double> tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at,
+                               SharedResults& known) const;
   /// Tabulates the tempered factor of one element over the discrete elements that it depends on.
-  Table factor(ModelEvaluator& f, const model::Statement& s, const At& at, SharedResults& known) const;
+  Table factor(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& known) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
   const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width,
                                      SharedResults& known) const;

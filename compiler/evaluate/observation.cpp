@@ -5,7 +5,7 @@ namespace lehr {
 
 using namespace model;
 
-double multiplicity_of(const Model& m, const BoundData& data, const Statement& s, const At& at) {
+double multiplicity_of(const Model& m, const BoundData& data, const Statement& s, const IndexValues& at) {
   double out = 1;
   for (const IndexVarId b : s.index_vars) {
     const Plate& plate = m[m[b].plate];

@@ -19,6 +19,6 @@ struct SequenceDensity {
 
 /// Returns the multiplicity of a statement's element: the product of the `times` of its plates.
 double multiplicity_of(const model::Model& model, const BoundData& data, const model::Statement& statement,
-                       const At& at);
+                       const IndexValues& at);
 
 }  // namespace lehr

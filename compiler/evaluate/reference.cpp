@@ -263,8 +263,8 @@ ExprId less(CentredModel& to, const ModelEvaluator& forward, ExprId e, const Sta
           true};
   BoundArray values;
   const std::size_t width = forward.width(s.variable);
-  At at = forward.origin();
-  forward.each(s.index_vars, at, [&] {
+  IndexValues at = forward.origin();
+  forward.each(s.bounds, at, [&] {
     for (std::size_t i = 0; i < width; ++i)
       values.values.push_back(forward.entry(e, at, i));
   });

@@ -34,7 +34,7 @@ double log_sum_over_paths(const Lattice& l) {
   return n == 0 ? 0 : log_sum_exp(here);
 }
 
-std::vector<std::int64_t> most_probable_path(const Lattice& l) {
+std::vector<std::int64_t> viterbi_path(const Lattice& l) {
   const std::size_t k = l.states, n = l.single.size() / k;
   std::vector<double> best = l.single;
   std::vector<std::size_t> from(n * k, 0);

@@ -22,7 +22,7 @@ struct Lattice {
 /// Returns the log of the sum of all paths' weights; -inf if no path is possible.
 double log_sum_over_paths(const Lattice& lattice);
 /// Returns the states of the most probable path, the first of several; empty if no path is possible.
-std::vector<std::int64_t> most_probable_path(const Lattice& lattice);
+std::vector<std::int64_t> viterbi_path(const Lattice& lattice);
 
 /// A function that returns log p(element | parents) by a statement, at the present values of a ModelEvaluator.
 using LogDensity = std::function<double(model::StatementId, Element)>;

@@ -4,7 +4,7 @@
 
 namespace lehr {
 
-Requirements Ascent::needs() const {
+Requirements Ascent::requirements() const {
   // Stochastic annealing adds noise to the starts of all items, which needs them all in memory.
   return {.streams = options.annealing.kind != Annealing::Kind::stochastic};
 }

@@ -36,9 +36,9 @@ class Search {
       known.variables[k].clamped = is_clamped(VariableId(k));
     }
     const ModelEvaluator forward(known, data_);
-    const std::vector<std::vector<bool>> informed = d_connected_to_data(forward, open);
+    const std::vector<std::vector<bool>> d_connected = d_connected_to_data(forward, open);
     for (std::size_t k = 0; k < open.size(); ++k)
-      if (open[k]) out[k] = mask(VariableId(k), informed[k], forward.width(VariableId(k)));
+      if (open[k]) out[k] = mask(VariableId(k), d_connected[k], forward.width(VariableId(k)));
     return out;
   }
 
@@ -99,20 +99,20 @@ class Search {
     return std::ranges::all_of(free, [&](IndexVarId b) { return shortest_row(data_, m_[m_[b].plate].set) > 0; });
   }
 
-  /// Makes the mask of a variable. `informed` has the elements on which others depend; values of the element count,
+  /// Makes the mask of a variable. `d_connected` has the elements on which others depend; values of the element count,
   /// too.
-  std::vector<double> mask(VariableId id, const std::vector<bool>& informed, std::size_t width) const {
+  std::vector<double> mask(VariableId id, const std::vector<bool>& d_connected, std::size_t width) const {
     const std::vector<double>& x = data_.observed[id.index()].values;
     const auto has_value = [&](std::size_t i) { return is_clamped(id) && !std::isnan(x[i]); };
     const bool entries = has_independent_entries(m_, m_[id]);
     std::vector<double> out;
-    for (std::size_t e = 0; e < informed.size(); ++e) {
+    for (std::size_t e = 0; e < d_connected.size(); ++e) {
       bool any = false;
       for (std::size_t i = e * width; i < (e + 1) * width; ++i) {
-        if (entries) out.push_back(informed[e] || has_value(i) ? 1 : 0);
+        if (entries) out.push_back(d_connected[e] || has_value(i) ? 1 : 0);
         any = any || has_value(i);
       }
-      if (!entries) out.push_back(informed[e] || any ? 1 : 0);
+      if (!entries) out.push_back(d_connected[e] || any ? 1 : 0);
     }
     return std::ranges::find(out, 0.0) == out.end() ? std::vector<double>() : out;
   }
@@ -128,7 +128,7 @@ Masks find_barren(const Model& m, const BoundData& data, std::optional<PlateId> 
   return Search(m, data, items).run();
 }
 
-Masks of_items(const schedule::Schedule& schedule, Masks masks) {
+Masks item_masks(const schedule::Schedule& schedule, Masks masks) {
   for (std::size_t k = 0; k < masks.size(); ++k) {
     const conditionals::BlockId b = schedule.conditionals.block_of[k];
     if (!b.valid() || !schedule.stage_of[b.index()]) masks[k].clear();

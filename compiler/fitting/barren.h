@@ -24,7 +24,7 @@ using Masks = std::vector<std::vector<double>>;
 Masks find_barren(const model::Model& model, const BoundData& data, std::optional<model::PlateId> items = {});
 
 /// Returns the masks with those of global variables cleared: these have their factors from a fit.
-Masks of_items(const schedule::Schedule& schedule, Masks masks);
+Masks item_masks(const schedule::Schedule& schedule, Masks masks);
 
 /// Returns the options under which the density gets a mask for each variable that has one in `masks`; the other options
 /// stay.

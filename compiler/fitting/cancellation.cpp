@@ -54,8 +54,9 @@ std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t posit
   return shape.empty() ? "" : fmt::format("[{}]", fmt::join(unravel(shape, position), ", "));
 }
 
-std::optional<CancellationError> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
-                                             const std::vector<NamedArray>& posterior) {
+std::optional<CancellationError> log_gamma_cancellation(const model::Model& m, const schedule::Schedule& s,
+                                                        const BoundData& data,
+                                                        const std::vector<NamedArray>& posterior) {
   CancellationError out;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];

@@ -32,8 +32,9 @@ std::string subscripts(const std::vector<std::int64_t>& shape, std::size_t posit
 
 /// Estimates the error from log gamma functions, of parameters of the factors and of observed counts. Returns nullopt
 /// below a thousandth of a nat.
-std::optional<CancellationError> lost_digits(const model::Model& m, const schedule::Schedule& s, const BoundData& data,
-                                             const std::vector<NamedArray>& posterior);
+std::optional<CancellationError> log_gamma_cancellation(const model::Model& m, const schedule::Schedule& s,
+                                                        const BoundData& data,
+                                                        const std::vector<NamedArray>& posterior);
 
 /// Estimates the error from squares of means: the ELBO adds and subtracts m^2 / sd^2 of each mean m. `posterior` must
 /// be centred (LocationOrigin::reference), as the ELBO reads it. All fields are 0 below a thousandth of a nat.

@@ -70,7 +70,7 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
   for (const GibbsReport* c : chains) {
     if (c->evidence) evidence.push_back(*c->evidence);
   }
-  if (!evidence.empty()) out.evidence = together(evidence);
+  if (!evidence.empty()) out.evidence = combine_chains(evidence);
   return out;
 }
 
@@ -164,7 +164,7 @@ std::vector<Warning> constant_numbers(const ChainSummary& s, const model::Model&
 
 }  // namespace
 
-std::vector<Warning> cautions(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+std::vector<Warning> warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   constexpr double kMixed = 1.05;
   std::vector<Warning> out = constant_numbers(s, m, data);
   const auto bad = std::ranges::count_if(s.numbers, [](const Diagnosis& d) { return d.r_hat > kMixed; });

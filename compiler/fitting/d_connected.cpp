@@ -105,7 +105,7 @@ class Reach {
     while (!todo_.empty()) {
       const Element e = todo_.back();
       todo_.pop_back();
-      const At at = forward_.at(e);
+      const IndexValues at = forward_.at(e);
       const Statement& s = m[m[e.variable].statement];
       if (s.part) visit(*s.part, at);
       for (const Distribution* d : s.part ? distributions_of(s) : std::vector{&forward_.distribution(s, at)})
@@ -163,7 +163,7 @@ class Reach {
 
   /// Marks the elements that a reference with latent indices may read. A latent index may select any element along its
   /// axis; other indices fix it. With rows of different lengths all elements are marked.
-  void mark_selected(const VariableRef& ref, const At& at) {
+  void mark_selected(const VariableRef& ref, const IndexValues& at) {
     const std::vector<PlateId>& axes = model()[ref.variable].axes;
     std::size_t all = 1;
     for (const PlateId p : axes)
@@ -186,12 +186,12 @@ class Reach {
   }
 
   /// Marks what an expression reads at these index values.
-  void visit(ExprId id, const At& at) {
+  void visit(ExprId id, const IndexValues& at) {
     if (!touches_[id.index()]) return;
     const Expr& e = model()[id];
     if (const auto* sum = std::get_if<SumOver>(&e.node)) {
-      At inner = at;
-      forward_.each(sum->index_vars, inner, [&] { visit(sum->body, inner); });
+      IndexValues inner = at;
+      forward_.each(sum->bounds, inner, [&] { visit(sum->body, inner); });
       return;
     }
     if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_open(ref->variable)) {

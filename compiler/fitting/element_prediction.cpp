@@ -28,7 +28,7 @@ constexpr std::size_t kMaxPairedTerms = 3000;
 }  // namespace
 
 MixtureSum::MixtureSum(const Symbolic& symbolic, PosteriorMoments& posterior_moments, Elimination& elimination,
-                       const Statement& s, const At& at, ElementPrediction& to)
+                       const Statement& s, const IndexValues& at, ElementPrediction& to)
     : symbolic_(symbolic),
       posterior_moments_(posterior_moments),
       elimination_(elimination),
@@ -68,7 +68,7 @@ void MixtureSum::add(const Polynomial& weight) {
     const std::optional<Polynomial> mean = symbolic_.mean(statement_, at_, j),
                                     own = symbolic_.covariance(statement_, at_, j, j);
     const std::optional<MeanAndNoise> r =
-        mean && own && mean->size() <= kMaxPairedTerms ? elimination_.resolved(*mean) : std::nullopt;
+        mean && own && mean->size() <= kMaxPairedTerms ? elimination_.mean_and_noise(*mean) : std::nullopt;
     if (symbolic_.forward().unknown()) return;
     const std::optional<double> x = r ? square(weight, merged(r->mean), r->noise + *own, to_.mean[j]) : std::nullopt;
     variance_[j] += x.value_or(std::nan(""));
@@ -125,7 +125,7 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
   // Given the precision, these numbers have covariances that are multiples of its inverse.
   for (const auto& [a, by_a] : tied) {
     for (const auto& [b, by_b] : tied) {
-      std::optional<Monomial> together = posterior_moments_.tied(a, b);
+      std::optional<Monomial> together = posterior_moments_.covariance_given_precision(a, b);
       if (!together) return std::nullopt;
       together->coefficient *= by_a * by_b;
       if (together->coefficient != 0) all.push_back(std::move(*together));

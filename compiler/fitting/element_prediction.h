@@ -24,7 +24,7 @@ class MixtureSum {
   /// Makes an empty sum for the element that statement `s` draws at index values `at`. `to` has the element's means,
   /// and gets variances and distributions. All arguments must outlive the object.
   MixtureSum(const Symbolic& symbolic, PosteriorMoments& posterior_moments, Elimination& elimination,
-             const model::Statement& s, const At& at, ElementPrediction& to);
+             const model::Statement& s, const IndexValues& at, ElementPrediction& to);
 
   /// Adds the component for the current values of the categories. `weight` is its probability, a polynomial in latent
   /// numbers.
@@ -52,7 +52,7 @@ class MixtureSum {
   PosteriorMoments& posterior_moments_;  // marginals of the latent elements
   Elimination& elimination_;             // averages over uninformed elements
   const model::Statement& statement_;    // the statement that the element is drawn by
-  const At& at_;                         // index values of the element
+  const IndexValues& at_;                // index values of the element
   ElementPrediction& to_;                // the element's moments and distribution, which are filled in
   std::vector<double> variance_;         // the summed variance of each number; NaN: no closed form
 };

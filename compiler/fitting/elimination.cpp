@@ -70,7 +70,7 @@ std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
   const auto is_plain = [](const Atom& a) { return a.kind <= Kind::complement; };
   if (own.size() > 2 || !std::ranges::all_of(own, is_plain)) return std::nullopt;
   const Statement& s = model_[model_[e.variable].statement];
-  const At at = symbolic_.forward().at(e);
+  const IndexValues at = symbolic_.forward().at(e);
   Polynomial out = constant(1);
   for (const Atom& a : own) {
     const std::optional<Polynomial> x = symbolic_.mean(s, at, posterior_moments_.component(a));
@@ -105,12 +105,12 @@ std::optional<Polynomial> Elimination::averaged(Polynomial p) {
   return symbolic_.forward().unknown() ? std::nullopt : std::optional(std::move(p));
 }
 
-std::optional<MeanAndNoise> Elimination::resolved(Polynomial p) {
+std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
   MeanAndNoise out;
   while (const std::optional<Element> e = next(p)) {
     if (posterior_moments_.lacks_marginal(*e)) return std::nullopt;
     const Statement& s = model_[model_[e->variable].statement];
-    const At at = symbolic_.forward().at(*e);
+    const IndexValues at = symbolic_.forward().at(*e);
     out.gaussian = out.gaussian && symbolic_.forward().distribution(s, at).family->gaussian;
     // The terms with this element, each as a number of it and the coefficient.
     std::vector<std::pair<Atom, Monomial>> linear;
@@ -146,7 +146,7 @@ std::optional<double> Elimination::mean(const Polynomial& p) {
 }
 
 std::optional<double> Elimination::variance(const Polynomial& p) {
-  const std::optional<MeanAndNoise> r = resolved(p);
+  const std::optional<MeanAndNoise> r = mean_and_noise(p);
   const std::optional<double> apart = r ? posterior_moments_.variance(merged(r->mean)) : std::nullopt;
   const std::optional<double> noise = apart ? mean(r->noise) : std::nullopt;
   return noise ? std::optional(*apart + *noise) : std::nullopt;

@@ -30,7 +30,7 @@ class Elimination {
 
   /// Splits a polynomial that is linear in its uninformed elements into its average and the noise from them. Returns
   /// nullopt as averaged() does.
-  std::optional<MeanAndNoise> resolved(Polynomial p);
+  std::optional<MeanAndNoise> mean_and_noise(Polynomial p);
 
   /// Returns E[p], or nullopt if a moment is not available.
   std::optional<double> mean(const Polynomial& p);

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxCachedTerms = 64;
 
 }  // namespace
 
-std::vector<double> conditional_mean(const ModelEvaluator& forward, const Statement& s, const At& at) {
+std::vector<double> conditional_mean(const ModelEvaluator& forward, const Statement& s, const IndexValues& at) {
   const math::FamilyRow& row = *forward.distribution(s, at).family;
   if (!row.mean) return {};
   const math::Environment parameters = forward.parameters(s, at);
@@ -34,13 +34,13 @@ std::vector<double> conditional_mean(const ModelEvaluator& forward, const Statem
 
 Expectation::Expectation(const Analysed& analysed, ModelEvaluator& values,
                          const std::vector<std::vector<double>>& beliefs,
-                         const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic,
+                         const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic,
                          PosteriorMoments& posterior_moments)
     : analysed_(analysed),
       model_(values.model()),
       values_(values),
       beliefs_(beliefs),
-      d_connected_(informed),
+      d_connected_(d_connected),
       symbolic_(symbolic),
       posterior_moments_(posterior_moments),
       elimination_(symbolic, posterior_moments) {}
@@ -54,7 +54,7 @@ std::size_t Expectation::numbers(const Statement& s) const {
   return model_[s.variable].value_plate ? values_.extent(s.variable) : values_.width(s.variable);
 }
 
-ElementPrediction Expectation::of(const Statement& s, const At& at, bool all) {
+ElementPrediction Expectation::of(const Statement& s, const IndexValues& at, bool all) {
   ElementPrediction out;
   // Limits move values to their boundary (censoring) or between limits (truncation), which no formula here describes.
   if (s.limits.any()) return out;
@@ -67,7 +67,7 @@ ElementPrediction Expectation::of(const Statement& s, const At& at, bool all) {
     exact_ = true;
   };
   restart();
-  over({}, constant(1), [&](const Polynomial& weight) {
+  sum_over_categories({}, constant(1), [&](const Polynomial& weight) {
     for (std::size_t j = 0; j < out.mean.size() && exact_; ++j) {
       const std::optional<Polynomial> p = symbolic_.mean(s, at, j);
       if (values_.unknown()) return;
@@ -84,7 +84,7 @@ ElementPrediction Expectation::of(const Statement& s, const At& at, bool all) {
   restart();
   // The second pass needs the means of the first, about which it forms variances.
   MixtureSum sum(symbolic_, posterior_moments_, elimination_, s, at, out);
-  over({}, constant(1), [&](const Polynomial& weight) { sum.add(weight); });
+  sum_over_categories({}, constant(1), [&](const Polynomial& weight) { sum.add(weight); });
   if (exact_) sum.finish();
   else out.distribution.clear();
   return out;
@@ -111,14 +111,14 @@ void Expectation::remember(Element e) {
   const Statement& s = model_[model_[e.variable].statement];
   // Only chains profit: each element depends on the one before.
   if (!s.lagged) return;
-  const At at = values_.at(e);
+  const IndexValues at = values_.at(e);
   Marginal m;
   m.probabilities.resize(numbers(s));
   summed_.clear();
   seen_.clear();
   evaluations_ = 0;
   exact_ = true;
-  over({}, constant(1), [&](const Polynomial& weight) {
+  sum_over_categories({}, constant(1), [&](const Polynomial& weight) {
     std::vector<Polynomial> terms;
     for (std::size_t k = 0; k < m.probabilities.size(); ++k) {
       const std::optional<Polynomial> p = symbolic_.mean(s, at, k);
@@ -154,7 +154,7 @@ bool Expectation::apply_priors(std::vector<Element>& priors, Polynomial& weight)
 }
 
 /// If `leaf` reads a category without a value, it must add nothing and leave Forward::unknown set.
-void Expectation::over(std::vector<Element> priors, Polynomial weight, const Leaf& leaf) {
+void Expectation::sum_over_categories(std::vector<Element> priors, Polynomial weight, const Leaf& leaf) {
   exact_ = exact_ && ++evaluations_ < kMaxEvaluations;
   if (!exact_) return;
   posterior_moments_.forget();
@@ -169,12 +169,12 @@ void Expectation::over(std::vector<Element> priors, Polynomial weight, const Lea
 /// Elements of one chain depend on each other. Given an element with its own probabilities, only later elements may
 /// follow, by their distribution given it. Cached probabilities of two categories are dependent if the same categories
 /// were summed over for both.
-bool Expectation::is_independent(Element u, bool informed, const Marginal* marginal) const {
-  const bool root = informed || marginal;
+bool Expectation::is_independent(Element u, bool d_connected, const Marginal* marginal) const {
+  const bool root = d_connected || marginal;
   const bool ordered = is_chain(u.variable) || model_[model_[u.variable].statement].lagged;
   for (const auto& [e, of_e] : summed_) {
     const bool e_informed = d_connected_[e.variable.index()][e.position];
-    const bool apart = informed && e_informed && !is_chain(u.variable);
+    const bool apart = d_connected && e_informed && !is_chain(u.variable);
     if (e.variable == u.variable && ordered && !apart && (e_informed || of_e) && (root || u.position < e.position))
       return false;
     if (of_e && e.variable != u.variable && of_e->summed.contains(u.variable)) return false;
@@ -189,28 +189,28 @@ void Expectation::sum_over(Element u, const std::vector<Element>& priors, const 
     exact_ = false;
     return;
   }
-  const bool informed = !model_[u.variable].observed && d_connected_[u.variable.index()][u.position];
+  const bool d_connected = !model_[u.variable].observed && d_connected_[u.variable.index()][u.position];
   const bool among_others =
       std::ranges::any_of(summed_, [&](const auto& other) { return other.first.variable == u.variable; });
   // Cached probabilities are valid only if no other element of the variable has a value.
   const auto kept = marginals_.find(u);
-  const Marginal* marginal = informed || among_others || kept == marginals_.end() ? nullptr : &kept->second;
-  exact_ = exact_ && is_independent(u, informed, marginal);
+  const Marginal* marginal = d_connected || among_others || kept == marginals_.end() ? nullptr : &kept->second;
+  exact_ = exact_ && is_independent(u, d_connected, marginal);
   if (!exact_) return;
   seen_.insert(u.variable);
   if (marginal) seen_.insert(marginal->summed.begin(), marginal->summed.end());
   summed_.emplace_back(u, marginal);
   std::vector<Element> next = priors;
-  if (!informed && !marginal) next.push_back(u);
+  if (!d_connected && !marginal) next.push_back(u);
   const std::size_t n = values_.states(u.variable);
   for (std::size_t k = 0; k < n && exact_; ++k) {
     values_.values(u)[0] = values_.state(u.variable, k);
     Polynomial own = weight;
-    if (informed) own = scaled(std::move(own), beliefs_[u.variable.index()][u.position * n + k]);
+    if (d_connected) own = scaled(std::move(own), beliefs_[u.variable.index()][u.position * n + k]);
     if (marginal) own = own * marginal->probabilities[k];
     // Values of probability 0 are skipped.
     std::erase_if(own, [](const Monomial& m) { return m.coefficient == 0; });
-    if (!own.empty()) over(next, std::move(own), leaf);
+    if (!own.empty()) sum_over_categories(next, std::move(own), leaf);
   }
   values_.values(u)[0] = std::nan("");
   summed_.pop_back();

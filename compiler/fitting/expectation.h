@@ -16,17 +16,17 @@ namespace lehr {
 
 /// Returns the mean of the element that statement `s` draws at index values `at`, given the values in `forward`. Of a
 /// category these are the probabilities of its values. Returns an empty list if the family has no formula for its mean.
-std::vector<double> conditional_mean(const ModelEvaluator& forward, const model::Statement& s, const At& at);
+std::vector<double> conditional_mean(const ModelEvaluator& forward, const model::Statement& s, const IndexValues& at);
 
 /// Computes averages of elements over a factorised posterior.
 class Expectation {
  public:
   /// Makes an object that averages over the given factors. `values` has the values of the data, and NaN for latent
-  /// variables. `informed` says by VariableId and element which elements data inform (d_connected.h). `beliefs` has the
-  /// probabilities of informed categories by VariableId, as [element, value]. `posterior_moments` must have been made
-  /// for the same `informed`. All arguments must outlive the object.
+  /// variables. `d_connected` says by VariableId and element which elements data inform (d_connected.h). `beliefs` has
+  /// the probabilities of informed categories by VariableId, as [element, value]. `laws` must have been made for the
+  /// same `d_connected`. All arguments must outlive the object.
   Expectation(const Analysed& analysed, ModelEvaluator& values, const std::vector<std::vector<double>>& beliefs,
-              const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic,
+              const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic,
               PosteriorMoments& posterior_moments);
 
   /// Averages the element of statement `s` at index values `at` over its ancestors: over the factors of informed
@@ -35,7 +35,7 @@ class Expectation {
   /// The result is exact; lists are empty where no exact one exists. Given values of the categories, parameters must be
   /// polynomials in latent numbers, with at most second moments of each factor. Categories are summed over, up to
   /// 100,000 combinations.
-  ElementPrediction of(const model::Statement& s, const At& at, bool all);
+  ElementPrediction of(const model::Statement& s, const IndexValues& at, bool all);
 
   /// Caches the probabilities of an uninformed category of a chain, so that later elements need not sum over all paths
   /// to it. Call it for each element of the chain in order.
@@ -52,7 +52,7 @@ class Expectation {
 
   /// Calls `leaf` for every combination of values of the categories that it reads. `priors` are uninformed categories
   /// with values whose probabilities are not yet in `weight`.
-  void over(std::vector<Element> priors, Polynomial weight, const Leaf& leaf);
+  void sum_over_categories(std::vector<Element> priors, Polynomial weight, const Leaf& leaf);
   /// Sets category `u` to each of its values in turn, and continues with over() for each.
   void sum_over(Element u, const std::vector<Element>& priors, const Polynomial& weight, const Leaf& leaf);
   /// Multiplies `weight` by the probabilities of the categories in `priors` given their parents, and removes them from
@@ -60,7 +60,7 @@ class Expectation {
   bool apply_priors(std::vector<Element>& priors, Polynomial& weight);
   /// Returns true if category `u` may be summed over by its own probabilities, independently of the categories that
   /// have values now.
-  bool is_independent(Element u, bool informed, const Marginal* marginal) const;
+  bool is_independent(Element u, bool d_connected, const Marginal* marginal) const;
   /// Returns how many numbers an element of the statement's variable has; of a category, how many values.
   std::size_t numbers(const model::Statement& s) const;
   /// Returns moments and distribution of an element whose parameters are all constants, by the formulas of its family.

@@ -72,7 +72,7 @@ Result<FactorSampler> FactorSampler::make(const Analysed& analysed,
 }
 
 /// A draw of the joint variable is a list of all its numbers; each member picks its own.
-void FactorSampler::draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, ModelEvaluator& to,
+void FactorSampler::draw_members(const Source& s, const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to,
                                  const RngOf& rng_of) {
   std::vector<double> all;
   Rng& rng = rng_of({s.members[0], 0});
@@ -86,21 +86,21 @@ void FactorSampler::draw_members(const Source& s, const std::vector<std::vector<
   for (std::size_t k = 0; k < s.members.size(); ++k) {
     const MemberLayout& x = s.numbers[k];
     for (std::size_t i = 0; i < x.at.size(); ++i)
-      if (informed[s.members[k].index()][i / x.width]) to.values(s.members[k])[i] = all[x.at[i]];
+      if (d_connected[s.members[k].index()][i / x.width]) to.values(s.members[k])[i] = all[x.at[i]];
   }
 }
 
-void FactorSampler::draw(const std::vector<std::vector<bool>>& informed, ModelEvaluator& to,
+void FactorSampler::draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to,
                          const RngOf& rng_of) const {
   for (const Source& s : sources_) {
     if (!s.numbers.empty()) {
-      draw_members(s, informed, to, rng_of);
+      draw_members(s, d_connected, to, rng_of);
       continue;
     }
     std::vector<std::vector<double>> steps;
     if (s.steps) steps = s.steps->draw([&](std::size_t e) -> Rng& { return rng_of({s.members[0], e}); });
     for (std::size_t e = 0; e < s.elements.size(); ++e) {
-      const auto is_d_connected = [&](model::VariableId v) { return informed[v.index()][e]; };
+      const auto is_d_connected = [&](model::VariableId v) { return d_connected[v.index()][e]; };
       if (std::ranges::none_of(s.members, is_d_connected)) continue;
       // Chains with covariances were drawn as a whole.
       const std::vector<double> x = s.steps ? steps[e] : s.elements[e](rng_of({s.members[0], e}));
@@ -114,8 +114,8 @@ void FactorSampler::draw(const std::vector<std::vector<bool>>& informed, ModelEv
   }
 }
 
-void FactorSampler::draw(const std::vector<std::vector<bool>>& informed, ModelEvaluator& to, Rng& rng) const {
-  draw(informed, to, [&rng](Element) -> Rng& { return rng; });
+void FactorSampler::draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, Rng& rng) const {
+  draw(d_connected, to, [&rng](Element) -> Rng& { return rng; });
 }
 
 }  // namespace lehr

@@ -25,13 +25,13 @@ class FactorSampler {
   static Result<FactorSampler> make(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
                                     const std::vector<bool>& wanted, PosteriorMoments& posterior_moments);
 
-  /// Draws every element that is `informed` (by VariableId and element) from its factor into `to`; the others stay.
+  /// Draws every element that is `d_connected` (by VariableId and element) from its factor into `to`; the others stay.
   /// Members of a joint factor are drawn together, elements of chains without covariances independently. `rng_of` gives
   /// the random numbers, those of the element of the first variable of a factor; a joint variable of many elements uses
   /// one stream.
-  void draw(const std::vector<std::vector<bool>>& informed, ModelEvaluator& to, const RngOf& rng_of) const;
+  void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, const RngOf& rng_of) const;
   /// Draws as above, with all random numbers from one stream.
-  void draw(const std::vector<std::vector<bool>>& informed, ModelEvaluator& to, Rng& rng) const;
+  void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, Rng& rng) const;
 
  private:
   /// One block, prepared for drawing.
@@ -48,7 +48,7 @@ class FactorSampler {
                                  const std::map<std::string, SavedVariable>& posterior, const std::vector<bool>& wanted,
                                  conditionals::BlockId id, PosteriorMoments& posterior_moments);
   /// Draws a joint variable and stores the numbers of its informed members.
-  static void draw_members(const Source& s, const std::vector<std::vector<bool>>& informed, ModelEvaluator& to,
+  static void draw_members(const Source& s, const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to,
                            const RngOf& rng_of);
   std::vector<Source> sources_;  // the prepared factors, one for each block
 };

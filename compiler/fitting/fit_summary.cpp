@@ -76,14 +76,14 @@ bool is_of_joint(const model::Model& m, model::PlateId plate) {
 
 }  // namespace
 
-json to_json(const std::vector<Warning>& cautions) {
+json to_json(const std::vector<Warning>& warnings) {
   json out = json::array();
-  for (const Warning& c : cautions)
-    out.push_back({{"text", spelled(c.text, "")}, {"notes", c.notes}});
+  for (const Warning& c : warnings)
+    out.push_back({{"text", with_option_prefix(c.text, "")}, {"notes", c.notes}});
   // Names of options are spelled as on the command line.
-  for (json& caution : out)
-    for (json& note : caution["notes"])
-      note = spelled(note.get<std::string>(), "");
+  for (json& warning : out)
+    for (json& note : warning["notes"])
+      note = with_option_prefix(note.get<std::string>(), "");
   return out;
 }
 
@@ -129,11 +129,11 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"words", data.words},
               {"variables", variables(m, c)},
               {"seconds", {{"compile", times.compile}, {"total", times.total}}}};
-  if (const ExtrapolationCounts& leaps = best.outcome.leaps; leaps.taken + leaps.refused > 0)
-    out["leaps"] = {{"taken", leaps.taken}, {"refused", leaps.refused}};
+  if (const ExtrapolationCounts& leaps = best.outcome.leaps; leaps.accepted + leaps.refused > 0)
+    out["leaps"] = {{"taken", leaps.accepted}, {"refused", leaps.refused}};
   if (!request.data.empty()) out["data"] = request.data;
   if (request.drop_missing) out["drop_missing"] = true;
-  if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.keep}};
+  if (!request.prior.empty()) out["prior"] = {{"directory", request.prior}, {"forget", request.prior_power}};
   if (!request.anneal.empty()) out["anneal"] = request.anneal;
   if (!request.temper.empty()) out["temper"] = request.temper;
   if (best.held_out) out["held_out"] = {{"per_observation", *best.held_out}, {"data", request.test}};

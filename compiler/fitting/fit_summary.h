@@ -27,7 +27,7 @@ struct FitRequest {
   std::vector<std::string> data = {};  // bindings of the data that are files
   bool drop_missing = false;           // true if items with missing values were left out
   std::string prior = {};            // directory of the fit whose posterior is the prior; empty: the model's own prior
-  double keep = 1;                   // the power to which that posterior was raised
+  double prior_power = 1;            // the power to which that posterior was raised
   std::string precision = "double";  // precision of the items' computation: "double" or "float"
   bool locals = false;               // true if the factors of local variables are written
 };
@@ -56,7 +56,7 @@ struct FitTimes {
 };
 
 /// Converts warnings to a JSON list of objects with "text" and "notes".
-nlohmann::json to_json(const std::vector<Warning>& cautions);
+nlohmann::json to_json(const std::vector<Warning>& warnings);
 
 /// Makes the contents of fit.json. `best` is one of `runs`; of the other runs only the outcomes are listed.
 /// `interrupted`: the user ended the fit early.

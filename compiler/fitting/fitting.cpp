@@ -119,7 +119,7 @@ bool better(const FitRun& a, const FitRun& b) {
   return a.outcome.elbo > b.outcome.elbo;
 }
 
-Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::Which which) {
+Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::SweepScope which) {
   const Engine& engine = instance.engine();
   // A copy of the machine's description gets the accuracy; its memory is the engine's.
   machine::Machine m = engine.machine();
@@ -141,11 +141,11 @@ Result<std::unique_ptr<Fitting>> Fitting::make(BoundModel bound, FitSettings set
 }
 
 /// Reads the requirements of the method: some need all items at once.
-std::optional<Error> Fitting::not_streamed(const Requirements& needs) const {
+std::optional<Error> Fitting::not_streamed(const Requirements& requirements) const {
   const auto refused = [](std::string why) {
     return Error{ExitCode::usage, option("stream"), "items are not read in pieces " + std::move(why), {}};
   };
-  if (!needs.streams)
+  if (!requirements.streams)
     return refused("by this method: " + option("method") + " svi does, and cavi without searches and noise");
   if (settings_.save_locals) return refused("with " + option("save-locals") + ", which keeps the factors of all");
   if (settings_.start == StartKind::points || settings_.start == StartKind::allocations)
@@ -153,10 +153,10 @@ std::optional<Error> Fitting::not_streamed(const Requirements& needs) const {
   return std::nullopt;
 }
 
-ItemSource Fitting::item_source(const Requirements& needs) const {
+ItemSource Fitting::item_source(const Requirements& requirements) const {
   if (!bound_.streamed) return {};
   // The functions share ownership of the opened data with the fit.
-  return {needs.window > 0 ? needs.window : settings_.at_a_time, bound_.streamed->plate(),
+  return {requirements.window > 0 ? requirements.window : settings_.at_a_time, bound_.streamed->plate(),
           [s = bound_.streamed, model = model()](auto runs) {
             BoundData out = s->read(runs);
             add_masks(model, s->barren(out), out);
@@ -176,7 +176,7 @@ std::optional<Error> Fitting::add_spill_file() try {
     const std::string& name = instance_->name_of(row.buffer);
     if (row.local && !row.streamed && engine.is_partial(row.buffer)) names.insert(name.substr(0, name.find('.')));
   }
-  if (names.empty() || !engine.machine().supply->loads_by_chunks) return std::nullopt;
+  if (names.empty() || !engine.machine().loader->loads_by_chunks) return std::nullopt;
   const auto refused = [&](std::string why, std::vector<std::string> notes) {
     return Error{ExitCode::model, "", fmt::format("the data cannot be read in pieces: {}", why), std::move(notes)};
   };
@@ -191,7 +191,7 @@ std::optional<Error> Fitting::add_spill_file() try {
   return e.error;
 }
 
-void Fitting::tabulate_data(const Requirements& needs) {
+void Fitting::tabulate_data(const Requirements& requirements) {
   const auto goes_over_items = [](const schedule::Step& x) { return std::holds_alternative<schedule::ItemStage>(x); };
   const auto is_summed = [](const schedule::OuterTerm& t) { return t.statistic && !t.undivided; };
   if (std::ranges::any_of(schedule().steps, goes_over_items) || std::ranges::all_of(schedule().outer, is_summed))
@@ -199,17 +199,17 @@ void Fitting::tabulate_data(const Requirements& needs) {
   // The schedule is planned again with the sizes of the data, on which the decision for tables depends.
   bound_.analysed.schedule =
       plan(model(), schedule().conditionals,
-           needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data, data().sizes);
+           requirements.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data, data().sizes);
 }
 
 std::optional<Error> Fitting::compile() {
-  const Requirements needs = std::visit([](const auto& m) { return m.needs(); }, settings_.method);
+  const Requirements requirements = std::visit([](const auto& m) { return m.requirements(); }, settings_.method);
   if (bound_.streamed) {
-    if (std::optional<Error> e = not_streamed(needs)) return e;
+    if (std::optional<Error> e = not_streamed(requirements)) return e;
   }
   far_ = ill_scaled_columns(model(), data());
   // Each item's inverse temperature is a given of the model, 1 until the method sets it.
-  if (needs.item_temperatures) {
+  if (requirements.item_temperatures) {
     Result<Analysed> tempered = with_item_temperatures(bound_.analysed);
     if (!tempered) return tempered.error();
     bound_.analysed = std::move(*tempered);
@@ -217,25 +217,25 @@ std::optional<Error> Fitting::compile() {
     const std::int64_t items = std::max<std::int64_t>(0, data().sizes[item.index()]);
     bound_.data.givens.push_back({std::vector<double>(static_cast<std::size_t>(items), 1.0)});
   }
-  if (needs.envelope) {
+  if (requirements.envelope) {
     if (std::optional<Error> e = not_binary(model(), schedule().conditionals)) return e;
   }
   // A sampler replaces every factor by a sample factor. It starts from the resolved model, since auxiliary variables of
   // local bounds are not those of a sampler.
-  if (needs.draws) {
+  if (requirements.draws) {
     if (std::optional<Error> e = sampling_too_imprecise()) return e;
     const density::ExpandOptions options =
         with_masks(expand_options(data()), find_barren(bound_.resolved, bound_.data));
     Result<Analysed> drawn =
         analyse_for_gibbs(bound_.resolved, options, analysed(),
-                          needs.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
+                          requirements.likelihood ? schedule::Tempering::likelihood : schedule::Tempering::data);
     if (!drawn) return drawn.error();
     bound_.analysed = std::move(*drawn);
     bound_.data.observed.resize(model().variables.size());
     if (std::optional<Error> e = has_fractional_weights()) return e;
     predictive_ = plan_predictive(analysed(), data(), settings_.predictive);
   }
-  if (!needs.batches && !bound_.streamed) tabulate_data(needs);
+  if (!requirements.batches && !bound_.streamed) tabulate_data(requirements);
   // If all variables are local, their factors are the only result, so they are always saved.
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
@@ -246,12 +246,12 @@ std::optional<Error> Fitting::compile() {
   Result<std::unique_ptr<Instance>> made =
       Instance::make(analysed(), data(),
                      {.save_locals = settings_.save_locals || predictive_.draws > 0,
-                      .gradients = needs.gradients,
-                      .envelope = needs.envelope,
-                      .states = needs.likelihood,
-                      .batches = needs.batches || bound_.streamed,
+                      .gradients = requirements.gradients,
+                      .envelope = requirements.envelope,
+                      .states = requirements.likelihood,
+                      .batches = requirements.batches || bound_.streamed,
                       .single = settings_.single},
-                     settings_.backend, settings_.save_locals ? 0 : needs.window, item_source(needs));
+                     settings_.backend, settings_.save_locals ? 0 : requirements.window, item_source(requirements));
   if (!made) return made.error();
   instance_ = std::move(*made);
   instance_->set_offsets(bound_.references);
@@ -291,7 +291,7 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
   run.report = ready_.report;
-  run.initial_warnings = ready_.cautions;
+  run.initial_warnings = ready_.warnings;
   // A search tries starts of several kinds, so one that failed needs no warning.
   if (!started->failure.empty() && init.empty() && !std::holds_alternative<SearchedAscent>(settings_.method))
     run.initial_warnings.push_back(passed_over(settings_.start, *started));
@@ -323,7 +323,7 @@ std::int64_t Fitting::iteration_limit() const {
 void Fitting::store_posterior(FitRun& run) {
   run.posterior = instance_->posterior(settings_.save_locals);
   run.items.clear();
-  const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
+  const bool draws = std::visit([](const auto& m) { return m.requirements().draws; }, settings_.method);
   // Local solutions are stored for later predictions of the same items.
   if (!draws && !settings_.group && !bound_.streamed) {
     run.items = items_to_save(analysed(), data(), bound_.digests, *instance_, run.posterior);
@@ -340,7 +340,7 @@ void Fitting::store_posterior(FitRun& run) {
     return;
   }
   // The ELBO is useless if a single log gamma function has a rounding error above a nat.
-  if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior);
+  if (const auto lost = log_gamma_cancellation(model(), schedule(), data(), run.posterior);
       lost && lost->of_largest > kMaxRoundingError) {
     run.outcome.status = Status::numerical_failure;
     run.outcome.failure = fmt::format(
@@ -352,10 +352,10 @@ void Fitting::store_posterior(FitRun& run) {
 void Fitting::check_rounding(FitRun& run) {
   Outcome& out = run.outcome;
   if (out.status == Status::numerical_failure) {
-    out.failure += told(far_);
+    out.failure += far_column_clause(far_);
     return;
   }
-  const bool draws = std::visit([](const auto& m) { return m.needs().draws; }, settings_.method);
+  const bool draws = std::visit([](const auto& m) { return m.requirements().draws; }, settings_.method);
   if (draws || bound_.streamed || out.iterations == 0 || out.status == Status::interrupted || !has_real_data(model()))
     return;
   const SweepOptions options = std::visit([](const auto& m) { return SweepOptions(m.options); }, settings_.method);
@@ -363,7 +363,7 @@ void Fitting::check_rounding(FitRun& run) {
                                                         options, settings_.single ? kInSingle : kInDouble);
   // Factors that far data couple converge very slowly, and then the solution is wherever the run stopped.
   if ((!why || !why->lost) && !far_.empty() && (out.status == Status::max_iter || out.decreases > 0))
-    why = PrecisionProblem{"it has not converged" + told(far_)};
+    why = PrecisionProblem{"it has not converged" + far_column_clause(far_)};
   if (!why) return;
   if (!why->lost) {
     run.rounding = why->text;
@@ -401,11 +401,12 @@ std::optional<Error> Fitting::sampling_too_imprecise() const {
   Result<std::unique_ptr<Instance>> made = Instance::make(analysed(), data(), {}, settings_.backend, 0);
   if (!made) return made.error();
   Instance& instance = **made;
-  if (const auto r = instance.start(settings_.seed, 0, StartKind::means); !r) return lost(r.error().text + told(far_));
+  if (const auto r = instance.start(settings_.seed, 0, StartKind::means); !r)
+    return lost(r.error().text + far_column_clause(far_));
   CaviOptions options;
   options.max_iterations = kSweeps;
   const Outcome out = run_cavi(instance.engine(), options, [](const SweepReport&) { return true; });
-  if (out.status == Status::numerical_failure) return lost(out.failure + told(far_));
+  if (out.status == Status::numerical_failure) return lost(out.failure + far_column_clause(far_));
   const auto why = check_precision(instance, analysed(), data(), false, far_, options);
   return why && why->lost ? std::optional(lost(why->text)) : std::nullopt;
 }
@@ -420,7 +421,7 @@ Result<bool> Fitting::run_items(FitRun& run, const SweepOptions& options) {
   return true;
 }
 
-std::vector<Warning> Fitting::cautions(const FitRun& run) const {
+std::vector<Warning> Fitting::warnings(const FitRun& run) const {
   std::vector<Warning> out;
   // Each strong coupling gets a warning, with the guide that makes one factor of it if there is one.
   for (const CorrelatedPair& c : run.coupled) {
@@ -454,7 +455,7 @@ std::vector<Warning> Fitting::cautions(const FitRun& run) const {
                    {"a point is where the density is highest: give it a prior with a maximum, a shape of 1 or more"}});
   }
   if (run.outcome.status == Status::numerical_failure) return out;
-  if (const auto lost = lost_digits(model(), schedule(), data(), run.posterior)) {
+  if (const auto lost = log_gamma_cancellation(model(), schedule(), data(), run.posterior)) {
     out.push_back(
         {fmt::format("the ELBO is only right to about {:.1g} nats: it is made of log gamma functions of numbers up "
                      "to {:.2g} ({}), which leave few digits to their differences",
@@ -467,7 +468,7 @@ std::vector<Warning> Fitting::cautions(const FitRun& run) const {
                                run.far.nats, run.far.largest, run.far.name),
                    {"bounds that differ by less are equal; what is told from a value near its mean loses nothing"}});
   }
-  std::ranges::move(lehr::cautions(run.report), std::back_inserter(out));
+  std::ranges::move(lehr::warnings(run.report), std::back_inserter(out));
   if (!run.symmetric.empty() && iteration_limit() > 0) {
     out.push_back({fmt::format("all elements of {} are equal: a symmetric solution, from which no sweep leads away",
                                fmt::join(run.symmetric, ", ")),

@@ -92,7 +92,7 @@ bool better(const FitRun& a, const FitRun& b);
 /// selects the blocks: those of item stages (default), or all local ones. Where stages depend on each other, it makes
 /// several rounds. Fails with ExitCode::numerical where the code fails or the ELBO is not finite.
 Result<double> infer_items(Instance& instance, const SweepOptions& options,
-                           machine::Which which = machine::Which::stages);
+                           machine::SweepScope which = machine::SweepScope::stages);
 
 /// A model compiled for one method and one data set. It owns the model, the data and the compiled instance. Runs follow
 /// each other; each start overwrites the factors.
@@ -124,7 +124,7 @@ class Fitting {
   Result<bool> run_items(FitRun& run, const SweepOptions& options);
   /// Returns all warnings about a finished run: coupled variables, lost digits, points at 0, symmetric solutions, and
   /// those of its report.
-  std::vector<Warning> cautions(const FitRun& run) const;
+  std::vector<Warning> warnings(const FitRun& run) const;
 
   /// Returns an error saying why several processes cannot share the items of this model; nullopt if they can.
   std::optional<Error> cannot_distribute() const;
@@ -151,14 +151,14 @@ class Fitting {
   std::optional<Error> compile();
   /// Plans the schedule anew for these data, so that sums of the data may become tables by what the data name (see
   /// `plan`). It leaves a schedule with item stages as it is: processes that share the items could decide differently.
-  void tabulate_data(const Requirements& needs);
+  void tabulate_data(const Requirements& requirements);
   /// Provides a spill file for the factors of out-of-core items that persist between sweeps. Returns an error where the
   /// model or the settings do not allow one.
   std::optional<Error> add_spill_file();
   /// Returns an error if the method, the start or --save-locals prevents out-of-core items.
-  std::optional<Error> not_streamed(const Requirements& needs) const;
+  std::optional<Error> not_streamed(const Requirements& requirements) const;
   /// Returns the functions by which the engine reads out-of-core items; an empty source for in-memory data.
-  ItemSource item_source(const Requirements& needs) const;
+  ItemSource item_source(const Requirements& requirements) const;
   /// Copies the factors into the run. Numbers that are not finite, or an ELBO lost in rounding, make it a numerical
   /// failure.
   void store_posterior(FitRun& run);

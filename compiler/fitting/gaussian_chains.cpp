@@ -129,7 +129,7 @@ class KalmanFilter {
   /// Returns the steps that the mean of an element reads.
   Steps steps(const Statement& s, const Element& e) const {
     Steps out;
-    const At at = forward_.at(e);
+    const IndexValues at = forward_.at(e);
     forward_.clear();
     for (std::size_t j = 0; j < forward_.width(s.variable); ++j) {
       const std::optional<Polynomial> mean = symbolic_.mean(s, at, j);
@@ -173,13 +173,13 @@ class KalmanFilter {
     mean.tail(before) = last.mean;
     covariance.bottomRightCorner(before, before) = last.covariance;
     // Adds one chain at a time: the first that needs no other chain that is still absent.
-    std::vector<bool> there(chains_.size(), false);
-    for (std::size_t turn = 0; turn < chains_.size(); ++turn) {
+    std::vector<bool> added(chains_.size(), false);
+    for (std::size_t iteration = 0; iteration < chains_.size(); ++iteration) {
       std::size_t c = 0;
-      while (c < chains_.size() && (there[c] || needs_another(own[c], there)))
+      while (c < chains_.size() && (added[c] || needs_another(own[c], added)))
         ++c;
       if (c == chains_.size()) return std::nullopt;
-      there[c] = true;
+      added[c] = true;
       const Eigen::Index at = first_[c], n = own[c].offset.size();
       mean.segment(at, n) = own[c].map * mean + own[c].offset;
       const Matrix across = own[c].map * covariance;
@@ -200,10 +200,10 @@ class KalmanFilter {
   }
 
   /// Returns true if the mean reads a chain of this step that has not been added yet.
-  bool needs_another(const Linear& l, const std::vector<bool>& there) const {
+  bool needs_another(const Linear& l, const std::vector<bool>& added) const {
     for (std::size_t c = 0; c < chains_.size(); ++c) {
       const auto n = static_cast<Eigen::Index>(forward_.width(chains_[c]));
-      if (!there[c] && !l.map.middleCols(first_[c], n).isZero(0)) return true;
+      if (!added[c] && !l.map.middleCols(first_[c], n).isZero(0)) return true;
     }
     return false;
   }
@@ -211,7 +211,7 @@ class KalmanFilter {
   /// Returns the linear map of an element's distribution, `now` its step; nullopt if it is not Normal, not linear, or
   /// reads steps beyond reach.
   std::optional<Linear> linear(const Statement& s, const Element& e, std::size_t now) const {
-    const At at = forward_.at(e);
+    const IndexValues at = forward_.at(e);
     forward_.clear();
     if (!forward_.distribution(s, at).family->gaussian || s.limits.any()) return std::nullopt;
     const auto n = static_cast<Eigen::Index>(forward_.width(s.variable));

@@ -39,7 +39,7 @@ PreparedRun recorded(const RunContext& g, std::int64_t draws, const Run& run) {
             };
             const auto on_draw = [&](double log_joint) {
               // The state of the random numbers is recorded in the journal, so that a replayed run continues with it.
-              rng = instance.engine().seen([&] { return record(log_joint); });
+              rng = instance.engine().recorded([&] { return record(log_joint); });
             };
             return run(instance.engine(), on_sweep, on_draw, to);
           },

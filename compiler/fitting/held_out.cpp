@@ -109,8 +109,8 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
         return score_error(
             fmt::format("'{}' does not lie on the items: what of it to hold out is not defined", m[s.variable].name));
     }
-    At at = forward.origin();
-    forward.each(s.index_vars, at, [&] {
+    IndexValues at = forward.origin();
+    forward.each(s.bounds, at, [&] {
       const Element e = forward.element(s, at);
       const double copies = multiplicity_of(m, data_, s, at);
       if (copies > 0 && !std::isnan(forward.values(e)[0]))
@@ -240,7 +240,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
         add_centring_offset(out->data_.observed[k].values, *from, -1);
   }
   // Holding out observations may leave barren elements.
-  const Masks masks = of_items(complete.schedule, find_barren(*counted, out->training_data_));
+  const Masks masks = item_masks(complete.schedule, find_barren(*counted, out->training_data_));
   if (auto e = analyse_anew(moved ? moved->model : *counted, with_masks(expand, masks))) return *e;
   add_masks(out->model(), masks, out->training_data_);
   for (std::size_t k = out->data_.givens.size(); k < out->training_data_.givens.size(); ++k)
@@ -248,7 +248,8 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
   // Local factors are saved if their probabilities are needed for sums.
   bool beliefs_of_items = false;
   for (std::size_t v = 0; v < out->summed_.size(); ++v)
-    beliefs_of_items = beliefs_of_items || (out->summed_[v].by == Summation::belief && out->is_local(VariableId(v)));
+    beliefs_of_items =
+        beliefs_of_items || (out->summed_[v].by == Summation::given_probabilities && out->is_local(VariableId(v)));
   Result<std::unique_ptr<Instance>> made = options.instance(
       out->analysed_, out->training_data_, {.save_locals = beliefs_of_items, .item_starts = options.starts > 1});
   if (!made) return made.error();
@@ -298,7 +299,7 @@ std::vector<double> HeldOut::by_row(const ModelEvaluator& forward,
     n *= size(b);
   std::vector<double> out(n, 0.0);
   for (const SequenceDensity& d : sequences) {
-    const At at = forward.at({chains_[0], d.first});
+    const IndexValues at = forward.at({chains_[0], d.first});
     std::size_t row = 0;
     for (const IndexVarId b : rows)
       row = row * size(b) + static_cast<std::size_t>(at[b.index()]);
@@ -339,7 +340,7 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
     for (const SequenceDensity& d : sequences)
       out.total += d.log_density;
   }
-  Marginal marginal(forward, std::move(summed), true);
+  MarginalDensity marginal(forward, std::move(summed), true);
   out.total += marginal.log_density(others);
   out.error = marginal.error();
   if (const auto& sum = marginal.too_large())
@@ -368,7 +369,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   const std::vector<bool> reaches = ancestors_of_data();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
-    const bool needed = !is_discrete(v.support) || summed[k].by == Summation::belief;
+    const bool needed = !is_discrete(v.support) || summed[k].by == Summation::given_probabilities;
     if (v.observed || v.auxiliary || !needed || !reaches[k] || is_chain(VariableId(k))) continue;
     const auto it = saved.find(v.name);
     const conditionals::Conditionals& c = analysed_.schedule.conditionals;
@@ -387,7 +388,7 @@ Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
                                per_element * forward.elements(VariableId(k))),
                    {"what the fit knows nothing of cannot be scored"}};
     }
-    if (is_discrete(v.support)) summed[k].belief = std::move(values);
+    if (is_discrete(v.support)) summed[k].given_probabilities = std::move(values);
     else std::copy(values.begin(), values.end(), forward.values(VariableId(k)).begin());
   }
   Result<Score> out = log_density(forward, std::move(summed));

@@ -84,7 +84,7 @@ class HeldOut {
   Result<Score> score(const std::vector<NamedArray>& posterior);
 
   /// Returns true if the score is a document completion.
-  bool completes() const { return instance_ != nullptr; }
+  bool is_completion() const { return instance_ != nullptr; }
   /// Returns true if there is nothing to score: the data have no items.
   bool is_empty() const { return scored_.empty(); }
   /// Returns the fraction of observations to hold out.

@@ -96,7 +96,7 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
       const std::vector<bool> above = ancestors(m, s);
       for (std::size_t k = 0; k < above.size(); ++k) {
         // A discrete variable of a single observation would lose its data with it.
-        if (above[k] && summed_[k].by == Summation::own)
+        if (above[k] && summed_[k].by == Summation::per_observation)
           return score_error(fmt::format("'{}' cannot be held out without its own '{}'", v.name, m.variables[k].name),
                              {fmt::format("put '{}' on a plate that is nested in the items", v.name)});
       }
@@ -189,10 +189,10 @@ std::optional<Error> HeldOut::classify() {
     const Variable& x = m.variables[v];
     if (x.observed || x.auxiliary || !is_discrete(x.support)) continue;
     summed_[v].by = is_chain(VariableId(v))         ? Summation::chain
-                    : lies_along_chain(x) && own[v] ? Summation::own
-                    : !is_local(VariableId(v))      ? Summation::belief
-                    : own[v]                        ? Summation::own
-                    : completion_                   ? Summation::belief
+                    : lies_along_chain(x) && own[v] ? Summation::per_observation
+                    : !is_local(VariableId(v))      ? Summation::given_probabilities
+                    : own[v]                        ? Summation::per_observation
+                    : completion_                   ? Summation::given_probabilities
                                                     : Summation::joint;
     if (lies_along_chain(x) && !is_chain(VariableId(v)) && !own[v])
       return score_error(fmt::format("'{}' and the chain {} belong to the same observations: there is no sum over both",

@@ -89,7 +89,7 @@ Result<Drawn> drawn_block(const RestoredFit& s, const Block& b) {
 }
 
 /// Returns the multiplicity of the element at index values `at`.
-double copies(const ModelEvaluator& f, const Statement& s, const At& at) {
+double copies(const ModelEvaluator& f, const Statement& s, const IndexValues& at) {
   double out = 1;
   for (const IndexVarId b : s.index_vars) {
     const Plate& plate = f.model()[f.model()[b].plate];
@@ -107,9 +107,9 @@ bool has_copies(const Model& m, const Variable& v) {
 bool is_barren(const RestoredFit& s, const Drawn& d, std::size_t element) {
   const auto mask = d.members.size() == 1 ? mask_of(s.model(), s.model()[d.members[0]]) : std::nullopt;
   if (!mask) return false;
-  const std::vector<double>& informed = s.data().givens[mask->index()].values;
-  const std::size_t width = informed.size() / d.draws.size();
-  const auto begin = informed.begin() + static_cast<std::ptrdiff_t>(element * width);
+  const std::vector<double>& d_connected = s.data().givens[mask->index()].values;
+  const std::size_t width = d_connected.size() / d.draws.size();
+  const auto begin = d_connected.begin() + static_cast<std::ptrdiff_t>(element * width);
   return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width), [](double x) { return x == 0; });
 }
 
@@ -126,13 +126,13 @@ class Joint {
     const Model& m = forward_.model();
     std::vector<SummedVariable> rules(m.variables.size());
     for (std::size_t k = 0; k < rules.size(); ++k)
-      if (summed_[k]) rules[k].by = has_copies(m, m.variables[k]) ? Summation::own : Summation::joint;
+      if (summed_[k]) rules[k].by = has_copies(m, m.variables[k]) ? Summation::per_observation : Summation::joint;
     if (all_.empty()) list();
     double potentials = 0;
-    At at = forward_.origin();
+    IndexValues at = forward_.origin();
     for (const Potential& p : m.potentials)
-      forward_.each(p.index_vars, at, [&] { potentials += forward_.value(p.value, at).values[0]; });
-    Marginal marginal(forward_, std::move(rules));
+      forward_.each(p.bounds, at, [&] { potentials += forward_.value(p.value, at).values[0]; });
+    MarginalDensity marginal(forward_, std::move(rules));
     const double out = potentials + marginal.log_density(all_);
     too_large_ = marginal.too_large();
     return out;
@@ -148,8 +148,8 @@ class Joint {
     for (std::size_t k = 0; k < m.statements.size(); ++k) {
       const Statement& s = m.statements[k];
       if (summed_[s.variable.index()]) continue;
-      At at = forward_.origin();
-      forward_.each(s.index_vars, at, [&] {
+      IndexValues at = forward_.origin();
+      forward_.each(s.bounds, at, [&] {
         const Element e = forward_.element(s, at);
         const double n = m[s.variable].observed ? copies(forward_, s, at) : 1;
         if (n > 0 && !std::isnan(forward_.values(e)[0])) all_.push_back({StatementId(k), e, n});

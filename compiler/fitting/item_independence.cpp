@@ -22,7 +22,7 @@ Error dependence_error(const Source& source, Span at, std::string why) {
 }
 
 /// Returns true if everything that the expression reads belongs to the item at which index variable `own` stands.
-bool stays(const Model& m, const Expr& e, PlateId items, std::optional<IndexVarId> own) {
+bool is_within_item(const Model& m, const Expr& e, PlateId items, std::optional<IndexVarId> own) {
   if (lies_on_plate(m, e.shape, items)) return false;
   const auto* variable = std::get_if<VariableRef>(&e.node);
   const auto* given = std::get_if<GivenRef>(&e.node);
@@ -96,7 +96,7 @@ std::optional<Error> reads_other_items(const Source& source, const Model& m, Pla
       own = b;
     }
     for (const ExprId id : nodes_under(m, roots_of(s)))
-      leaves = leaves || !stays(m, m[id], items, own);
+      leaves = leaves || !is_within_item(m, m[id], items, own);
     if (leaves)
       return dependence_error(source, s.span,
                               fmt::format("'{}' depends on several '{}' at once", m[s.variable].name, m[items].name));

@@ -333,10 +333,10 @@ std::string description(const ItemSolution& s) {
   if (s.given == s.items) return "items as the fit found them";
   std::string out = s.starts > 1 ? fmt::format("items by the best of up to {} starts", s.starts)
                                  : std::string("items from one start");
-  if (s.apart > 0 && !s.together)
-    out +=
-        fmt::format(" ({} of {} have starts that end up to {:.3g} nats lower)", s.apart, s.items - s.given, s.largest);
-  if (s.apart > 0 && s.together) out += fmt::format(" (others end up to {:.3g} nats lower)", s.largest);
+  if (s.differing > 0 && !s.together)
+    out += fmt::format(" ({} of {} have starts that end up to {:.3g} nats lower)", s.differing, s.items - s.given,
+                       s.largest);
+  if (s.differing > 0 && s.together) out += fmt::format(" (others end up to {:.3g} nats lower)", s.largest);
   if (s.given > 0) out += fmt::format("; {} of {} as the fit found them", s.given, s.items);
   return out;
 }
@@ -345,16 +345,16 @@ nlohmann::json to_json(const ItemSolution& s) {
   return {{"items", s.items},
           {"as_the_fit_found_them", s.given},
           {"starts", s.unique ? 1 : s.starts},
-          {"with_lower_starts", s.apart},
+          {"with_lower_starts", s.differing},
           {"largest_difference", s.largest}};
 }
 
-ItemSolution together(const ItemSolution& a, const ItemSolution& b) {
+ItemSolution combined(const ItemSolution& a, const ItemSolution& b) {
   ItemSolution out = a;
   out.items += b.items;
   out.given += b.given;
   out.starts = std::max(a.starts, b.starts);
-  out.apart += b.apart;
+  out.differing += b.differing;
   out.largest = std::max(a.largest, b.largest);
   out.together = a.together || b.together;
   out.unique = a.unique && b.unique;

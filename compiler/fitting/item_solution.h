@@ -39,7 +39,8 @@ struct ItemInference {
   std::int64_t starts = kDefaultItemStarts;  // number of starts for an item
   std::uint64_t seed = 1;                    // seed of the random starts
   std::int64_t first = 0;                    // the number of the first item, if the data are a part of a larger set
-  machine::Which which = machine::Which::stages;  // the blocks to update: those of item stages, or all local ones
+  machine::SweepScope which =
+      machine::SweepScope::stages;   // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
   /// Called after each start, to show progress; may be empty.
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};
@@ -65,6 +66,6 @@ std::string description(const ItemSolution& s);
 nlohmann::json to_json(const ItemSolution& s);
 
 /// Combines the solutions of two sets of items.
-ItemSolution together(const ItemSolution& a, const ItemSolution& b);
+ItemSolution combined(const ItemSolution& a, const ItemSolution& b);
 
 }  // namespace lehr

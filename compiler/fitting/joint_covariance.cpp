@@ -34,7 +34,7 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
     if (spread.covariance.size() != numbers || spread.root.size() != numbers) return std::nullopt;
     out.covariance_.push_back(std::move(spread.covariance));
     out.root_.push_back(std::move(spread.root));
-    if (support == math::Support::scaled) out.tied_.push_back(std::move(spread.tied));
+    if (support == math::Support::scaled) out.tied_.push_back(std::move(spread.scaled_covariance));
   }
   const std::vector<MemberLayout> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   const std::vector<model::Member>& members = m[b.variable].auxiliary->members;
@@ -47,10 +47,11 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
   return out;
 }
 
-std::optional<Monomial> JointCovariance::tied(model::VariableId a, std::size_t number_of_a, model::VariableId b,
-                                              std::size_t number_of_b) const {
-  const auto [element, j] = place(a, number_of_a);
-  const auto [other, l] = place(b, number_of_b);
+std::optional<Monomial> JointCovariance::covariance_given_precision(model::VariableId a, std::size_t number_of_a,
+                                                                    model::VariableId b,
+                                                                    std::size_t number_of_b) const {
+  const auto [element, j] = position_of(a, number_of_a);
+  const auto [other, l] = position_of(b, number_of_b);
   if (tied_.empty() || j + 1 == extent_ || l + 1 == extent_) return std::nullopt;
   if (element != other) return Monomial{0, {}};
   return Monomial{tied_[element][j * (extent_ - 1) + l], {inverse_[element]}};
@@ -64,14 +65,14 @@ std::optional<double> JointCovariance::between(model::VariableId a, std::size_t 
   return covariance_[x / extent_][x % extent_ * extent_ + y % extent_];
 }
 
-std::pair<std::size_t, std::size_t> JointCovariance::place(model::VariableId v, std::size_t number) const {
+std::pair<std::size_t, std::size_t> JointCovariance::position_of(model::VariableId v, std::size_t number) const {
   const std::size_t at = members_.at(v)[number];
   return {at / extent_, at % extent_};
 }
 
 std::pair<const std::vector<double>*, std::size_t> JointCovariance::root_at(model::VariableId a,
                                                                             std::size_t number) const {
-  const auto [element, coordinate] = place(a, number);
+  const auto [element, coordinate] = position_of(a, number);
   return {&root_[element], coordinate};
 }
 

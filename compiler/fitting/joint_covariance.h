@@ -26,8 +26,8 @@ class JointCovariance {
                                 std::size_t number_of_b) const;
   /// Returns the covariance of two numbers of a scaled vector given its precision: a multiple of the inverse precision.
   /// Returns nullopt for other numbers.
-  std::optional<Monomial> tied(model::VariableId a, std::size_t number_of_a, model::VariableId b,
-                               std::size_t number_of_b) const;
+  std::optional<Monomial> covariance_given_precision(model::VariableId a, std::size_t number_of_a, model::VariableId b,
+                                                     std::size_t number_of_b) const;
   /// Returns the root of the covariance matrix (math::Spread::root) of the element with this number, and the number's
   /// coordinate in it.
   std::pair<const std::vector<double>*, std::size_t> root_at(model::VariableId a, std::size_t number) const;
@@ -35,7 +35,7 @@ class JointCovariance {
   /// Returns the number of coordinates of an element of the factor.
   std::size_t extent() const { return extent_; }
   /// Returns the element of the factor and the coordinate that a number of a member has.
-  std::pair<std::size_t, std::size_t> place(model::VariableId v, std::size_t number) const;
+  std::pair<std::size_t, std::size_t> position_of(model::VariableId v, std::size_t number) const;
   /// Returns the means, [element][coordinate].
   const std::vector<std::vector<double>>& means() const { return mean_; }
   /// Returns the roots of the covariance matrices, by element, row-major.

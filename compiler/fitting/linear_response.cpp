@@ -159,11 +159,11 @@ class PerturbedFits {
 
   /// Returns the variance of number k by linear response: the response of its mean, plus the part of the factor's
   /// variance that the statistics do not explain. NaN if a fit fails or there is no direction.
-  double variance(const PerturbedVariable& p, const Moments& m, std::size_t k, std::int64_t& unsettled) {
+  double variance(const PerturbedVariable& p, const Moments& m, std::size_t k, std::int64_t& unconverged) {
     const double own = m.sd[k] * m.sd[k];
     const std::optional<PerturbationDirection> to = direction(p, m, k);
     if (!to || !std::isfinite(own)) return std::nan("");
-    return own - to->explained + response(p, m, *to, k, unsettled);
+    return own - to->explained + response(p, m, *to, k, unconverged);
   }
 
  private:
@@ -199,7 +199,7 @@ class PerturbedFits {
 
   /// Returns the derivative of E[x_k] in t by a central difference, or NaN if a fit fails. Restores factors and data.
   double response(const PerturbedVariable& p, const Moments& m, const PerturbationDirection& to, std::size_t k,
-                  std::int64_t& unsettled) {
+                  std::int64_t& unconverged) {
     const double t = kPerturbation / m.sd[k];
     double difference = 0;
     const std::vector<std::vector<double>> before = instance_.engine().save();
@@ -208,7 +208,7 @@ class PerturbedFits {
       const bool placed = static_cast<bool>(instance_.replace(data_));
       instance_.engine().load(before);
       const bool settled = placed && converge();
-      unsettled += settled ? 0 : 1;
+      unconverged += settled ? 0 : 1;
       const std::optional<Moments> there = numbers(p);
       difference += sign * (there && placed ? there->mean[k] : std::nan(""));
     }
@@ -233,7 +233,7 @@ void respond(PerturbedFits& pulls, const PerturbedVariable& p, const std::string
   r.shape.insert(r.shape.end(), m->event.begin(), m->event.end());
   std::size_t k = 0, none = 0;
   for (; k < r.mean.size() && left > 0; ++k, --left) {
-    const double variance = pulls.variance(p, *m, k, to.unsettled);
+    const double variance = pulls.variance(p, *m, k, to.unconverged);
     r.response[k] = variance > 0 ? std::sqrt(variance) : std::nan("");
     if (std::isnan(r.response[k])) ++none;
   }
@@ -304,7 +304,7 @@ Result<LinearResponse> linear_response(const RestoredFit& s, const LinearRespons
   for (const NamedArray& a : s.instance->posterior(false, LocationOrigin::reference))
     global.push_back(a);
   if (Result<bool> r = instance.set(global, "posterior.npz"); !r) return r.error();
-  if (Result<double> r = infer_items(instance, options.ascent, machine::Which::local); !r) return r.error();
+  if (Result<double> r = infer_items(instance, options.ascent, machine::SweepScope::local); !r) return r.error();
   PerturbedFits pulls(*analysed, std::move(data), instance, options.ascent);
   pulls.converge();
   std::int64_t left = options.most;

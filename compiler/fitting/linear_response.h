@@ -24,7 +24,7 @@ struct Response {
 struct LinearResponse {
   std::vector<Response> variables;    // variables with at least one perturbed number
   std::vector<std::string> left_out;  // sentences: which numbers have no result, and why
-  std::int64_t unsettled = 0;         // perturbed fits that did not converge
+  std::int64_t unconverged = 0;       // perturbed fits that did not converge
 };
 
 /// The options of a linear response.

@@ -1,6 +1,6 @@
 // The methods that fit a model: coordinate ascent (CAVI), stochastic variational inference (SVI), variational
 // tempering, Gibbs sampling and exact sampling. Each method is one alternative of the variant `Method`, a struct with
-// its own options. Each has the same three functions: `needs` says what the generated code must offer,
+// its own options. Each has the same three functions: requirements says what the generated code must offer,
 // `iteration_limit` bounds the length of a run, `prepare` makes the run. docs/extending.md says how to add a method.
 #pragma once
 #include <cstdint>
@@ -69,7 +69,7 @@ nlohmann::json to_json(const Report& report);
 std::string describe(const Report& report, const Outcome& outcome);
 /// Returns the warnings that follow from the report alone. At present: the final temperature of a tempered fit is above
 /// 1.05.
-std::vector<Warning> cautions(const Report& report);
+std::vector<Warning> warnings(const Report& report);
 
 /// The features of generated code and memory that a method requires. Fitting::compile passes them to the lowering.
 struct Requirements {
@@ -111,7 +111,7 @@ struct PreparedRun {
   /// alternative of `report`.
   std::function<Outcome(const OnSweep&, Report&)> run;
   Report report = {};                  // the part of the report that is known before the run
-  std::vector<Warning> cautions = {};  // warnings that are known before the run
+  std::vector<Warning> warnings = {};  // warnings that are known before the run
 };
 
 /// Coordinate ascent (CAVI): sweeps that update every factor to its optimum, until the ELBO converges. The first sweeps
@@ -121,7 +121,7 @@ struct Ascent {
   CaviOptions options;
   /// Returns what the generated code must offer. Out-of-core items are allowed unless the annealing adds noise to the
   /// items.
-  Requirements needs() const;
+  Requirements requirements() const;
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_cavi. Does not fail.
@@ -134,7 +134,7 @@ struct AutomaticAscent {
   /// The options of the ascent and of the choice of temperatures.
   AutoOptions options;
   /// Returns the empty set of requirements.
-  Requirements needs() const { return {}; }
+  Requirements requirements() const { return {}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_auto, which fills in an AutoReport. Does not fail.
@@ -147,7 +147,7 @@ struct SearchedAscent {
   /// The options of the ascent and of the search.
   SearchOptions options;
   /// Returns the empty set of requirements.
-  Requirements needs() const { return {}; }
+  Requirements requirements() const { return {}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_search, which fills in a SearchReport. A model with a single optimum gets plain coordinate
@@ -162,7 +162,7 @@ struct Stochastic {
   SviOptions options;
   /// Returns the requirements: minibatch statistics, out-of-core items, a window of one batch, gradients for adaptive
   /// steps.
-  Requirements needs() const;
+  Requirements requirements() const;
   /// Returns the maximum number of steps; 0 where `options.max_iterations` is 0.
   std::int64_t iteration_limit(const Engine& engine) const;
   /// Prepares a run of run_svi. Does not fail.
@@ -204,7 +204,7 @@ struct TemperedAscent {
   /// The grid of temperatures and its normaliser.
   TemperSettings temper;
   /// Returns the requirements: an inverse temperature for each item where `temper.local`.
-  Requirements needs() const { return {.item_temperatures = temper.local}; }
+  Requirements requirements() const { return {.item_temperatures = temper.local}; }
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a tempered run followed by ascent at temperature 1. Fails where the model cannot be tempered.
@@ -220,7 +220,7 @@ struct TemperedStochastic {
   TemperSettings temper;
   /// Returns the requirements: minibatch statistics, gradients for adaptive steps, item temperatures where
   /// `temper.local`.
-  Requirements needs() const;
+  Requirements requirements() const;
   /// Returns the maximum number of steps.
   std::int64_t iteration_limit(const Engine& engine) const { return Stochastic{options}.iteration_limit(engine); }
   /// Prepares a tempered run of run_svi. Fails where the model cannot be tempered.
@@ -232,7 +232,7 @@ struct Gibbs {
   /// The numbers of warm-up sweeps and draws, and the thinning.
   GibbsOptions options;
   /// Returns the requirements: sample factors.
-  Requirements needs() const { return {.draws = true}; }
+  Requirements requirements() const { return {.draws = true}; }
   /// Returns the number of sweeps: warm-up, plus `thin` for each draw.
   std::int64_t iteration_limit(const Engine&) const { return options.warmup + options.draws * options.thin; }
   /// Prepares a run that records its draws in a GibbsReport. Does not fail.
@@ -245,7 +245,7 @@ struct ParallelTempering {
   /// The options of the sampling, and the powers of the likelihood.
   ParallelTemperingOptions options;
   /// Returns the requirements: sample factors, and a temperature on the likelihood.
-  Requirements needs() const { return {.draws = true, .likelihood = true}; }
+  Requirements requirements() const { return {.draws = true, .likelihood = true}; }
   /// Returns the number of sweeps of one replica.
   std::int64_t iteration_limit(const Engine& e) const { return Gibbs{options}.iteration_limit(e); }
   /// Prepares a run that records its draws in a GibbsReport. Fails for improper priors, and for observations that are
@@ -258,7 +258,7 @@ struct Exact {
   /// The number of samples and the limits of the coupling.
   ExactOptions options;
   /// Returns the requirements: sample factors, and the envelope of all runs.
-  Requirements needs() const { return {.draws = true, .envelope = true}; }
+  Requirements requirements() const { return {.draws = true, .envelope = true}; }
   /// Returns the number of samples.
   std::int64_t iteration_limit(const Engine&) const { return options.draws; }
   /// Prepares a run that records its samples in a GibbsReport. Fails where the couplings cannot be evaluated.

@@ -285,8 +285,8 @@ void OutOfCoreData::note_d_connected(const BoundData& part) {
     if (is_on_items(VariableId(k))) continue;
     seen.is_d_connected = seen.is_d_connected || v.axes.size() != 1 || text;
     if (seen.is_d_connected) continue;
-    open = open || seen.informed.size() < count_entries(model_, part, VariableId(k)) ||
-           std::ranges::find(seen.informed, 0.0) != seen.informed.end();
+    open = open || seen.d_connected.size() < count_entries(model_, part, VariableId(k)) ||
+           std::ranges::find(seen.d_connected, 0.0) != seen.d_connected.end();
   }
   const Masks masks = find_barren(model_, part, open ? std::optional<PlateId>() : plate_);
   for (std::size_t k = 0; k < masks.size(); ++k) {
@@ -302,8 +302,8 @@ Masks OutOfCoreData::barren_outside() const {
   Masks out(model_.variables.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
     const CheckedArray& seen = known_.observed[k];
-    if (seen.is_d_connected || seen.informed.empty() || is_on_items(VariableId(k))) continue;
-    out[k] = seen.informed;
+    if (seen.is_d_connected || seen.d_connected.empty() || is_on_items(VariableId(k))) continue;
+    out[k] = seen.d_connected;
     out[k].resize(count_entries(model_, whole_, VariableId(k)), 0.0);
     if (std::ranges::find(out[k], 0.0) == out[k].end()) out[k].clear();
   }
@@ -430,7 +430,7 @@ std::optional<Error> OutOfCoreData::make_whole() {
     if (a.given) whole_.givens[a.given->index()] = {{}, known_.givens[a.given->index()].has_missing};
     else whole_.observed[a.variable->index()] = {{}, known_.observed[a.variable->index()].has_missing};
   }
-  whole_.elsewhere = known_.digest;
+  whole_.external_digest = known_.digest;
   return std::nullopt;
 }
 
@@ -449,7 +449,7 @@ Result<std::shared_ptr<const OutOfCoreData>> OutOfCoreData::open(const Analysed&
   out->plate_ = *plate;
   out->gaps_ = gaps;
   out->settings_ = settings;
-  out->settings_.part_of = plate;
+  out->settings_.subset_plate = plate;
   out->settings_.sizes.erase(name);
   out->settings_.labels.erase(name);
   out->known_.givens.resize(m.givens.size());

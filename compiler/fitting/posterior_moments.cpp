@@ -81,11 +81,11 @@ Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe
 }  // namespace
 
 PosteriorMoments::PosteriorMoments(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
-                                   const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic)
+                                   const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic)
     : analysed_(analysed),
       model_(symbolic.forward().model()),
       posterior_(posterior),
-      d_connected_(informed),
+      d_connected_(d_connected),
       symbolic_(symbolic) {}
 
 Element PosteriorMoments::element(const Atom& a) const {
@@ -106,13 +106,13 @@ FactorKey PosteriorMoments::key(const Atom& a) const {
 
 /// In a factor of a mean and its precision, the covariance of the mean given the precision is a multiple of the inverse
 /// precision. The inverse becomes an atom of its own.
-std::optional<Monomial> PosteriorMoments::tied(const Atom& a, const Atom& b) {
+std::optional<Monomial> PosteriorMoments::covariance_given_precision(const Atom& a, const Atom& b) {
   if (key(a) != key(b)) return Monomial{0, {}};
   const Element mean = element(a), other = element(b);
   if (!is_d_connected(mean) || !is_d_connected(other)) return std::nullopt;
   if (model_[a.variable].joint) {
     const JointCovariance* joint = joint_of(block_of(a));
-    return joint ? joint->tied(a.variable, a.number, b.variable, b.number) : std::nullopt;
+    return joint ? joint->covariance_given_precision(a.variable, a.number, b.variable, b.number) : std::nullopt;
   }
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
   const conditionals::Block& block = c[c.block_of[mean.variable.index()]];
@@ -123,14 +123,14 @@ std::optional<Monomial> PosteriorMoments::tied(const Atom& a, const Atom& b) {
       model_[block.variable].event.empty()
           ? Atom{block.variable, mean.position, Kind::inverse}
           : Atom{block.variable, (mean.position * extent + component(a)) * extent + component(b), Kind::matrix_inverse};
-  return Monomial{law->spread().tie, {inverse}};
+  return Monomial{law->spread().inverse_precision_factor, {inverse}};
 }
 
 const ElementMarginal* PosteriorMoments::find(Element e) {
-  const bool informed = is_d_connected(e);
-  auto& cache = informed ? of_factors_ : given_parents_;
+  const bool d_connected = is_d_connected(e);
+  auto& cache = d_connected ? of_factors_ : given_parents_;
   auto it = cache.find(e);
-  if (it == cache.end()) it = cache.emplace(e, informed ? of_factor(e) : given_parents(e)).first;
+  if (it == cache.end()) it = cache.emplace(e, d_connected ? of_factor(e) : given_parents(e)).first;
   return it->second ? &*it->second : nullptr;
 }
 
@@ -170,7 +170,7 @@ std::optional<ElementMarginal> PosteriorMoments::of_member(Element e) const {
 std::optional<ElementMarginal> PosteriorMoments::given_parents(Element e) const {
   const ModelEvaluator& f = symbolic_.forward();
   const Statement& s = model_[model_[e.variable].statement];
-  const At at = f.at(e);
+  const IndexValues at = f.at(e);
   const Distribution& d = f.distribution(s, at);
   const auto is_latent = [&](const Parameter& p) { return symbolic_.is_latent(p.value); };
   if (!d.family->factor || std::ranges::any_of(d.parameters, is_latent)) return std::nullopt;

@@ -55,11 +55,11 @@ struct FactorKey {
 /// The marginals of all latent elements of a fit, and moments over them. Results are cached.
 class PosteriorMoments {
  public:
-  /// Makes an object for the factors in `posterior`, by name. `informed` says by VariableId and element which elements
-  /// data inform (d_connected.h); the other elements follow their prior given their parents. All arguments must outlive
-  /// the object.
+  /// Makes an object for the factors in `posterior`, by name. `d_connected` says by VariableId and element which
+  /// elements data inform (d_connected.h); the other elements follow their prior given their parents. All arguments
+  /// must outlive the object.
   PosteriorMoments(const Analysed& analysed, const std::map<std::string, SavedVariable>& posterior,
-                   const std::vector<std::vector<bool>>& informed, const Symbolic& symbolic);
+                   const std::vector<std::vector<bool>>& d_connected, const Symbolic& symbolic);
 
   /// Returns the marginal of an element, or null if it has no closed form: the family has no moments, or the element is
   /// uninformed and its parents are latent. Categories have none. Elements of observed variables count as uninformed.
@@ -82,7 +82,7 @@ class PosteriorMoments {
   /// Returns the covariance of two numbers of a joint factor, given the precision in that factor: a multiple of the
   /// inverse precision, as a monomial. Returns the zero monomial for numbers of different factors, and nullopt where it
   /// does not apply.
-  std::optional<Monomial> tied(const Atom& a, const Atom& b);
+  std::optional<Monomial> covariance_given_precision(const Atom& a, const Atom& b);
 
   /// Returns the covariances between the steps of a chain of Normal numbers, or null if they are not available: the
   /// chain reaches back more than one step, or is no such chain.

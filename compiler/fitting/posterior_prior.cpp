@@ -56,7 +56,7 @@ Error nothing_left(const std::string& parameter, std::size_t element) {
 }
 
 /// Replaces the parameters of all elements of one factor by those of its power.
-std::optional<Error> forget(const math::Factor& factor, std::span<Numbers> numbers, double power) {
+std::optional<Error> forget_block(const math::Factor& factor, std::span<Numbers> numbers, double power) {
   std::size_t extent = 1;
   for (const Numbers& n : numbers) {
     if (n.of->parameter->event_rank > 0) extent = static_cast<std::size_t>(n.array.shape.back());
@@ -131,8 +131,9 @@ void add_constants(const Model& resolved, const SavedFit& fit, Dataset& data) {
   }
 }
 
-Result<PosteriorAsPrior> carry(const Model& resolved, const Analysed& complete, const SavedFit& fit, double power) {
-  const Result<PosteriorPriorModel> carried = carry(resolved, complete, OriginalPriors::replaced);
+Result<PosteriorAsPrior> make_posterior_prior(const Model& resolved, const Analysed& complete, const SavedFit& fit,
+                                              double power) {
+  const Result<PosteriorPriorModel> carried = make_posterior_prior(resolved, complete, OriginalPriors::replaced);
   if (!carried) return carried.error();
   std::vector<Numbers> numbers;
   for (const PosteriorPriorParameter& p : carried->parameters) {
@@ -146,7 +147,7 @@ Result<PosteriorAsPrior> carry(const Model& resolved, const Analysed& complete, 
     while (end < numbers.size() && numbers[end].of->block == block)
       ++end;
     const math::Factor& factor = *complete.schedule.conditionals[block].factor;
-    if (std::optional<Error> e = forget(factor, std::span(numbers).subspan(first, end - first), power)) return *e;
+    if (std::optional<Error> e = forget_block(factor, std::span(numbers).subspan(first, end - first), power)) return *e;
   }
   PosteriorAsPrior out{carried->model, {}};
   for (const PosteriorPriorJoint& joint : carried->joint)

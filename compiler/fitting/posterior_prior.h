@@ -17,8 +17,8 @@ struct PosteriorAsPrior {
 /// Makes the model whose prior is the posterior of `fit`. `complete` is the analysis of `resolved`. `forget`, in (0,
 /// 1], is the power to which the posterior is raised: below 1, older data count less. Fails, without a location in the
 /// error, for a factor that cannot be a prior.
-Result<PosteriorAsPrior> carry(const model::Model& resolved, const Analysed& complete, const SavedFit& fit,
-                               double forget);
+Result<PosteriorAsPrior> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
+                                              const SavedFit& fit, double forget);
 
 /// Adds to `data` the constant arrays of the model that it lacks, with the values that the fit has.
 void add_constants(const model::Model& resolved, const SavedFit& fit, Dataset& data);

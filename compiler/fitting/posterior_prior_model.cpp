@@ -183,7 +183,7 @@ GivenId add_number(Model& m, const char* name) {
 
 bool is_posterior_prior(const Given& given) { return given.name.starts_with(kCarried); }
 
-Result<PosteriorPriorModel> carry(const Model& resolved, const Analysed& complete, OriginalPriors own) {
+Result<PosteriorPriorModel> make_posterior_prior(const Model& resolved, const Analysed& complete, OriginalPriors own) {
   PosteriorPriorModel out{resolved, {}, {}};
   if (!resolved.potentials.empty())
     return Error{ExitCode::model, "", "potentials are of no variable: they would count again with every batch", {}};
@@ -200,7 +200,7 @@ Result<PosteriorPriorModel> carry(const Model& resolved, const Analysed& complet
 }
 
 Result<Updatable> with_updates(const Model& resolved, const Analysed& complete, const density::ExpandOptions& options) {
-  Result<PosteriorPriorModel> carried = carry(resolved, complete, OriginalPriors::kept);
+  Result<PosteriorPriorModel> carried = make_posterior_prior(resolved, complete, OriginalPriors::kept);
   if (!carried) return carried.error();
   Model& m = carried->model;
   const GivenId own = add_number(m, "no"), other = add_number(m, "yes");

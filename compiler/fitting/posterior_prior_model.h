@@ -40,7 +40,8 @@ enum class OriginalPriors { replaced, kept };
 
 /// Changes a model so that the factors of global variables are its priors. `complete` is the analysis of `resolved`.
 /// Fails, without a location in the error, for a factor that cannot be a prior: points, chains, potentials.
-Result<PosteriorPriorModel> carry(const model::Model& resolved, const Analysed& complete, OriginalPriors own);
+Result<PosteriorPriorModel> make_posterior_prior(const model::Model& resolved, const Analysed& complete,
+                                                 OriginalPriors own);
 /// Returns true if the given is a parameter of a carried factor.
 bool is_posterior_prior(const model::Given& given);
 
@@ -52,7 +53,7 @@ struct Updatable {
 };
 
 /// Makes a model with both priors of each global variable, each multiplied by a weight that is a given. `options` are
-/// those that `complete` was analysed with. Fails as carry() does.
+/// those that `complete` was analysed with. Fails as make_posterior_prior does.
 Result<Updatable> with_updates(const model::Model& resolved, const Analysed& complete,
                                const density::ExpandOptions& options);
 

@@ -31,7 +31,7 @@ double squared_norm(const std::vector<double>& root, const std::vector<double>& 
 StepCoordinate PosteriorMoments::step_of(const Atom& a) {
   const JointCovariance* joint = model_[a.variable].joint ? joint_of(block_of(a)) : nullptr;
   if (!joint) return {element(a).position, component(a)};
-  const auto [step, coordinate] = joint->place(a.variable, a.number);
+  const auto [step, coordinate] = joint->position_of(a.variable, a.number);
   return {step, coordinate};
 }
 

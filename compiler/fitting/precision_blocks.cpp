@@ -19,13 +19,13 @@ using Steps = std::set<std::size_t>;
 /// The expansion for one chain.
 class Links {
  public:
-  Links(const ChainLayout& chain, const Symbolic& symbolic, const std::vector<std::vector<bool>>& informed,
+  Links(const ChainLayout& chain, const Symbolic& symbolic, const std::vector<std::vector<bool>>& d_connected,
         const std::function<std::optional<double>(const Polynomial&)>& mean)
       : chain_(chain),
         symbolic_(symbolic),
         forward_(symbolic.forward()),
         model_(forward_.model()),
-        d_connected_(informed),
+        d_connected_(d_connected),
         mean_(mean) {}
 
   /// Returns the blocks between steps; nullopt if they cannot be determined.
@@ -69,7 +69,7 @@ class Links {
   /// Returns the steps that an element and its distribution refer to, with inner sums at their first index.
   Steps named(Element e, const std::vector<ExprId>& read) const {
     Steps out;
-    const At at = forward_.at(e);
+    const IndexValues at = forward_.at(e);
     if (is_member(e.variable)) out.insert(chain_.at(e.variable, e.position * forward_.width(e.variable)).step);
     for (const ExprId id : read) {
       const auto& r = std::get<VariableRef>(model_[id].node);
@@ -82,7 +82,7 @@ class Links {
 
   /// Returns x - m by number; nullopt if the element is not Normal.
   std::optional<std::vector<Polynomial>> differences(const Statement& s, Element e) const {
-    const At at = forward_.at(e);
+    const IndexValues at = forward_.at(e);
     forward_.clear();
     if (!forward_.distribution(s, at).family->gaussian || s.limits.any()) return std::nullopt;
     std::vector<Polynomial> out;
@@ -119,7 +119,7 @@ class Links {
     if (!x) steps = named(e, read);
     if (steps.size() < 2) return true;
     if (!x || is_known == Known::part || times_plate(model_, model_[e.variable])) return false;
-    const At at = forward_.at(e);
+    const IndexValues at = forward_.at(e);
     for (std::size_t j = 0; j < x->size(); ++j) {
       for (std::size_t l = 0; l < x->size(); ++l) {
         const auto precision = symbolic_.parameter(s, at, "precision", j, l);
@@ -169,9 +169,9 @@ class Links {
 }  // namespace
 
 std::optional<PrecisionBlocks> precision_blocks(const ChainLayout& chain, const Symbolic& symbolic,
-                                                const std::vector<std::vector<bool>>& informed,
+                                                const std::vector<std::vector<bool>>& d_connected,
                                                 const std::function<std::optional<double>(const Polynomial&)>& mean) {
-  return Links(chain, symbolic, informed, mean).run();
+  return Links(chain, symbolic, d_connected, mean).run();
 }
 
 }  // namespace lehr

@@ -31,13 +31,13 @@ struct ChainLayout {
 };
 
 /// Computes the blocks between different steps. The log density of each element contains -1/2 (x - m)' P (x - m). Its
-/// products of two steps are averaged over the other factors. `informed` says which elements data inform; only these
+/// products of two steps are averaged over the other factors. `d_connected` says which elements data inform; only these
 /// count. `mean` returns E[p] over the other factors.
 ///
 /// Returns nullopt if an element of two steps is not Normal with a mean linear in them, has a multiplicity, or is
 /// partly missing.
 std::optional<PrecisionBlocks> precision_blocks(const ChainLayout& chain, const Symbolic& symbolic,
-                                                const std::vector<std::vector<bool>>& informed,
+                                                const std::vector<std::vector<bool>>& d_connected,
                                                 const std::function<std::optional<double>(const Polynomial&)>& mean);
 
 }  // namespace lehr

@@ -50,7 +50,7 @@ bool is_known(const PredictedVariable& p, bool only_means) {
 
 /// Returns by VariableId the latent variables that must be drawn: those of `drawn`, and all that these depend on.
 std::vector<bool> required_by(const Model& m, const std::vector<Drawn>& drawn,
-                              const std::vector<std::vector<bool>>& informed) {
+                              const std::vector<std::vector<bool>>& d_connected) {
   std::vector<bool> out(m.variables.size(), false);
   std::vector<VariableId> todo;
   for (const Drawn& d : drawn)
@@ -60,7 +60,7 @@ std::vector<bool> required_by(const Model& m, const std::vector<Drawn>& drawn,
     todo.pop_back();
     if (out[v.index()]) continue;
     out[v.index()] = true;
-    const std::vector<bool>& elements = informed[v.index()];
+    const std::vector<bool>& elements = d_connected[v.index()];
     if (!m[v].observed && std::ranges::find(elements, false) == elements.end()) continue;
     for (const ExprId id : nodes_under(m, roots_of(m[m[v].statement]))) {
       const auto* ref = std::get_if<VariableRef>(&m[id].node);
@@ -115,7 +115,7 @@ double quantile(std::span<const double> x, double q, bool whole) {
 }
 
 /// Fills in the numbers of a prediction that are NaN.
-void take(Drawn& from, bool whole, std::size_t draws) {
+void fill_missing(Drawn& from, bool whole, std::size_t draws) {
   PredictedVariable& p = from.of;
   for (std::size_t at = 0; at < p.mean.size(); ++at) {
     if (std::isnan(p.mean[at])) {
@@ -181,7 +181,7 @@ class ItemStreams {
 /// Draws some variables together, with all that they depend on, and fills in their numbers.
 std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
                               const std::map<std::string, SavedVariable>& posterior,
-                              const std::vector<std::vector<bool>>& informed, PosteriorMoments& posterior_moments,
+                              const std::vector<std::vector<bool>>& d_connected, PosteriorMoments& posterior_moments,
                               const PredictionOptions& options) {
   if (drawn.empty()) return std::nullopt;
   const Model& m = to.model;
@@ -191,7 +191,7 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
     d.means.resize(d.of.mean.size());
     if (!d.of.probabilities) d.all.resize(d.of.mean.size() * n);
   }
-  const std::vector<bool> wanted = required_by(m, drawn, informed);
+  const std::vector<bool> wanted = required_by(m, drawn, d_connected);
   const Result<FactorSampler> factors = FactorSampler::make(to.analysed, posterior, wanted, posterior_moments);
   if (!factors) return factors.error();
   ModelEvaluator f(m, to.data);
@@ -199,13 +199,13 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
   const RngOf rng_of = std::ref(streams);
   for (std::size_t draw = 0; draw < n; ++draw) {
     reset(f, wanted);
-    factors->draw(informed, f, rng_of);
+    factors->draw(d_connected, f, rng_of);
     if (std::optional<Error> e = draw_values(f, rng_of)) return e;
     for (Drawn& d : drawn)
       append_draw(f, draw, n, to.is_let(d.of.variable), d);
   }
   for (Drawn& d : drawn)
-    take(d, has_integers(m[d.of.variable].support), n);
+    fill_missing(d, has_integers(m[d.of.variable].support), n);
   to.draws = options.draws;
   return std::nullopt;
 }
@@ -215,7 +215,7 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
 bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
 
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& informed,
+                                       const std::vector<std::vector<bool>>& d_connected,
                                        PosteriorMoments& posterior_moments, const PredictionOptions& options) {
   const Model& m = to.model;
   std::vector<Drawn> variables, lets;
@@ -227,9 +227,9 @@ std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::strin
   }
   if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
   // Variables and `let`s are drawn separately, so that a `let` changes no other number.
-  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, informed, posterior_moments, options))
+  if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, d_connected, posterior_moments, options))
     return e;
-  return draw_all(to, std::move(lets), posterior, informed, posterior_moments, options);
+  return draw_all(to, std::move(lets), posterior, d_connected, posterior_moments, options);
 }
 
 }  // namespace lehr

@@ -18,10 +18,10 @@ bool has_two_values(const model::Variable& v);
 /// parents, or of draws if these have no closed form; it gets a standard error. Standard deviations and quantiles are
 /// those of draws.
 ///
-/// `posterior` has the factors by name. `informed` says by VariableId and element which elements data inform
-/// (d_connected.h); `posterior_moments` has the marginals for both.
+/// `posterior` has the factors by name. `d_connected` says by VariableId and element which elements data inform
+/// (d_connected.h); `laws` are the marginals for both.
 std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& informed,
+                                       const std::vector<std::vector<bool>>& d_connected,
                                        PosteriorMoments& posterior_moments, const PredictionOptions& options);
 
 }  // namespace lehr

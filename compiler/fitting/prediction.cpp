@@ -174,13 +174,13 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
                  fit.directory,
                  "predictions are made from the factors of a variational fit, and this one was sampled",
                  {"fit the model by another method; draws.nc has posterior predictive draws of the data themselves"}};
-  const Result<EnlargedData> grown = grow(complete, dataset, sizes, fit);
+  const Result<EnlargedData> grown = enlarge_plates(complete, dataset, sizes, fit);
   if (!grown) return grown.error();
   Prediction out;
   out.items = plate_of_items(complete);
   Settings settings = grown->settings;
   if (options.part) {
-    settings.part_of = out.items;
+    settings.subset_plate = out.items;
     settings.first = out.first = options.part->first;
   }
   Result<BoundData> data = bind_with_missing(complete.model, grown->data, settings);
@@ -193,7 +193,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   how.on_start = options.on_start;
   out.data = std::move(*data);
   const Model model = without_missing_elements(resolved, out.data);
-  const Masks masks = of_items(complete.schedule, find_barren(model, out.data, out.items));
+  const Masks masks = item_masks(complete.schedule, find_barren(model, out.data, out.items));
   density::ExpandOptions expand = with_masks(expand_options(out.data), masks);
   if (options.part)
     for (const VariableId v : options.part->with_barren)
@@ -214,7 +214,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   if (options.part)
     if (std::optional<Error> e = reads_other_items(source, out.model, *out.items)) return *e;
   out.data = with_missing_lets(resolved, out.model, std::move(out.data));
-  if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.seen, options)) return *e;
+  if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.in_fit, options)) return *e;
   point_to_the_fit(out);
   return out;
 }

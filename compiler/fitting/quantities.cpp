@@ -197,7 +197,7 @@ std::vector<double> Measures::of(const Model& m, const BoundData& data, const Va
   // The densities of all statements add up to the log joint density, those of observed variables to the log likelihood.
   double joint = 0, likelihood = 0;
   std::vector<double> latent_ones;
-  At at = f.origin();
+  IndexValues at = f.origin();
   for (const Statement& s : m.statements) {
     double sum = 0;
     f.each(s.index_vars, at, [&] { sum += f.log_density(s, at); });

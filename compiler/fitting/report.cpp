@@ -26,9 +26,9 @@ json curve(const std::vector<HeatingPoint>& heating) {
 }
 
 /// Lists the candidates of the annealing: initial temperature, ELBO, and whether it was accepted.
-json arms(const AutoReport& r) {
+json candidates(const AutoReport& r) {
   json out = json::array();
-  for (const AutoReport::Candidate& a : r.arms)
+  for (const AutoReport::Candidate& a : r.candidates)
     out.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
   return out;
 }
@@ -40,7 +40,7 @@ json annealing(const AutoReport& r) {
           {"melting_temperature", r.melting},
           {"temperatures_of", r.kind == Annealing::Kind::entropy ? "entropies" : "data"},
           {"entropy_curve", curve(r.heating)},
-          {"arms", arms(r)},
+          {"arms", candidates(r)},
           {"plateau", r.plateau}};
 }
 
@@ -84,12 +84,12 @@ std::string text_of(const MoveReport& r, const Outcome& outcome) {
 /// Returns a line with the number of starts and candidates and where the best came from, followed by that of the moves.
 std::string text_of(const SearchReport& r, const Outcome& outcome) {
   const auto same = std::ranges::count_if(r.starts, &SearchReport::Start::same);
-  const auto annealed = r.arms.size();
+  const auto annealed = r.candidates.size();
   const SearchReport::Start* best = nullptr;
   for (const SearchReport::Start& s : r.starts) {
     if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
-  const bool kept = std::ranges::any_of(r.arms, &AutoReport::Candidate::kept), melted = r.fresh && kept;
+  const bool kept = std::ranges::any_of(r.candidates, &AutoReport::Candidate::kept), melted = r.fresh && kept;
   if (!best && !melted) return "";
   const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
   const bool gained = melted || (kept && annealed_to > best->elbo + 1e-6 * std::abs(best->elbo));
@@ -112,7 +112,7 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
   if (r.kind == Annealing::Kind::entropy)
     out += "temperatures of all entropies: annealing the data would leave the proportions of items as they are\n";
   if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
-  for (const AutoReport::Candidate& a : r.arms)
+  for (const AutoReport::Candidate& a : r.candidates)
     out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
   return out + fmt::format("gain over plain ascent {:.6f}, {} sweeps in all\n", outcome.elbo - r.plain_elbo,
                            outcome.iterations);
@@ -182,7 +182,7 @@ std::string describe(const Report& report, const Outcome& outcome) {
   return "";
 }
 
-std::vector<Warning> cautions(const Report& report) {
+std::vector<Warning> warnings(const Report& report) {
   // With a temperature for each item, items that the model does not explain keep high ones: no warning is due.
   const auto* r = std::get_if<TemperingReport>(&report);
   if (!r || r->local || r->temperature <= 1.05) return {};

@@ -186,7 +186,9 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
   return out;
 }
 
-std::string told(const std::vector<IllScaledColumn>& far) { return far.empty() ? "" : "; " + describe(far.front()); }
+std::string far_column_clause(const std::vector<IllScaledColumn>& far) {
+  return far.empty() ? "" : "; " + describe(far.front());
+}
 
 std::optional<PrecisionProblem> check_precision(Instance& instance, const Analysed& analysed, const BoundData& data,
                                                 bool locals, const std::vector<IllScaledColumn>& far,
@@ -194,19 +196,19 @@ std::optional<PrecisionProblem> check_precision(Instance& instance, const Analys
   const std::optional<Rounding> found = rounding(instance, analysed, data, locals, options);
   if (!found)
     return PrecisionProblem{"the factors are lost in rounding: data that differ in their last digits leave them none" +
-                            told(far)};
+                            far_column_clause(far)};
   const std::string moved =
       fmt::format("data that differ in their last digits alone move it by {:.1g} of its standard deviation{}",
-                  found->moved, told(far));
+                  found->moved, far_column_clause(far));
   if (!(found->moved <= bar.lost))
     return PrecisionProblem{fmt::format("'{}' is lost in rounding: {}", found->name, moved)};
   if (!far.empty()) {
     if (!(found->nats <= kMaxElboChange))
-      return PrecisionProblem{
-          fmt::format("the ELBO is lost in rounding: it is only right to about {:.1g} nats{}", found->nats, told(far))};
+      return PrecisionProblem{fmt::format("the ELBO is lost in rounding: it is only right to about {:.1g} nats{}",
+                                          found->nats, far_column_clause(far))};
     for (const CorrelatedPair& c : correlated_pairs(instance, analysed, kTied))
       return PrecisionProblem{fmt::format("{} and {} cannot be told apart ({:.2f}): data are far from zero{}", c.first,
-                                          c.second, c.correlation, told(far))};
+                                          c.second, c.correlation, far_column_clause(far))};
   }
   if (found->moved > bar.digits)
     return PrecisionProblem{fmt::format("digits of '{}' are lost in rounding: {}", found->name, moved), false};

@@ -55,6 +55,6 @@ std::optional<PrecisionProblem> check_precision(Instance& instance, const Analys
 
 /// Returns a clause that describes the first far column, "; 'x' lies at ...", to end a message with. Empty if there is
 /// none.
-std::string told(const std::vector<IllScaledColumn>& far);
+std::string far_column_clause(const std::vector<IllScaledColumn>& far);
 
 }  // namespace lehr

@@ -16,7 +16,7 @@ using Matrix = Eigen::MatrixXd;
 
 }  // namespace
 
-RowFormula::RowFormula(const Symbolic& symbolic, const model::Statement& s, const At& at)
+RowFormula::RowFormula(const Symbolic& symbolic, const model::Statement& s, const IndexValues& at)
     : symbolic_(symbolic),
       distribution_(symbolic.forward().distribution(s, at)),
       at_(at),

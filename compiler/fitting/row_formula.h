@@ -15,7 +15,7 @@ class RowFormula {
  public:
   /// Makes an evaluator for the distribution that statement `s` has at index values `at`. All arguments must outlive
   /// it.
-  RowFormula(const Symbolic& symbolic, const model::Statement& s, const At& at);
+  RowFormula(const Symbolic& symbolic, const model::Statement& s, const IndexValues& at);
 
   /// Returns the formula with the event indices kFirst and kSecond at j and l.
   std::optional<Polynomial> value(const math::Expr& e, std::size_t j, std::size_t l);
@@ -41,7 +41,7 @@ class RowFormula {
 
   const Symbolic& symbolic_;                 // evaluates expressions of the model
   const model::Distribution& distribution_;  // the distribution in the model
-  const At& at_;                             // index values of the element
+  const IndexValues& at_;                    // index values of the element
   std::size_t extent_;                       // extent of the event axis
 };
 

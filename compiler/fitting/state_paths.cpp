@@ -60,8 +60,8 @@ bool add_observations(const ModelEvaluator& forward, const std::vector<VariableI
     const bool is_chain = std::ranges::find(chains, s.variable) != chains.end();
     if (!has_data(m[s.variable]) || is_chain || !depends(m, s, chains)) continue;
     bool well = true;
-    At at = forward.origin();
-    forward.each(s.index_vars, at, [&] {
+    IndexValues at = forward.origin();
+    forward.each(s.bounds, at, [&] {
       const Element e = forward.element(s, at);
       const double copies = multiplicity_of(m, forward.data(), s, at);
       if (!well || copies == 0 || std::isnan(forward.values(e)[0])) return;
@@ -83,7 +83,7 @@ std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, Var
   if (!has_paths(m, data, all, own)) return {};
   std::vector<SummedVariable> summed(m.variables.size());
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    if (own[k]) summed[k].by = Summation::own;
+    if (own[k]) summed[k].by = Summation::per_observation;
     if (m.variables[k].observed) continue;
     const std::span<double> to = forward.values(VariableId(k));
     if (!is_discrete(m.variables[k].support)) std::ranges::copy(means[k], to.begin());
@@ -94,12 +94,12 @@ std::vector<std::int64_t> best_values(const Model& m, const BoundData& data, Var
   if (chains.refused() || !add_observations(forward, all, chains)) return {};
   const auto is_observed = [&](std::size_t k) { return chains.is_observed(k); };
   if (std::ranges::none_of(std::views::iota(std::size_t{0}, chains.sequences().size()), is_observed)) return {};
-  Marginal marginal(forward, std::move(summed));
+  MarginalDensity marginal(forward, std::move(summed));
   std::vector<std::int64_t> out(forward.elements(v));
   for (std::size_t k = 0; k < chains.sequences().size(); ++k) {
     const auto density = [&](StatementId s, const Element& e) { return marginal.log_density_of_element(s, e); };
     const std::optional<Lattice> lattice = chains.lattice(k, density);
-    const std::vector<std::int64_t> path = lattice ? most_probable_path(*lattice) : std::vector<std::int64_t>();
+    const std::vector<std::int64_t> path = lattice ? viterbi_path(*lattice) : std::vector<std::int64_t>();
     if (path.empty()) return {};
     const auto of_v = static_cast<std::size_t>(std::ranges::find(all, v) - all.begin());
     for (std::size_t t = 0; t < path.size(); ++t)

@@ -26,14 +26,14 @@ std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<doubl
   std::set<std::size_t> followed;
   for (const auto& [pair, block] : links) {
     Step &first = out.steps_[pair.first], &second = out.steps_[pair.second];
-    if (second.before || !followed.insert(pair.first).second) return std::nullopt;
+    if (second.predecessor || !followed.insert(pair.first).second) return std::nullopt;
     const Eigen::JacobiSVD<Matrix> svd(second.root.transpose() * block * first.root,
                                        Eigen::ComputeFullU | Eigen::ComputeFullV);
     const auto m = svd.singularValues().array();
     const Vector r = -2 * m / (1 + (1 + 4 * m.square()).sqrt());
-    second.before = pair.first;
+    second.predecessor = pair.first;
     second.correlation = svd.matrixU() * r.asDiagonal() * svd.matrixV().transpose();
-    second.left = svd.matrixU() * (1 - r.array().square()).max(0).sqrt().matrix().asDiagonal();
+    second.innovation_root = svd.matrixU() * (1 - r.array().square()).max(0).sqrt().matrix().asDiagonal();
   }
   return out;
 }
@@ -43,9 +43,9 @@ double StepCovariance::between(StepCoordinate a, StepCoordinate b) const {
   // Multiplies the correlations along the path from the later step back to the earlier one.
   Eigen::RowVectorXd across = steps_[a.step].root.row(static_cast<Index>(a.coordinate));
   std::size_t at = a.step;
-  while (at > b.step && steps_[at].before) {
+  while (at > b.step && steps_[at].predecessor) {
     across = across * steps_[at].correlation;
-    at = *steps_[at].before;
+    at = *steps_[at].predecessor;
   }
   return at == b.step ? across.dot(steps_[at].root.row(static_cast<Index>(b.coordinate))) : 0;
 }
@@ -60,7 +60,7 @@ double StepCovariance::variance(const std::map<std::size_t, std::vector<double>>
     const auto w = weights.find(k);
     Vector own = Vector::Zero(s.mean.size());
     if (w != weights.end()) own = s.root.transpose() * Eigen::Map<const Vector>(w->second.data(), s.mean.size());
-    const auto before = s.before ? across.find(*s.before) : across.end();
+    const auto before = s.predecessor ? across.find(*s.predecessor) : across.end();
     Vector earlier = Vector::Zero(s.mean.size());
     if (before != across.end()) {
       earlier = s.correlation * before->second;
@@ -81,7 +81,7 @@ std::vector<std::vector<double>> StepCovariance::draw(const std::function<Rng&(s
     Vector z(s.mean.size());
     for (double& x : z)
       x = draw_normal(rng_of(k));
-    standard.push_back(s.before ? Vector(s.correlation * standard[*s.before] + s.left * z) : z);
+    standard.push_back(s.predecessor ? Vector(s.correlation * standard[*s.predecessor] + s.innovation_root * z) : z);
     const Vector x = s.mean + s.root * standard.back();
     out.emplace_back(x.begin(), x.end());
   }

@@ -37,11 +37,11 @@ class StepCovariance {
  private:
   /// One step, relative to its predecessor.
   struct Step {
-    Eigen::VectorXd mean;               // means of the step's numbers
-    Eigen::MatrixXd root;               // L, with L L' the covariance of the step
-    std::optional<std::size_t> before;  // the predecessor; none at the beginning of a sequence
+    Eigen::VectorXd mean;                    // means of the step's numbers
+    Eigen::MatrixXd root;                    // L, with L L' the covariance of the step
+    std::optional<std::size_t> predecessor;  // the predecessor; none at the beginning of a sequence
     /// The matrix R of correlations with the predecessor, and a root of 1 - R R'.
-    Eigen::MatrixXd correlation, left;
+    Eigen::MatrixXd correlation, innovation_root;
   };
   std::vector<Step> steps_;  // all steps, in order
 };

@@ -4,7 +4,7 @@
 
 namespace lehr {
 
-Requirements Stochastic::needs() const {
+Requirements Stochastic::requirements() const {
   return {.batches = true, .gradients = options.adaptive, .streams = true, .window = options.batch};
 }
 

@@ -35,16 +35,16 @@ void add(std::vector<CheckedArray>& to, const std::vector<CheckedArray>& more) {
     to[k].has_missing = to[k].has_missing || more[k].has_missing;
     to[k].has_barren = to[k].has_barren || more[k].has_barren;
     to[k].is_d_connected = to[k].is_d_connected || more[k].is_d_connected;
-    if (!more[k].informed.empty()) to[k].add_d_connected(more[k].informed);
+    if (!more[k].d_connected.empty()) to[k].add_d_connected(more[k].d_connected);
   }
 }
 
 }  // namespace
 
 void CheckedArray::add_d_connected(const std::vector<double>& mask) {
-  informed.resize(std::max(informed.size(), mask.size()), 0.0);
+  d_connected.resize(std::max(d_connected.size(), mask.size()), 0.0);
   for (std::size_t i = 0; i < mask.size(); ++i)
-    informed[i] = std::max(informed[i], mask[i]);
+    d_connected[i] = std::max(d_connected[i], mask[i]);
 }
 
 void DataSurvey::coarsen_index(std::int64_t now) {

@@ -25,11 +25,11 @@ struct CheckedArray {
   RunningMoments moments;    // mean and variance of each column of real numbers
   bool has_missing = false;  // true if a value is missing
   bool has_barren = false;   // true if some element on the items has no data that depend on it
-  /// True if all elements of a variable outside the items count as informed by data; `informed` is then not used.
+  /// True if all elements of a variable outside the items count as informed by data; `d_connected` is then not used.
   bool is_d_connected = false;
   /// By element of a variable outside the items: 1 if the data of some item depend on it, else 0. It may be shorter
   /// than the variable; the elements after its end are 0.
-  std::vector<double> informed;
+  std::vector<double> d_connected;
 
   /// Merges in the mask of further items: an element is 1 if it is 1 in either. `mask` is laid out as by find_barren.
   void add_d_connected(const std::vector<double>& mask);
@@ -71,7 +71,7 @@ void fields(Archive& a, SurveyedArray& x) {
 /// Serialises a CheckedArray.
 template <class Archive>
 void fields(Archive& a, CheckedArray& x) {
-  a(x.moments, x.has_missing, x.has_barren, x.is_d_connected, x.informed);
+  a(x.moments, x.has_missing, x.has_barren, x.is_d_connected, x.d_connected);
 }
 
 /// Serialises a Survey.

@@ -50,12 +50,13 @@ Symbolic::Symbolic(const ModelEvaluator& forward)
   }
 }
 
-Polynomial Symbolic::atom(const VariableRef& r, const At& at, std::size_t offset) const {
+Polynomial Symbolic::atom(const VariableRef& r, const IndexValues& at, std::size_t offset) const {
   return {{1.0, {Atom{r.variable, forward_.variable_address(r, at) + offset, Atom::Kind::value}}}};
 }
 
 /// The sum over k of a(k) b(k), or of a(row, k) b(k).
-Maybe Symbolic::product(ExprId a, ExprId b, const At& at, std::size_t n, std::optional<std::size_t> row) const {
+Maybe Symbolic::product(ExprId a, ExprId b, const IndexValues& at, std::size_t n,
+                        std::optional<std::size_t> row) const {
   Polynomial out;
   for (std::size_t k = 0; k < n; ++k) {
     const Maybe x = row ? entry(a, at, *row, k) : entry(a, at, k), y = entry(b, at, k);
@@ -65,8 +66,8 @@ Maybe Symbolic::product(ExprId a, ExprId b, const At& at, std::size_t n, std::op
   return out;
 }
 
-Maybe Symbolic::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j) const {
-  At inner = at;
+Maybe Symbolic::sum(const SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const {
+  IndexValues inner = at;
   Maybe total = Polynomial();
   forward_.each(s.index_vars, inner, [&] {
     if (!total) return;
@@ -76,7 +77,7 @@ Maybe Symbolic::sum(const SumOver& s, const At& at, std::size_t i, std::size_t j
   return total;
 }
 
-Maybe Symbolic::binary(const Binary& b, const At& at, std::size_t i, std::size_t j) const {
+Maybe Symbolic::binary(const Binary& b, const IndexValues& at, std::size_t i, std::size_t j) const {
   const Maybe x = entry(b.left, at, i, j), y = entry(b.right, at, i, j);
   if (!x || !y) return std::nullopt;
   switch (b.op) {
@@ -95,7 +96,7 @@ Maybe Symbolic::binary(const Binary& b, const At& at, std::size_t i, std::size_t
   return inverse ? Maybe(*x * *inverse) : std::nullopt;
 }
 
-Maybe Symbolic::sticks(const StickBreaking& s, const At& at, std::size_t i) const {
+Maybe Symbolic::sticks(const StickBreaking& s, const IndexValues& at, std::size_t i) const {
   const auto* r = std::get_if<VariableRef>(&model_[s.fractions].node);
   if (!r) return std::nullopt;
   Polynomial out = constant(1);
@@ -108,7 +109,7 @@ Maybe Symbolic::sticks(const StickBreaking& s, const At& at, std::size_t i) cons
   return out;
 }
 
-Maybe Symbolic::entry(ExprId id, const At& at, std::size_t i, std::size_t j) const {
+Maybe Symbolic::entry(ExprId id, const IndexValues& at, std::size_t i, std::size_t j) const {
   if (!latent_[id.index()]) return constant(forward_.entry(id, at, i, j));
   const Expr& e = model_[id];
   const auto extent_of = [&](ExprId of, std::size_t axis) {
@@ -133,17 +134,17 @@ Maybe Symbolic::entry(ExprId id, const At& at, std::size_t i, std::size_t j) con
       e.node);
 }
 
-Maybe Symbolic::mean(const Statement& s, const At& at, std::size_t j) const {
+Maybe Symbolic::mean(const Statement& s, const IndexValues& at, std::size_t j) const {
   const Distribution& d = forward_.distribution(s, at);
   return d.family->mean ? RowFormula(*this, s, at).value(*d.family->mean, j, 0) : std::nullopt;
 }
 
-Maybe Symbolic::covariance(const Statement& s, const At& at, std::size_t j, std::size_t l) const {
+Maybe Symbolic::covariance(const Statement& s, const IndexValues& at, std::size_t j, std::size_t l) const {
   const Distribution& d = forward_.distribution(s, at);
   return d.family->covariance ? RowFormula(*this, s, at).value(*d.family->covariance, j, l) : std::nullopt;
 }
 
-Maybe Symbolic::parameter(const Statement& s, const At& at, const std::string& canonical, std::size_t j,
+Maybe Symbolic::parameter(const Statement& s, const IndexValues& at, const std::string& canonical, std::size_t j,
                           std::size_t l) const {
   return RowFormula(*this, s, at).parameter(canonical, j, l);
 }

@@ -35,11 +35,11 @@ Result<PreparedRun> prepare_tempered(const TemperSettings& settings, const SviOp
                                      bool finished, const Make& make) {
   Result<Tempering> tempering = Tempering::make(settings, ground);
   if (!tempering) return tempering.error();
-  Result<std::vector<Warning>> cautions = foresee(tempering->report(), ground.engine(), reach);
-  if (!cautions) return cautions.error();
+  Result<std::vector<Warning>> warnings = foresee(tempering->report(), ground.engine(), reach);
+  if (!warnings) return warnings.error();
   TemperingReport report = tempering->report();
   report.finished = finished;
-  return PreparedRun{make(*tempering), std::move(report), std::move(*cautions)};
+  return PreparedRun{make(*tempering), std::move(report), std::move(*warnings)};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Result<PreparedRun> TemperedAscent::prepare(const RunContext& g) const {
   });
 }
 
-Requirements TemperedStochastic::needs() const {
+Requirements TemperedStochastic::requirements() const {
   return {.batches = true, .gradients = options.adaptive, .item_temperatures = temper.local};
 }
 

@@ -66,9 +66,10 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& gro
                                                       r.temperatures);
   r.local = s.local;
   out.every_ = s.every.value_or(1);
-  if (const std::string why = out.compute_->refusal(); !why.empty()) return not_tempered(why);
+  if (const std::string why = out.compute_->unsupported_reason(); !why.empty()) return not_tempered(why);
   Factors q = out.factors();
-  if (const std::string why = out.compute_->refusal(q.values, s.local); !why.empty()) return not_tempered(why);
+  if (const std::string why = out.compute_->unsupported_reason(q.values, s.local); !why.empty())
+    return not_tempered(why);
   if (s.normaliser == NormaliserKind::prior) {
     TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), ground.seed);
     r.normaliser = "prior";
@@ -78,8 +79,8 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& gro
   }
   const bool exact = s.normaliser == NormaliserKind::automatic && out.is_constant(q);
   r.normaliser = exact ? "exact" : "posterior";
-  r.log_c =
-      exact ? out.compute_->at(q.values, {}, q.concentrations) : out.compute_->near(q.values, {}, q.concentrations);
+  r.log_c = exact ? out.compute_->at(q.values, {}, q.concentrations)
+                  : out.compute_->interpolated_at(q.values, {}, q.concentrations);
   if (!exact) out.every_ = s.every.value_or(10);
   return out;
 }
@@ -91,7 +92,7 @@ Grid Tempering::grid() const {
   } else {
     out.log_normaliser = [t = *this](std::span<const std::int64_t> items) {
       Factors q = t.factors();
-      return t.compute_->near(q.values, items, q.concentrations);
+      return t.compute_->interpolated_at(q.values, items, q.concentrations);
     };
   }
   return out;

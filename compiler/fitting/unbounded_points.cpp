@@ -17,7 +17,7 @@ constexpr double kNothing = 1e-10;
 /// Returns true if the element's prior has constant parameters and no maximum inside its support.
 bool has_no_maximum(const ModelEvaluator& f, Element e) {
   const model::Statement& s = f.model()[f.model()[e.variable].statement];
-  const At at = f.at(e);
+  const IndexValues at = f.at(e);
   const math::FamilyRow& row = *f.distribution(s, at).family;
   if (!row.factor || row.factor->interior.empty()) return false;
   const math::Environment parameters = f.parameters(s, at);

@@ -326,8 +326,8 @@ class PlateEnlarger {
     if (!model_[plate].parent) return false;
     auto found = out_.data.find(model_[*model_[plate].parent].name);
     if (found == out_.data.end() || found->second.shape.size() != 1 || found->second.values.empty()) return false;
-    const bool alone = found->second.again.empty();
-    found = put_first(out_.data, found, beside(model_, slots_, out_.data, found->second, plate));
+    const bool alone = found->second.duplicates.empty();
+    found = put_first(out_.data, found, matching_id_column(model_, slots_, out_.data, found->second, plate));
     const DataArray ids = found->second;
     for (auto& [name, a] : out_.data) {
       const bool of_lines =
@@ -488,7 +488,8 @@ std::vector<bool> known_elements(const Model& m, const BoundData& data, Variable
 
 }  // namespace
 
-Result<EnlargedData> grow(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit) {
+Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
+                                    const SavedFit& fit) {
   return PlateEnlarger(analysed, std::move(data), given, fit).run();
 }
 
@@ -533,7 +534,7 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
       out.arrays.push_back(joint_laid_out(a, at, stored_shape(m, data, m[joint].axes, {}), n, p->event_rank == 2));
   }
   for (std::size_t k = 0; k < seen.size(); ++k)
-    if (!seen[k].empty()) out.seen[k] = std::move(seen[k]);
+    if (!seen[k].empty()) out.in_fit[k] = std::move(seen[k]);
   return true;
 }
 
@@ -542,7 +543,7 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
 EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data, const SavedFit& fit) {
   const Model& m = analysed.model;
   EnlargedFactors out;
-  out.seen.resize(m.variables.size());
+  out.in_fit.resize(m.variables.size());
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const conditionals::BlockId b = analysed.schedule.conditionals.block_of[k];
@@ -553,7 +554,7 @@ EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data,
     if (v.clamped && !v.joint && !is_joint(v) && std::ranges::none_of(fit.posterior, is_of_it)) {
       std::ranges::move(at_values(m, data, VariableId(k), *analysed.schedule.conditionals[b].factor),
                         std::back_inserter(out.arrays));
-      out.seen[k] = known_elements(m, data, VariableId(k));
+      out.in_fit[k] = known_elements(m, data, VariableId(k));
     }
     for (const NamedArray& a : fit.posterior) {
       if (!is_of_it(a)) continue;
@@ -565,9 +566,9 @@ EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data,
       }
       const std::vector<std::optional<std::size_t>> at = places(old, shape);
       out.arrays.push_back(laid_out(a, at, shape));
-      out.seen[k].clear();
+      out.in_fit[k].clear();
       for (const std::optional<std::size_t>& place : at)
-        out.seen[k].push_back(place.has_value());
+        out.in_fit[k].push_back(place.has_value());
     }
   }
   return out;

@@ -27,12 +27,13 @@ struct EnlargedData {
 /// Enlarges the plates of global parameters: by `given`, by labels in the data that the fit does not have, and to the
 /// length of arrays in the data. ExitCode::data if a plate would shrink, or if its elements are values or components of
 /// a latent variable; ExitCode::usage for a plate that the model does not have.
-Result<EnlargedData> grow(const Analysed& analysed, Dataset data, const PlateSizes& given, const SavedFit& fit);
+Result<EnlargedData> enlarge_plates(const Analysed& analysed, Dataset data, const PlateSizes& given,
+                                    const SavedFit& fit);
 
 /// The global factors of a fit, laid out for enlarged plates.
 struct EnlargedFactors {
-  std::vector<NamedArray> arrays;       // parameters; new elements have some proper ones
-  std::vector<std::vector<bool>> seen;  // by VariableId and element: true if the fit has it; empty: all
+  std::vector<NamedArray> arrays;         // parameters; new elements have some proper ones
+  std::vector<std::vector<bool>> in_fit;  // by VariableId and element: true if the fit has it; empty: all
 };
 /// Lays out the global factors of a fit for the sizes of `data`. A variable that was observed in the fit and has gaps
 /// now gets point factors at its values.

@@ -180,11 +180,11 @@ LoaderFunctions Instance::supplied() {
                   at = model_[*model_[at].parent].set;
                 if (at == source_.plate) none[k] = 0;
               }
-              engine().make_room(sizes_for(none));
+              engine().resize_items(sizes_for(none));
               return;
             }
             const BoundData part = source_.read(runs);
-            engine().make_room(sizes_for(part.sizes));
+            engine().resize_items(sizes_for(part.sizes));
             copy_data(part);
           },
           [this](std::int64_t slot, std::int64_t item) {

@@ -197,7 +197,7 @@ Result<lehr_arrays> simulated(const lehr::Program::Impl& program, const lehr::Da
   for (const auto& [plate, size] : how.sizes)
     settings.sizes[plate] = size;
   Result<std::vector<lehr::NamedArray>> made = lehr::simulate(program.resolved, dataset, settings, how.seed);
-  if (!made) return lehr::plain(made.error());
+  if (!made) return lehr::without_option_prefix(made.error());
   lehr_arrays out;
   for (lehr::NamedArray& a : *made)
     out.add(std::move(a));
@@ -340,7 +340,7 @@ const char* lehr_fit_summary(const lehr_fit* fit) { return fit ? fit->summary.c_
 int32_t lehr_fit_write(const lehr_fit* fit, const char* directory, char** message) {
   return guarded(message, text_of(directory), {{"fit", fit}, {"directory", directory}}, [&]() -> MaybeError {
     const Result<bool> written = fit->fit.write(directory);
-    return written ? MaybeError() : lehr::plain(written.error());
+    return written ? MaybeError() : lehr::without_option_prefix(written.error());
   });
 }
 

@@ -82,7 +82,7 @@ Result<lehr_arrays> drawn_arrays(const Fit& fit, std::int64_t draws, std::uint64
   if (all.groups.empty()) {
     const SavedFit saved = saved_fit(fit.impl().summary, fit.impl().run.posterior);
     Result<FactorDraws> drawn = draw_factors(saved, draws, seed);
-    if (!drawn) return plain(drawn.error());
+    if (!drawn) return without_option_prefix(drawn.error());
     all = std::move(drawn->arrays);
   }
   lehr_arrays out;

@@ -33,15 +33,15 @@ Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> vi
   Diagnostics diagnostics;
   Result<std::optional<BoundModel>> bound =
       bind_and_analyse(p.resolved, p.complete, std::move(*dataset), settings, diagnostics);
-  if (!bound) return plain(bound.error());
+  if (!bound) return without_option_prefix(bound.error());
   if (!*bound) return Error{ExitCode::model, p.source.name, render_tested(diagnostics, p.source), {}};
   return std::move(**bound);
 }
 
 /// Formats each warning with its notes as one line.
-std::vector<std::string> warning_lines(const std::vector<Warning>& cautions) {
+std::vector<std::string> warning_lines(const std::vector<Warning>& warnings) {
   std::vector<std::string> out;
-  for (const Warning& c : cautions)
+  for (const Warning& c : warnings)
     out.push_back(c.notes.empty() ? c.text : fmt::format("{} ({})", c.text, fmt::join(c.notes, "; ")));
   return out;
 }
@@ -115,9 +115,9 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
       out.all[*out.best].items.clear();
     }
     out.best = out.all.size() - 1;
-    std::vector<Warning> cautions = fitting.cautions(run);
-    cautions.insert(cautions.begin(), run.initial_warnings.begin(), run.initial_warnings.end());
-    out.warnings = warning_lines(cautions);
+    std::vector<Warning> warnings = fitting.warnings(run);
+    warnings.insert(warnings.begin(), run.initial_warnings.begin(), run.initial_warnings.end());
+    out.warnings = warning_lines(warnings);
     out.global = fitting.instance().posterior(false);
   }
   if (!out.best) return *failed_start;
@@ -147,7 +147,7 @@ void take_chains(const Fitting& fitting, const Runs& runs, Fit::Impl& to, nlohma
   summary.merge_patch(to_json(drawn));
   to.run.posterior = to.global = drawn.moments;
   if (const auto& e = drawn.evidence) to.log_evidence = {e->log_evidence, e->error};
-  std::ranges::move(warning_lines(cautions(drawn, fitting.model(), fitting.data())), std::back_inserter(to.warnings));
+  std::ranges::move(warning_lines(warnings(drawn, fitting.model(), fitting.data())), std::back_inserter(to.warnings));
   to.draws = labelled_draws(fitting.model(), fitting.data(), fitting.references(), chains);
 }
 
@@ -158,7 +158,7 @@ PosteriorArray shown(const NamedArray& a) { return {a.name, a.shape, a.values}; 
 
 Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& options, const Callback& callback) const {
   Result<FitSettings> settings = to_fit_settings(options);
-  if (!settings) return plain(settings.error());
+  if (!settings) return without_option_prefix(settings.error());
   Result<std::vector<NamedArray>> init = arrays_of(options.init);
   if (!init) return init.error();
   settings->init = std::move(*init);
@@ -170,12 +170,12 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   auto out = std::make_shared<Fit::Impl>();
   out->settings = fitted_settings(bound->analysed, bound->data);
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(*settings));
-  if (!made) return plain(made.error());
+  if (!made) return without_option_prefix(made.error());
   const Fitting& fitting = **made;
   FitTimes times;
   times.compile = seconds_since(begin);
   Result<Runs> runs = run_all(**made, options.restarts, callback, begin);
-  if (!runs) return plain(runs.error());
+  if (!runs) return without_option_prefix(runs.error());
   times.total = seconds_since(begin);
   nlohmann::json summary = fit_summary(request_of(*impl_, options), fitting.model(), fitting.schedule().conditionals,
                                        fitting.data(), runs->all[*runs->best], runs->all, runs->cut_short, times);
@@ -184,7 +184,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   out->warnings.insert(out->warnings.end(), runs->failures.begin(), runs->failures.end());
   out->warnings.insert(out->warnings.begin(), fitting.data().warnings.begin(), fitting.data().warnings.end());
   for (std::string& warning : out->warnings)
-    warning = spelled(std::move(warning), "");
+    warning = with_option_prefix(std::move(warning), "");
   std::vector<Warning> warnings;
   for (const std::string& warning : out->warnings)
     warnings.push_back({warning, {}});
@@ -207,10 +207,10 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   settings.init_source = "fit";
   settings.save_locals = true;
   Result<std::unique_ptr<Fitting>> made = Fitting::make(std::move(*bound), std::move(settings));
-  if (!made) return plain(made.error());
+  if (!made) return without_option_prefix(made.error());
   Fitting& fitting = **made;
   Result<FitRun> run = fitting.start(0);
-  if (!run) return plain(run.error());
+  if (!run) return without_option_prefix(run.error());
   if (Result<bool> r = fitting.run_items(*run, {.local_iterations = 1000, .local_tolerance = 1e-6}); !r)
     return r.error();
   TracedRun inferred;
@@ -233,13 +233,13 @@ Result<HeldOutScore> Program::score(const Fit& fit, std::span<const DataView> da
   options.fraction = holdout;
   options.seed = seed;
   options.instance = impl_->instance;
-  options.items = saved(fit.impl()).items;
+  options.items = as_saved_fit(fit.impl()).items;
   std::ranges::copy(fit.impl().global, std::back_inserter(options.items));
   const Result<std::unique_ptr<HeldOut>> held_out =
       HeldOut::make(impl_->source, impl_->resolved, impl_->complete, *dataset, fit.impl().settings, options);
-  if (!held_out) return plain(held_out.error());
+  if (!held_out) return without_option_prefix(held_out.error());
   const Result<Score> score = (*held_out)->score(fit.impl().global);
-  if (!score) return plain(score.error());
+  if (!score) return without_option_prefix(score.error());
   return HeldOutScore{score->total, score->observations, score->sequences, score->error};
 }
 

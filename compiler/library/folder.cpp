@@ -73,7 +73,7 @@ Result<bool> Fit::write(const std::string& directory) const {
 
 Result<Fit> Program::load(const std::string& directory) const {
   Result<SavedFit> saved = read_fit(directory);
-  if (!saved) return plain(saved.error());
+  if (!saved) return without_option_prefix(saved.error());
   if (saved->model != name())
     return Error{ExitCode::data, directory, fmt::format("a fit of '{}' and not of '{}'", saved->model, name()), {}};
   if (saved->files.contains(kStoredDraws))

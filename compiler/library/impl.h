@@ -37,10 +37,10 @@ struct Fit::Impl {
 std::optional<Error> model_mismatch(const Program::Impl& program, const Fit::Impl& fit);
 
 /// Converts a fit to the form in which predictions and scores read saved fits.
-SavedFit saved(const Fit::Impl& fit);
+SavedFit as_saved_fit(const Fit::Impl& fit);
 
 /// Returns the error with options spelled as in this library, without dashes.
-inline Error plain(Error e) { return spelled(std::move(e), ""); }
+inline Error without_option_prefix(Error e) { return with_option_prefix(std::move(e), ""); }
 
 /// Converts views to data arrays. A view whose shape, strides or offsets do not fit its values is an error of
 /// ExitCode::data.

@@ -94,7 +94,7 @@ Fit fit_of(const Program& program, const Model& object, const embedded::State& s
   auto out = std::make_shared<Fit::Impl>();
   for (std::int64_t k = 0; k < object.parameter_count; ++k) {
     const machine::ParameterRow& row = object.parameters[k];
-    if (row.of_items) continue;
+    if (row.by_stage) continue;
     const std::span<const double> x = v.reals(row.buffer);
     out->global.push_back({object.parameter_names[k], shape_of(v, row.buffer), {x.begin(), x.end()}});
   }
@@ -111,7 +111,7 @@ embedded::Status ObjectData::read_sizes(const embedded::State& state, const embe
   std::int64_t at = 0;
   for (std::int64_t k = 0; k < object_->size_count; ++k) {
     const machine::SizeRow& row = object_->sizes[k];
-    slots_.push_back(row.rule == SizeRule::fixed     ? state.room[k]
+    slots_.push_back(row.rule == SizeRule::fixed     ? state.capacity[k]
                      : row.rule == SizeRule::longest ? embedded::kLargest
                                                      : -1);
     if (row.rule != SizeRule::items) continue;
@@ -127,7 +127,7 @@ embedded::Status ObjectData::read_sizes(const embedded::State& state, const embe
   std::vector<std::int64_t> room(slots_.size(), embedded::kLargest);
   embedded::State limits{};
   limits.next_sizes = slots_.data();
-  limits.room = room.data();
+  limits.capacity = room.data();
   return embedded::derive_sizes(view(), limits);
 }
 

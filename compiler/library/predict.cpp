@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-SavedFit saved(const Fit::Impl& fit) {
+SavedFit as_saved_fit(const Fit::Impl& fit) {
   SavedFit out;
   for (const auto& [name, value] : fit.settings.constants)
     out.constants[name] = {value};
@@ -39,8 +39,8 @@ Result<Predictions> Program::predict(const Fit& fit, std::span<const DataView> d
   const PredictionOptions how{
       options.draws, options.seed, {options.local_iterations, options.local_tolerance}, impl_->instance};
   const Result<Prediction> made = lehr::predict(impl_->source, impl_->resolved, impl_->complete, *dataset,
-                                                {options.sizes, options.more}, saved(fit.impl()), how);
-  if (!made) return spelled(made.error(), "");
+                                                {options.sizes, options.more}, as_saved_fit(fit.impl()), how);
+  if (!made) return with_option_prefix(made.error(), "");
   Predictions out;
   for (NamedArray& a : prediction_arrays(*made))
     out.arrays.push_back({std::move(a.name), std::move(a.shape), std::move(a.values), a.integer});

@@ -15,8 +15,8 @@ Result<Fit> Program::update(const Fit& prior, std::span<const DataView> data, do
     return Error{ExitCode::usage, "forget", fmt::format("{} is not {}", forget, describe(kProportionOrOneRange)), {}};
   if (std::optional<Error> e = model_mismatch(*impl_, prior.impl())) return *e;
   const SavedFit fit = saved_fit(prior.impl().summary, prior.impl().global);
-  const Result<PosteriorAsPrior> carried = carry(impl_->resolved, impl_->complete, fit, forget);
-  if (!carried) return plain(carried.error());
+  const Result<PosteriorAsPrior> carried = make_posterior_prior(impl_->resolved, impl_->complete, fit, forget);
+  if (!carried) return without_option_prefix(carried.error());
   Diagnostics diagnostics;
   std::optional<Analysed> complete = analyse(carried->model, {}, diagnostics);
   if (!complete) return Error{ExitCode::model, impl_->source.name, render_tested(diagnostics, impl_->source), {}};

@@ -283,7 +283,7 @@ void Updates::from_naturals(BlockId b, const std::vector<ExprId>& element, const
                       [&](const std::vector<ExprId>& event) { return natural_address(b, element, n, event); });
   if (steps && s_.conditionals[b].has_entropy()) blend_naturals(b, element, n);
   if (factor.softmax) {
-    if (factor.hard) argmax(b, element, n);
+    if (factor.one_hot) argmax(b, element, n);
     else softmax(b, element, n);
     if (factor.drawn && !tolerant) draw_category(b, element);
     return clamp(b, element);

@@ -93,7 +93,7 @@ constexpr std::array kBinary{
               [](std::int64_t a, std::int64_t b) { return integer(a || b); }},
 };
 
-static_assert(in_order(kUnary, &UnaryRow::op) && in_order(kBinary, &BinaryRow::op));
+static_assert(rows_match_enum(kUnary, &UnaryRow::op) && rows_match_enum(kBinary, &BinaryRow::op));
 
 }  // namespace
 

@@ -23,7 +23,7 @@ using schedule::Exchangeable;
 struct ComponentTables {
   machine::ComponentsRow row{};
   std::vector<ComponentArrayRow> arrays, counts;
-  std::vector<machine::StickSumsRow> heads;
+  std::vector<machine::StickSumsRow> stick_sums;
   std::vector<machine::AllocationRow> allocations;
 };
 
@@ -121,7 +121,7 @@ class Finder {
         const auto whole = std::ranges::find_if(out_.counts, [&](const ComponentArrayRow& a) {
           return p_.buffers[static_cast<std::size_t>(a.buffer)].axes.size() == 1;
         });
-        if (whole != out_.counts.end()) out_.heads.push_back({position(b), whole->buffer});
+        if (whole != out_.counts.end()) out_.stick_sums.push_back({position(b), whole->buffer});
       }
     }
   }
@@ -182,7 +182,7 @@ void write_component_tables(const model::Model& m, const schedule::Schedule& s, 
     machine::ComponentsRow& row = found->row;
     row.arrays = append(to.component_arrays, found->arrays, row.first_array);
     row.counts = append(to.component_arrays, found->counts, row.first_count);
-    row.heads = append(to.heads, found->heads, row.first_head);
+    row.heads = append(to.stick_sums, found->stick_sums, row.first_head);
     row.allocations = append(to.allocations, found->allocations, row.first_allocation);
     to.components.push_back(row);
     to.component_names.push_back(m[x.plate].name);

@@ -395,7 +395,7 @@ class Writer {
     for (const schedule::SweepEntry& turn : l_.interface.sweep) {
       machine::StepRow row{};
       row.refresh = turn.for_elbo ? machine::kForElbo : turn.refresh;
-      row.tables = row.close = row.seed = row.sum = row.fresh = row.expectations = row.data = -1;
+      row.tables = row.finalise = row.seed = row.sum = row.to_priors = row.expectations = row.data = -1;
       row.block = row.gradient = row.subject = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
       row.first_pick = static_cast<std::int64_t>(t_.picks.size());
@@ -406,11 +406,11 @@ class Writer {
         row.batched = batch && m_[*batch].set == m_[s->item].set;
         row.tables = static_cast<std::int64_t>(s->tables);
         row.update = turn.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
-        row.close = position(s->finalise);
+        row.finalise = position(s->finalise);
         if (!turn.refresh) {
           row.seed = position(s->seed);
           row.sum = position(s->sum);
-          row.fresh = position(s->initialise);
+          row.to_priors = position(s->fresh);
           row.expectations = position(s->expectations);
           row.data = position(s->data);
         }
@@ -426,15 +426,15 @@ class Writer {
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->observed_picks[k].valid() ? index(s->observed_picks[k]) : -1});
         const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
-        row.forms = !s->seeded.empty();
-        row.bound = std::ranges::all_of(
+        row.seed_updates = !s->seeded.empty();
+        row.tangent_points = std::ranges::all_of(
             blocks, [&](auto b) { return model::is_tangent_point(m_[s_.conditionals[b].variable]); });
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {
         const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
-        row.steps = std::ranges::find(by_steps, u.block) != by_steps.end();
+        row.moves_gradually = std::ranges::find(by_steps, u.block) != by_steps.end();
         row.update = static_cast<std::int64_t>(u.function);
         row.outside = outside(u.function);
         row.block = static_cast<std::int64_t>(u.block.index());
@@ -452,11 +452,11 @@ class Writer {
       row.of = static_cast<std::int64_t>(f);
       for (const loops::CachedSums& kept : p_.functions[f].cached) {
         row.function = static_cast<std::int64_t>(kept.function);
-        row.fresh = index(kept.valid_flag);
+        row.valid = index(kept.fresh);
         t_.phases.push_back(row);
       }
-      row.fresh = -1;
-      for (const loops::ParallelRegion& phase : p_.functions[f].regions) {
+      row.valid = -1;
+      for (const loops::ParallelRegion& phase : p_.functions[f].phases) {
         row.function = static_cast<std::int64_t>(phase.function);
         const auto* size = std::get_if<loops::Extent>(&p_[phase.trip_count].node);
         row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.trip_count].node).value;
@@ -503,7 +503,7 @@ class Writer {
           v.support == math::Support::switched && slot.event_rank == 1 && row.parameter == Parameter::value;
       const bool scale = v.support == math::Support::scaled && slot.event_rank == 0;
       row.support = choice ? machine::Support::category : scale ? machine::Support::positive : support_of(v.support);
-      row.of_items = slot.local;
+      row.by_stage = slot.local;
       row.local = s_.local[slot.block.index()];
       row.streamed = slot.fused;
       row.chain = s_.conditionals[slot.block].chain.has_value();
@@ -556,7 +556,7 @@ machine::Model model_of(const Tables& t) {
   point(m.columns, m.column_count, t.columns);
   point(m.subjects, m.subject_count, t.subjects);
   point(m.component_arrays, m.component_array_count, t.component_arrays);
-  point(m.heads, m.head_count, t.heads);
+  point(m.stick_sums, m.stick_sum_count, t.stick_sums);
   point(m.allocations, m.allocation_count, t.allocations);
   point(m.components, m.components_count, t.components);
   point(m.phases, m.phase_count, t.phases);

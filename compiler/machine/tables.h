@@ -28,7 +28,7 @@ struct Tables {
   std::vector<machine::FeatureArrayRow> columns;             // data of the elements of a subject
   std::vector<machine::ElementSetRow> subjects;              // see Subjects
   std::vector<machine::ComponentArrayRow> component_arrays;  // buffers with axes over exchangeable components
-  std::vector<machine::StickSumsRow> heads;         // sums over all components but the last, beside sums over all
+  std::vector<machine::StickSumsRow> stick_sums;    // sums over all components but the last, beside sums over all
   std::vector<machine::AllocationRow> allocations;  // the categories that choose components
   std::vector<machine::ComponentsRow> components;   // exchangeable plates
   std::vector<std::string> component_names;         // their names

@@ -98,7 +98,7 @@ class Count {
   double of(const loops::Random& n) { return kFunction * kFunction + expr(n.a) + expr(n.b); }
 
   /// Estimates the iterations of a loop from its end: an extent, a constant, or the end of a row.
-  double turns(const loops::For& n) {
+  double iterations(const loops::For& n) {
     double rows = -1;
     bool parameter = false;
     loops::Walk walk{p_,
@@ -117,7 +117,7 @@ class Count {
     if (rows > 0) return rows;
     return parameter ? kParameter : 1;
   }
-  double of(const loops::For& n) { return turns(n) / static_cast<double>(n.step) * (1 + block(n.body)); }
+  double of(const loops::For& n) { return iterations(n) / static_cast<double>(n.step) * (1 + block(n.body)); }
   double of(const loops::Let& n) { return expr(n.value); }
   double of(const loops::Local& n) { return expr(n.initial); }
   double of(const loops::Assign& n) { return expr(n.value); }

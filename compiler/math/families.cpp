@@ -74,7 +74,7 @@ constexpr std::array kStats{
     StatNames{Stat::slope, 1, "slope of log sum exp at x", "n_slope"},
 };
 
-static_assert(in_order(kSupports, &SupportRow::support) && in_order(kStats, &StatNames::stat));
+static_assert(rows_match_enum(kSupports, &SupportRow::support) && rows_match_enum(kStats, &StatNames::stat));
 
 const SupportRow& row_of(Support s) { return kSupports[static_cast<std::size_t>(s)]; }
 const StatNames& row_of(Stat s) { return kStats[static_cast<std::size_t>(s)]; }

@@ -121,7 +121,7 @@ FamilyRow negative_binomial() {
                 .support = Support::count};
   row.spellings = {canonical("r", 0, Support::positive), canonical("p", 0, Support::unit)};
   row.positional = true;
-  row.also = "GammaPoisson";
+  row.alternative_row = "GammaPoisson";
   row.log_density = lgamma(x + r) - lgamma(r) - lgamma(x + 1.0) + r * log(p) + x * log1m(p);
   row.mean = r * reciprocal(p) - r;
   row.covariance = r * square(reciprocal(p)) - r * reciprocal(p);

@@ -389,8 +389,8 @@ FamilyRow normal_gamma() {
   };
   row.spread = [](std::span<const double> p, std::size_t) {
     Spread s = gamma_inverse(p[2], p[3]);
-    s.tie = 1 / p[0];
-    s.covariance = {s.tie * s.inverse[0]};
+    s.inverse_precision_factor = 1 / p[0];
+    s.covariance = {s.inverse_precision_factor * s.inverse[0]};
     return s;
   };
   row.factor = std::move(f);
@@ -463,9 +463,9 @@ FamilyRow normal_wishart() {
   };
   row.spread = [](std::span<const double> p, std::size_t size) {
     Spread s = wishart_inverse(p[1 + size], as_matrix(p.subspan(2 + size), size));
-    s.tie = 1 / p[0];
+    s.inverse_precision_factor = 1 / p[0];
     for (const double x : s.inverse)
-      s.covariance.push_back(s.tie * x);
+      s.covariance.push_back(s.inverse_precision_factor * x);
     return s;
   };
   row.factor = std::move(f);

@@ -195,7 +195,7 @@ struct Factor {
   /// naturals; `log_normaliser` is that at the naturals log probs, which is 0. `from_natural` is the softmax without
   /// the shift that prevents overflow; code generation adds the shift.
   bool softmax = false;
-  bool hard = false;  // point factor of a category: all mass is at the largest natural
+  bool one_hot = false;  // point factor of a category: all mass is at the largest natural
   /// Formulas that must be > 0 for the factor to be proper (shape, rate, ...), at every kFirst if that is free. That
   /// matrices are positive definite is checked by their Cholesky factorisation.
   std::vector<Expr> valid;
@@ -316,7 +316,7 @@ struct FamilyRow {
   /// and is drawn from by its parts.
   std::optional<Compound> compound = {};
   /// The name of another row for the same distribution, which is meant if the parameters are named as in that row.
-  std::string also = {};
+  std::string alternative_row = {};
 };
 
 /// Returns the point factor of a family: all mass at the mode. Its exported parameter is `value`, the mode (categories:

@@ -49,7 +49,7 @@ constexpr std::array kRows{
     FunctionRow{slope, "slope", "slope({0})", "\\mathrm{{slope}} {1}"},
 };
 
-static_assert(in_order(kRows, &FunctionRow::function));
+static_assert(rows_match_enum(kRows, &FunctionRow::function));
 
 }  // namespace
 

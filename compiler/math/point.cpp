@@ -110,7 +110,7 @@ Factor point(const FamilyRow& row) {
   f.entropy_from_statistics.reset();
   f.moments = mean_alone;
   if (f.softmax) {
-    f.hard = true;
+    f.one_hot = true;
     return f;
   }
   for (FactorParameter& p : f.parameters)

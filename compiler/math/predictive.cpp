@@ -13,7 +13,7 @@ namespace lehr::math {
 namespace {
 
 /// A variance below this is treated as 0: it is nothing beside any other.
-constexpr double kNothing = 1e-290;
+constexpr double kNegligibleVariance = 1e-290;
 /// The result if there is none.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -69,7 +69,7 @@ double first_integer_where(const F& reaches) {
 }  // namespace
 
 Predictive normal_mixture(double mean, double variance, double spread, double shape, double scale) {
-  if (variance < kNothing) variance = 0;
+  if (variance < kNegligibleVariance) variance = 0;
   if (!(spread > 0))
     return variance > 0 ? predictive_of({ScalarMarginal::Kind::normal, mean, std::sqrt(variance)})
                         : predictive_of({ScalarMarginal::Kind::value, mean});

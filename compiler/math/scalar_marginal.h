@@ -38,10 +38,10 @@ struct Spread {
   std::vector<double> inverse = {};         // E[1/x] or E[X^-1]
   std::vector<double> inverse_square = {};  // E[1/x^2] of numbers
   /// In joint families: given the precision, the covariance of the mean is `tie` times the inverse of the precision.
-  double tie = 0;
+  double inverse_precision_factor = 0;
   /// For a vector with a number tau that scales its precision: given tau, the covariance of the vector is this matrix
   /// divided by tau.
-  std::vector<double> tied = {};
+  std::vector<double> scaled_covariance = {};
   /// The distribution of an inverse: 1/x is InverseGamma(inverse_shape, inverse_scale[0]). For a matrix, the j-th
   /// number on the diagonal of X^-1 is InverseGamma(inverse_shape, inverse_scale[j]). 0 if it is not given.
   double inverse_shape = 0;

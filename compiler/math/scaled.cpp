@@ -115,7 +115,7 @@ const FamilyRow& scaled_normal() {
       root.topLeftCorner(n, n) = of_vector * std::sqrt(shape > 1 ? rate / (shape - 1) : kInfinite);
       root(n, n) = std::sqrt(shape) / rate;
       Spread s = spread_of_root(root, 1);
-      s.tied = spread_of_root(of_vector, 1).covariance;
+      s.scaled_covariance = spread_of_root(of_vector, 1).covariance;
       return s;
     };
     return row;

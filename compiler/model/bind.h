@@ -26,7 +26,7 @@ struct Settings {
   /// By Bernoulli variable: the two words that stood for 0 and 1 in an earlier fit.
   std::map<std::string, std::vector<std::string>> words = {};
   /// The plate of which the data have only some consecutive elements: a slice of out-of-core data, or data to predict.
-  std::optional<model::PlateId> part_of = {};
+  std::optional<model::PlateId> subset_plate = {};
   std::int64_t first = 0;  // index of the first of these elements in the whole data; for messages
 };
 
@@ -63,7 +63,7 @@ struct BoundData {
   /// "0" and "1" for numbers.
   std::map<std::string, std::vector<std::string>> words;
   std::vector<std::string> warnings;  // messages to the user about what was done to the data
-  std::string elsewhere;              // digest of out-of-core data, which are read when they are needed
+  std::string external_digest;        // digest of out-of-core data, which are read when they are needed
 };
 
 /// Returns the number of elements of a plate; of a nested plate, that of its shortest row. -1 if the size is not known.

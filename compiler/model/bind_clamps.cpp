@@ -19,18 +19,18 @@ void add_clamped_slots(Binder& b) {
     if (!is_latent(v) || it == b.data->end()) continue;
     const DataArray& a = it->second;
     const bool gaps = std::ranges::any_of(a.values, [](double x) { return std::isnan(x); });
-    if (!gaps && (a.by_name || is_column(a))) {
+    if (!gaps && (a.named_by_binding || is_column(a))) {
       problem(b, ExitCode::data, a.source,
               fmt::format("the data have all values of '{}', which the model does not observe", v.name))
           .notes = {
           fmt::format("`observe {} ~ ...` makes it data; where values are missing, a latent variable keeps "
                       "those that are there",
                       v.name)};
-      if (!a.by_name) b.problems.back().notes.push_back("without that column the variable is inferred");
+      if (!a.named_by_binding) b.problems.back().notes.push_back("without that column the variable is inferred");
     }
     /// The data of `simulate`, for example, contain the true values of latent variables too. They are ignored.
     if (!gaps) continue;
-    if (const std::string why = why_not_clamped(b.model, VariableId(i)); !a.by_name && !why.empty()) {
+    if (const std::string why = why_not_clamped(b.model, VariableId(i)); !a.named_by_binding && !why.empty()) {
       b.out.warnings.push_back(fmt::format("the data for '{}' are not used: {}", v.name, why));
       continue;
     }

@@ -15,7 +15,7 @@ void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a) {
   const std::size_t plates = slot.axes.size() - slot.event_rank;
   if (!s.lagged || slot.latent || plates == 0) return;
   const PlateId steps = b.model[slot.axes[plates - 1]].set;
-  if (b.model[b.model[*s.lagged].plate].set != steps || b.settings.part_of) return;
+  if (b.model[b.model[*s.lagged].plate].set != steps || b.settings.subset_plate) return;
   std::size_t width = 1;
   for (std::size_t k = plates; k < slot.axes.size(); ++k)
     width *= static_cast<std::size_t>(b.out.sizes[slot.axes[k].index()]);

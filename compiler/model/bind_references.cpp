@@ -56,7 +56,7 @@ void claim_referenced_rows(Binder& b) {
                                 b.model[*b.model[*slot.value_plate].parent].name)};
       continue;
     }
-    if (!given.row || b.settings.part_of) continue;
+    if (!given.row || b.settings.subset_plate) continue;
     if (!given.row->by && slot.axes.size() == 1) of_rows.push_back(&slot);
     const auto rows = given.row->by ? b.arrays.find(b.model[*given.row->by].name) : b.arrays.end();
     if (rows != b.arrays.end()) claim(slot, values->second.values, rows_from(rows->second.values));

@@ -130,7 +130,8 @@ void claim_lengths(Binder& b) {
     const auto it = b.data->find(p.name);
     if (it == b.data->end() || p.stick) continue;
     const DataArray& a = it->second;
-    if (!b.model[p.set].parent && !a.by_name) {  // such an array is one of those in a file that the model does not need
+    if (!b.model[p.set].parent &&
+        !a.named_by_binding) {  // such an array is one of those in a file that the model does not need
       warn_of_ignored_column(b, p, a);
       continue;
     }
@@ -404,7 +405,8 @@ void match_arrays(Binder& b) {
     const auto it = b.data->find(slot.name);
     if (it == b.data->end()) continue;
     DataArray array = std::move(it->second);
-    if (!array.again.empty()) b.problems.push_back(duplicate_name_error(option("data"), array, array.again.front()));
+    if (!array.duplicates.empty())
+      b.problems.push_back(duplicate_name_error(option("data"), array, array.duplicates.front()));
     count_from_zero(b, slot, array);
     convert_multiplicity(b, slot, array);
     b.arrays.insert_or_assign(slot.name, std::move(array));

@@ -38,7 +38,7 @@ void warn_of_unused_numbers(Binder& b, PlateId plate, std::int64_t size) {
   constexpr std::int64_t kMany = 100, kPart = 10;
   const std::vector<bool>& seen = b.occurring[plate];
   const std::ptrdiff_t occur = std::ranges::count(seen, true);
-  if (b.settings.part_of || size <= kMany || occur >= size / kPart) return;
+  if (b.settings.subset_plate || size <= kMany || occur >= size / kPart) return;
   b.out.warnings.push_back(
       fmt::format("{} of {} values of '{}' occur in {}: elements are numbered from {}, and nothing is known of the "
                   "others; if the numbers are names, write them as text (r{} in place of {}): a text column has an "

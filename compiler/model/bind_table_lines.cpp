@@ -61,7 +61,7 @@ std::optional<Ids> ids_are(Binder& b, const Plate& plate, const DataArray& ids) 
 
 /// Returns which line each element has, or nothing after a problem.
 std::optional<ElementRows> match_element_rows(Binder& b, const Plate& plate, const DataArray& ids, Ids kind,
-                                              const Rows& lines) {
+                                              const LineGroups& lines) {
   if (kind == Ids::labels) return by_name(b, plate, ids, lines, known_names(b, plate));
   if (kind == Ids::words) return elements_from_rows(b, plate, lines);
   std::optional<ElementRows> out = match_rows_by_number(b, plate, ids, lines);
@@ -104,8 +104,8 @@ bool check_every_element_has_line(Binder& b, const Plate& plate, const DataArray
 }
 
 /// Returns the lines as rows of one line each, with their ids. Reports a missing id, and an id that occurs twice.
-std::optional<Rows> lines_of(Binder& b, const Plate& plate, const DataArray& ids) {
-  Rows out;
+std::optional<LineGroups> lines_of(Binder& b, const Plate& plate, const DataArray& ids) {
+  LineGroups out;
   std::set<std::string> seen;
   for (std::size_t line = 0; line < ids.values.size(); ++line) {
     const bool missing = std::isnan(ids.values[line]);
@@ -130,7 +130,7 @@ bool match_lines(Binder& b, PlateId id, const DataArray& column) {
   if (plate.from > 0) levels_to_numbers(ids);
   const std::optional<Ids> kind = ids_are(b, plate, ids);
   if (!kind) return false;
-  const std::optional<Rows> lines = lines_of(b, plate, ids);
+  const std::optional<LineGroups> lines = lines_of(b, plate, ids);
   std::optional<ElementRows> places = lines ? match_element_rows(b, plate, ids, *kind, *lines) : std::nullopt;
   if (!places || !check_every_element_has_line(b, plate, ids, columns, *places)) return true;
   for (const Column& c : columns)

@@ -100,9 +100,11 @@ void collapse_repeated_lines(Binder& b, DataArray& a, const DataArray& ids, cons
 
 /// Returns which row each element of the outer plate has, or nothing after a problem. Elements are identified by
 /// number, by known name, or by the order of rows.
-std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
+std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, const DataArray& ids,
+                                              const LineGroups& rows) {
   const bool numbers = ids.levels.empty();
-  if (b.settings.part_of && b.model[*b.settings.part_of].set == outer.set) return elements_from_rows(b, outer, rows);
+  if (b.settings.subset_plate && b.model[*b.settings.subset_plate].set == outer.set)
+    return elements_from_rows(b, outer, rows);
   if (numbers && outer.from > 0) return match_rows_by_number(b, outer, ids, rows);
   if (std::vector<std::string> names = user_labels(b, outer.set); !names.empty())
     return by_name(b, outer, ids, rows, std::move(names));
@@ -125,7 +127,7 @@ std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, con
 }
 
 /// Sorts the lines of an array by the elements that their rows belong to.
-void sort_rows_by_element(DataArray& a, const Rows& rows, const ElementRows& places) {
+void sort_rows_by_element(DataArray& a, const LineGroups& rows, const ElementRows& places) {
   const std::size_t width = a.values.size() / static_cast<std::size_t>(rows.offsets.back());
   std::vector<double> out;
   for (const std::optional<std::size_t>& row : places.row) {
@@ -139,7 +141,7 @@ void sort_rows_by_element(DataArray& a, const Rows& rows, const ElementRows& pla
 }
 
 /// Sorts the arrays of a table by element and returns the starts of the rows in that order.
-std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, const Rows& rows,
+std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, const LineGroups& rows,
                                       const ElementRows& places, DataArray& ids) {
   std::vector<std::int64_t> lengths;
   for (const std::optional<std::size_t>& row : places.row)
@@ -168,9 +170,9 @@ void match_table_rows(Binder& b) {
         found->second.values.empty())
       continue;
     // Several tables may have this column; take the one beside arrays over the nested plate.
-    DataArray ids = take(*b.data, found, beside(b.model, b.slots, b.arrays, found->second, *nested));
+    DataArray ids = take(*b.data, found, matching_id_column(b.model, b.slots, b.arrays, found->second, *nested));
     if (outer.from > 0) levels_to_numbers(ids);
-    Rows rows;
+    LineGroups rows;
     std::map<std::string, std::size_t> seen;
     for (std::size_t line = 0; line < ids.values.size(); ++line) {
       if (std::isnan(ids.values[line])) {

@@ -381,7 +381,7 @@ std::vector<std::int64_t> element_indices(const Binder& b, const Slot& slot, std
 std::string element_name(const Binder& b, const Slot& slot, std::size_t position) {
   std::vector<std::int64_t> index = element_indices(b, slot, position);
   if (index.empty()) return slot.name;
-  if (b.settings.part_of && b.model[slot.axes[0]].set == *b.settings.part_of) index[0] += b.settings.first;
+  if (b.settings.subset_plate && b.model[slot.axes[0]].set == *b.settings.subset_plate) index[0] += b.settings.first;
   for (std::size_t k = 0; k < index.size(); ++k)
     index[k] += b.model[b.model[slot.axes[k]].set].from;
   return fmt::format("{}[{}]", slot.name, fmt::join(index, ", "));

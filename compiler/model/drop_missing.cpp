@@ -12,7 +12,7 @@ namespace {
 
 /// An array whose first axis is the plate. `complete` says that its gaps remove elements; gaps of latent variables do
 /// not.
-struct Rows {
+struct PlateArray {
   DataArray* array;
   bool complete;
 
@@ -21,8 +21,8 @@ struct Rows {
 };
 
 /// Returns all arrays whose first axis is the plate.
-std::vector<Rows> rows_over(const Model& m, PlateId plate, Dataset& data) {
-  std::vector<Rows> out;
+std::vector<PlateArray> rows_over(const Model& m, PlateId plate, Dataset& data) {
+  std::vector<PlateArray> out;
   const auto add = [&](const std::string& name, const std::vector<PlateId>& axes, bool complete) {
     const auto it = data.find(name);
     if (it == data.end() || axes.empty() || m[axes.front()].set != plate || it->second.shape.empty()) return;
@@ -50,9 +50,9 @@ std::string why_not(const Model& m, PlateId plate) {
 }
 
 /// Returns true if the arrays have equally many rows. If not, bind() reports it.
-bool agree(const std::vector<Rows>& all) {
+bool agree(const std::vector<PlateArray>& all) {
   return std::all_of(all.begin(), all.end(),
-                     [&](const Rows& r) { return !r.array->ragged() && r.count() == all.front().count(); });
+                     [&](const PlateArray& r) { return !r.array->ragged() && r.count() == all.front().count(); });
 }
 
 /// Which elements lack a value, and the first array in which one is missing (null if none is).
@@ -62,9 +62,9 @@ struct Gaps {
 };
 
 /// Returns the gaps of these arrays.
-Gaps gaps_in(const std::vector<Rows>& all) {
+Gaps gaps_in(const std::vector<PlateArray>& all) {
   Gaps out{std::vector<bool>(all.front().count(), false)};
-  for (const Rows& rows : all) {
+  for (const PlateArray& rows : all) {
     if (!rows.complete) continue;
     for (std::size_t k = 0; k < rows.array->values.size(); ++k) {
       if (!std::isnan(rows.array->values[k])) continue;
@@ -92,7 +92,8 @@ Result<std::vector<std::string>> drop_missing(const Model& model, Dataset& data)
   std::vector<std::string> out;
   for (std::size_t i = 0; i < model.plates.size(); ++i) {
     const PlateId plate(i);
-    const std::vector<Rows> all = model[plate].set == plate ? rows_over(model, plate, data) : std::vector<Rows>();
+    const std::vector<PlateArray> all =
+        model[plate].set == plate ? rows_over(model, plate, data) : std::vector<PlateArray>();
     if (all.empty() || !agree(all)) continue;
     const Gaps gaps = gaps_in(all);
     if (!gaps.first) continue;
@@ -106,7 +107,7 @@ Result<std::vector<std::string>> drop_missing(const Model& model, Dataset& data)
     if (left_out == std::ssize(gaps.missing))
       return Error{
           ExitCode::data, gaps.first->source, fmt::format("every element of '{}' has missing values", name), {}};
-    for (const Rows& rows : all) {
+    for (const PlateArray& rows : all) {
       keep(rows.array->values, rows.width(), gaps.missing);
       keep(rows.array->row_labels, 1, gaps.missing);
       rows.array->shape.front() -= left_out;

@@ -480,7 +480,7 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
     return {call, nullptr};
   }
   // Another row for the same distribution is meant if the arguments have its names: NegativeBinomial(mean, r).
-  const math::FamilyRow* also = math::find_family(row->also);
+  const math::FamilyRow* also = math::find_family(row->alternative_row);
   return {call, also && names_parameters(*call, *also) ? also : row};
 }
 

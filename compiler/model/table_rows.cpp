@@ -19,13 +19,13 @@ std::string_view file_of(std::string_view source) { return source.substr(0, sour
 
 }  // namespace
 
-bool is_column(const DataArray& a) { return !a.by_name && a.source.find(", column '") != std::string::npos; }
+bool is_column(const DataArray& a) { return !a.named_by_binding && a.source.find(", column '") != std::string::npos; }
 
 bool of_one_file(const DataArray& a, const DataArray& b) { return file_of(a.source) == file_of(b.source); }
 
 std::vector<const DataArray*> all_of(const DataArray& first) {
   std::vector<const DataArray*> out = {&first};
-  for (const DataArray& other : first.again)
+  for (const DataArray& other : first.duplicates)
     out.push_back(&other);
   return out;
 }
@@ -40,13 +40,13 @@ void set_labels_from_lines(Binder& b, PlateId plate, std::vector<std::string> na
 void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays) {
   if (arrays.empty()) return;
   DataArray first = std::move(arrays.front());
-  first.again.assign(std::make_move_iterator(arrays.begin() + 1), std::make_move_iterator(arrays.end()));
+  first.duplicates.assign(std::make_move_iterator(arrays.begin() + 1), std::make_move_iterator(arrays.end()));
   data.emplace(name, std::move(first));
 }
 
 Dataset::iterator put_first(Dataset& data, Dataset::iterator found, std::size_t k) {
   const std::string name = found->first;
-  std::vector<DataArray> all = std::exchange(found->second.again, {});
+  std::vector<DataArray> all = std::exchange(found->second.duplicates, {});
   all.insert(all.begin(), std::move(found->second));
   const auto chosen = all.begin() + static_cast<std::ptrdiff_t>(k);
   std::rotate(all.begin(), chosen, chosen + 1);
@@ -60,7 +60,7 @@ DataArray take(Dataset& data, Dataset::iterator found, std::size_t k) {
   const std::string name = found->first;
   DataArray out = std::move(found->second);
   data.erase(found);
-  put(data, name, std::exchange(out.again, {}));
+  put(data, name, std::exchange(out.duplicates, {}));
   return out;
 }
 
@@ -97,7 +97,8 @@ std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate
   return out;
 }
 
-std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows) {
+std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids,
+                                                const LineGroups& rows) {
   ElementRows out;
   for (std::size_t row = 0; row < rows.names.size(); ++row) {
     const double id = ids.values[static_cast<std::size_t>(rows.offsets[row])],
@@ -134,7 +135,7 @@ std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, c
   return out;
 }
 
-std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
+std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const LineGroups& rows,
                                    std::vector<std::string> names) {
   ElementRows out{std::vector<std::optional<std::size_t>>(names.size()), std::move(names)};
   for (std::size_t row = 0; row < rows.names.size(); ++row) {
@@ -149,7 +150,7 @@ std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArra
   return out;
 }
 
-ElementRows elements_from_rows(Binder& b, const Plate& outer, const Rows& rows) {
+ElementRows elements_from_rows(Binder& b, const Plate& outer, const LineGroups& rows) {
   ElementRows out{{}, rows.names};
   for (std::size_t row = 0; row < rows.names.size(); ++row)
     out.row.emplace_back(row);

@@ -16,7 +16,7 @@
 namespace lehr::model {
 
 /// Groups of consecutive lines of a table; each group (a row) belongs to one element of a plate.
-struct Rows {
+struct LineGroups {
   std::vector<std::string> names;           // the id of each row, as text
   std::vector<std::int64_t> offsets = {0};  // first line of each row, and the end of the last one
 };
@@ -40,7 +40,8 @@ std::vector<const DataArray*> all_of(const DataArray& first);
 /// Chooses among several id columns of one name the one whose table also has an array over the plate. Returns its index
 /// in all_of(ids), or 0 if none has. `slots` are things with a name and axes.
 template <class Slots>
-std::size_t beside(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids, PlateId plate) {
+std::size_t matching_id_column(const Model& m, const Slots& slots, const Dataset& arrays, const DataArray& ids,
+                               PlateId plate) {
   const std::vector<const DataArray*> all = all_of(ids);
   const auto found = std::ranges::find_if(all, [&](const DataArray* column) {
     return std::ranges::any_of(slots, [&](const auto& slot) {
@@ -84,15 +85,16 @@ std::vector<const DataArray*> arrays_referring_to(const Binder& b, PlateId plate
 
 /// Assigns groups of lines to elements by the number in the id column, counted from Plate::from. Reports an id that is
 /// no element number. Elements without lines have no group.
-std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows);
+std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, const DataArray& ids,
+                                                const LineGroups& rows);
 
 /// Assigns groups of lines to elements by the name in the id column. `names` are the names that the elements already
 /// have. Reports an id that is none of them.
-std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const Rows& rows,
+std::optional<ElementRows> by_name(Binder& b, const Plate& outer, const DataArray& ids, const LineGroups& rows,
                                    std::vector<std::string> names);
 
 /// Makes an element of each group of lines, in the order of the table. Elements without a group follow: those that only
 /// other data name.
-ElementRows elements_from_rows(Binder& b, const Plate& outer, const Rows& rows);
+ElementRows elements_from_rows(Binder& b, const Plate& outer, const LineGroups& rows);
 
 }  // namespace lehr::model

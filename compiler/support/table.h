@@ -8,7 +8,7 @@ namespace lehr {
 /// Returns true if row k of the table has `key` equal to the k-th enumerator, for all k. Tables static_assert it: it is
 /// what makes `table[enumerator]` the right row.
 template <class Rows, class Row, class Key>
-constexpr bool in_order(const Rows& rows, Key Row::*key) {
+constexpr bool rows_match_enum(const Rows& rows, Key Row::*key) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (rows[k].*key != static_cast<Key>(k)) return false;
   }

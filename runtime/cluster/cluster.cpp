@@ -16,7 +16,7 @@
 
 namespace lehr {
 
-std::optional<Launch> launch() {
+std::optional<Launch> detect_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* const value = std::getenv(name);
     if (const long n = value ? std::strtol(value, nullptr, 10) : 0; n > 1) return Launch{name, n};
@@ -26,7 +26,7 @@ std::optional<Launch> launch() {
 
 std::unique_ptr<Group> join_cluster() {
   std::unique_ptr<Group> out = static_cast<const Mpi*>(load_plugin("mpi"))->join();
-  const std::optional<Launch> started = launch();
+  const std::optional<Launch> started = detect_launcher();
   // Each process would otherwise fit alone, without a message.
   if (started && out->size() == 1) {
     throw std::runtime_error(fmt::format(
@@ -48,13 +48,13 @@ OutputSilencer::OutputSilencer(const Group& group) : rank_(group.rank()) {
   ::close(nowhere);
 }
 
-void OutputSilencer::speak() const {
+void OutputSilencer::print_collected() const {
   if (rank_ == 0) return;
   std::string text(static_cast<std::size_t>(::lseek(collected_, 0, SEEK_END)), ' ');
   const ssize_t length = ::pread(collected_, text.data(), text.size(), 0);
   text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   ::dup2(error_, STDERR_FILENO);
-  tell("process {}: {}", rank_, text);
+  print_to_stderr("process {}: {}", rank_, text);
 }
 
 }  // namespace lehr

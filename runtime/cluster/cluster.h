@@ -15,7 +15,7 @@ struct Launch {
 };
 /// Detects a launcher (Open MPI, those that use PMI, MVAPICH2, Slurm) by its environment variables. Returns none if
 /// there is none, or if it started one process only.
-std::optional<Launch> launch();
+std::optional<Launch> detect_launcher();
 
 /// Loads MPI and returns the group of the launcher's processes; keep it until the end of the program. Throws
 /// std::runtime_error if this installation has no MPI, or if its MPI is not that of the launcher.
@@ -29,7 +29,7 @@ class OutputSilencer {
   /// files.
   explicit OutputSilencer(const Group& group);
   /// Prints the collected standard error after all, because only this process has failed.
-  void speak() const;
+  void print_collected() const;
 
  private:
   std::size_t rank_;    // number of this process in the group

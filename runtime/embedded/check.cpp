@@ -145,13 +145,13 @@ Status derive_size(const View& v, const State& s, std::int64_t slot, std::int64_
   const ArrayRow& array = v.model.arrays[row.offsets];
   if (const Status status = derive_extent(v, s, array.rows, sizes)) return status;
   const std::int64_t rows = v.extent(array.rows);
-  const std::int64_t longest = row.base == 0 ? s.room[slot] : v.extent(row.base);
+  const std::int64_t longest = row.base == 0 ? s.capacity[slot] : v.extent(row.base);
   const auto* const offsets = static_cast<const std::int64_t*>(v.table[array.buffer]);
   bool wrong = offsets[0] != 0;
   for (std::int64_t k = 0; k < rows; ++k) {
     std::int64_t length = 0;
     wrong |= __builtin_sub_overflow(offsets[k + 1], offsets[k], &length) || length < row.least || length > longest ||
-             offsets[k + 1] > s.room[slot];
+             offsets[k + 1] > s.capacity[slot];
   }
   if (wrong || offsets[rows] < 1) return kOffsets;
   sizes[slot] = offsets[rows];

@@ -58,7 +58,7 @@ std::int32_t part_of_bound(const Model* m, void* memory, double Elbo::*part, dou
 
 /// Infers the items in memory until the ELBO converges. Returns a status.
 std::int32_t infer_present(const Run& r) {
-  const std::int32_t status = infer_items(r.machine(), Which::local, r.s.scale);
+  const std::int32_t status = infer_items(r.machine(), SweepScope::local, r.s.scale);
   r.s.swept = r.s.statistics_valid = status == 0;
   return status;
 }
@@ -215,7 +215,7 @@ std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* dat
   const std::span<const double> inverse = r.view().reals(m->item_inverse);
   if (count != energies.size()) return kSize;
   r.scale(m->item_energies, 0);
-  if (const std::int32_t status = sweep(r.machine(), {.which = Which::local, .scale = s->scale})) return status;
+  if (const std::int32_t status = sweep(r.machine(), {.which = SweepScope::local, .scale = s->scale})) return status;
   s->swept = s->statistics_valid = 1;
   const ItemRange all{0, static_cast<std::int64_t>(count)};
   if (const std::int32_t status = run_items(r.machine(), m->item_outer, all, s->table)) return status;

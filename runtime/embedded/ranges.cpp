@@ -26,7 +26,7 @@ Range* range_in(void* memory) { return reinterpret_cast<Range*>(aligned(reinterp
 /// Returns the bytes of a range from the boundary on. If `r` is not null, it also writes its table and zeroes its sums
 /// and scratch.
 std::uint64_t lay_out(const Model& m, const State& s, const StepRow& stage, Range* r) {
-  const View room{m, nullptr, s.room};
+  const View room{m, nullptr, s.capacity};
   std::uint64_t at = aligned(sizeof(Range));
   const auto take = [&](std::uint64_t bytes) {
     unsigned char* const here = r ? reinterpret_cast<unsigned char*>(r) + at : nullptr;

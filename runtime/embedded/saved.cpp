@@ -66,8 +66,8 @@ Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, 
     const SizeRow& row = m.sizes[k];
     const std::int64_t base = row.base >= 0 ? row.base : sizes[-(row.base + 1)];
     if (row.rule == SizeRule::one_more && sizes[k] != base + 1) return kAltered;
-    if (row.rule == SizeRule::fixed && sizes[k] != s.room[k]) return kSize;
-    room = room && (sizes[k] <= s.room[k] || row.rule == SizeRule::longest);
+    if (row.rule == SizeRule::fixed && sizes[k] != s.capacity[k]) return kSize;
+    room = room && (sizes[k] <= s.capacity[k] || row.rule == SizeRule::longest);
   }
   return kOk;
 }

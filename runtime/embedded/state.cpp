@@ -65,7 +65,7 @@ std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
     s->sizes = reinterpret_cast<std::int64_t*>(parts[0]);
     s->outer_sizes = reinterpret_cast<std::int64_t*>(parts[1]);
     s->next_sizes = reinterpret_cast<std::int64_t*>(parts[2]);
-    s->room = reinterpret_cast<std::int64_t*>(parts[3]);
+    s->capacity = reinterpret_cast<std::int64_t*>(parts[3]);
     s->run_sizes = reinterpret_cast<std::int64_t*>(parts[4]);
     s->table = reinterpret_cast<lehr_buffer*>(parts[5]);
     s->run_table = reinterpret_cast<lehr_buffer*>(parts[6]);
@@ -121,7 +121,7 @@ Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes*
   std::memset(static_cast<void*>(s), 0, needed);
   lay_out(m, room, s);
   for (std::int64_t k = 0; k < m.size_count; ++k)
-    s->sizes[k] = s->outer_sizes[k] = s->room[k] = room[k];
+    s->sizes[k] = s->outer_sizes[k] = s->capacity[k] = room[k];
   s->magic = kMagic;
   s->hash = m.hash;
   s->self = s;  // pointers of the table become wrong if the state is moved
@@ -145,10 +145,10 @@ Status adopt(const Model& m, State& s, const DataSet* data) {
   std::int64_t at = 0;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
     const SizeRow& row = m.sizes[k];
-    s.next_sizes[k] = row.rule == SizeRule::fixed || row.rule == SizeRule::longest ? s.room[k] : -1;
+    s.next_sizes[k] = row.rule == SizeRule::fixed || row.rule == SizeRule::longest ? s.capacity[k] : -1;
     if (row.rule != SizeRule::items) continue;
     s.next_sizes[k] = field<std::int64_t>(data, at++);
-    if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.room[k]) return kSize;
+    if (s.next_sizes[k] < 1 || s.next_sizes[k] < row.least || s.next_sizes[k] > s.capacity[k]) return kSize;
   }
   // From here on the table may have wrong arrays, so there is no data set until all are checked.
   s.has_data = s.prepared = s.swept = s.sweeping = 0;

@@ -55,7 +55,7 @@ struct State {
   std::int64_t* sizes;         // by slot: sizes of the present data set
   std::int64_t* outer_sizes;   // by slot: sizes with the number of all items, which code outside the items counts
   std::int64_t* next_sizes;    // sizes of a data set that is being checked
-  std::int64_t* room;          // the capacity: the largest sizes that fit
+  std::int64_t* capacity;      // the largest sizes that fit
   std::int64_t* run_sizes;     // scratch sizes, see Machine::run_sizes
   lehr_buffer *table,          // pointer to each buffer; data are in the caller's memory
       *run_table;              // scratch table, see Machine::run_table

@@ -243,7 +243,7 @@ Result<Dataset> RowBinding::read(std::span<const RowRange> runs) const {
   }
   for (auto& [name, array] : *out) {
     array.source = moved_by(array.source, path_, lines);
-    array.by_name = !binding->name.empty();
+    array.named_by_binding = !binding->name.empty();
     if (array.shape.empty() || array.shape[0] != count_rows(runs))
       return data_error(path_, "the rows of the file cannot be told apart: some lines are empty",
                         {"write NA for a missing value, and no empty lines"});
@@ -272,7 +272,7 @@ Result<Dataset> read_binding(const std::string& text) {
     Result<Dataset> arrays = parse_bytes(*bytes, *binding, text);
     if (!arrays || binding->name.empty()) return arrays;
     for (auto& [name, array] : *arrays)
-      array.by_name = true;
+      array.named_by_binding = true;
     return arrays;
   } catch (const std::bad_alloc&) {
     return data_error(binding->path, "the file does not fit into memory");
@@ -300,9 +300,9 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
         all.emplace(name, std::move(array));
         continue;
       }
-      if (found->second.by_name || array.by_name)
+      if (found->second.named_by_binding || array.named_by_binding)
         return duplicate_name_error(fmt::format("{} {}", option("data"), text), found->second, array);
-      found->second.again.push_back(std::move(array));
+      found->second.duplicates.push_back(std::move(array));
     }
   }
   return all;

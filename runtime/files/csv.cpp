@@ -32,7 +32,7 @@ struct Table {
   std::size_t rows() const { return cells.size() / names.size(); }
   const Cell& cell(std::size_t row, std::size_t column) const { return cells[row * names.size() + column]; }
   std::string place_of(const Cell& cell) const {
-    return place(path, bytes, static_cast<std::size_t>(cell.text.data() - bytes.data()));
+    return source_location(path, bytes, static_cast<std::size_t>(cell.text.data() - bytes.data()));
   }
 };
 
@@ -160,7 +160,7 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
     --at;
 
   const auto fail = [&](const Fault& fault) {
-    return data_error(place(path, bytes, fault.offset), fault.text, {fault.note});
+    return data_error(source_location(path, bytes, fault.offset), fault.text, {fault.note});
   };
   std::vector<Cell> header;
   if (const auto fault = read_record(bytes, separator, at, header)) return fail(*fault);
@@ -187,7 +187,7 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
       table.cells.pop_back();
     } else if (fields != columns) {
       return data_error(
-          place(path, bytes, start),
+          source_location(path, bytes, start),
           fmt::format("the row has {} {} and the header {}", fields, fields == 1 ? "field" : "fields", columns),
           {fmt::format("a field that contains a {} must be quoted", separator == ','   ? "comma"
                                                                     : separator == ';' ? "semicolon"

@@ -31,12 +31,12 @@ struct DataArray {
   bool has_missing = false;             // true if some value is NaN
   /// Sparse counts of a matrix: `values` are columns from 0, whatever number the plate counts from.
   bool of_columns = false;
-  bool by_name = false;  // true if the name is from the binding (`x=file`), false if from the file
+  bool named_by_binding = false;  // true if the name is from the binding (`x=file`), false if from the file
   /// Largest value that the whole array can have, if above those here (an excerpt, a matrix); else -1.
   double largest = -1;
   std::string source;  // origin, for messages: "points.csv, column 'x'"
   /// Further arrays of this name from other files, such as a key column that several tables have.
-  std::vector<DataArray> again;
+  std::vector<DataArray> duplicates;
 
   /// Returns true if the rows have different lengths, stored end to end.
   bool ragged() const { return !row_offsets.empty(); }

@@ -112,7 +112,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     if (const std::size_t end = text.find("] "); end != std::string_view::npos) text.remove_prefix(end + 2);
     if (const std::size_t end = text.find(": "); text.starts_with("parse error") && end != std::string_view::npos)
       text.remove_prefix(end + 2);
-    error_ = data_error(place(path_, bytes_, position > 0 ? position - 1 : 0), printable(text, 200));
+    error_ = data_error(source_location(path_, bytes_, position > 0 ? position - 1 : 0), printable(text, 200));
     return false;
   }
 
@@ -130,7 +130,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   /// Returns the location of what was read last. Numbers end at the byte after them, hence one byte back.
   std::string here() const {
     const auto read = static_cast<std::size_t>(furthest_ - bytes_.data());
-    return place(path_, bytes_, read > 0 ? read - 1 : 0);
+    return source_location(path_, bytes_, read > 0 ? read - 1 : 0);
   }
 
   /// Records an error at the current location, and returns false, which stops the parser.

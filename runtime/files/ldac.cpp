@@ -56,11 +56,11 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path) {
     in.skip_blanks();
     const std::size_t line = in.at;
     if (in.at_line_end())
-      return data_error(place(path, in.bytes, in.at), "blank line in an LDA-C file",
+      return data_error(source_location(path, in.bytes, in.at), "blank line in an LDA-C file",
                         {"a document without words is the line `0`"});
     const std::int64_t announced = in.number();
     if (announced < 0)
-      return data_error(place(path, in.bytes, in.at), "expected the number of distinct terms of the document",
+      return data_error(source_location(path, in.bytes, in.at), "expected the number of distinct terms of the document",
                         {"LDA-C has a line a document: `M term:count term:count ...`"});
     std::int64_t pairs = 0;
     for (;;) {
@@ -69,24 +69,24 @@ Result<DataArray> parse_ldac(std::string_view bytes, const std::string& path) {
       if (in.at_line_end()) break;
       const std::size_t start = in.at;
       if (start == before)
-        return data_error(place(path, in.bytes, start), "expected a space before the next `term:count`");
+        return data_error(source_location(path, in.bytes, start), "expected a space before the next `term:count`");
       const std::int64_t term = in.number();
       if (term < 0)
-        return data_error(place(path, in.bytes, start),
+        return data_error(source_location(path, in.bytes, start),
                           fmt::format("expected a term id, an integer from 0 to {}", kLargest));
       if (in.done() || in.bytes[in.at] != ':')
-        return data_error(place(path, in.bytes, in.at), "expected `:` between term and count");
+        return data_error(source_location(path, in.bytes, in.at), "expected `:` between term and count");
       const std::size_t count_start = ++in.at;
       const std::int64_t count = in.number();
       if (count <= 0)
-        return data_error(place(path, in.bytes, count_start),
+        return data_error(source_location(path, in.bytes, count_start),
                           fmt::format("expected a count, an integer from 1 to {}", kLargest));
       array.values.push_back(static_cast<double>(term));
       array.multiplicity.push_back(static_cast<double>(count));
       ++pairs;
     }
     if (pairs != announced)
-      return data_error(place(path, in.bytes, line),
+      return data_error(source_location(path, in.bytes, line),
                         fmt::format("the line announces {} terms and has {}", announced, pairs),
                         {"the first number of a line is the number of `term:count` pairs after it"});
     longest = std::max(longest, pairs);

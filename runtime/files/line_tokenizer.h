@@ -22,7 +22,7 @@ class LineTokenizer {
       : bytes_(without_bom(bytes)), rest_(bytes_), path_(path) {}
 
   /// Moves to the next line; returns false at the end of the file. The line ends before the first character `comment`.
-  bool advance(char comment = '\n') {
+  bool next_line(char comment = '\n') {
     if (rest_.empty()) return false;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
     line_ = rest_.substr(0, end);
@@ -33,7 +33,7 @@ class LineTokenizer {
   }
   /// Moves to the next line that has a word; returns false if there is none.
   bool next_nonempty_line(char comment) {
-    while (advance(comment))
+    while (next_line(comment))
       if (!done()) return true;
     return false;
   }
@@ -61,8 +61,8 @@ class LineTokenizer {
 
   /// Makes an error of ExitCode::data about the word that was read last, with its line and column.
   Error fail(std::string text, std::vector<std::string> notes = {}) const {
-    return data_error(place(path_, bytes_, static_cast<std::size_t>(word_.data() - bytes_.data())), std::move(text),
-                      std::move(notes));
+    return data_error(source_location(path_, bytes_, static_cast<std::size_t>(word_.data() - bytes_.data())),
+                      std::move(text), std::move(notes));
   }
 
  private:

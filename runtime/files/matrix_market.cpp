@@ -25,7 +25,7 @@ std::string lower(std::string_view text) {
 
 /// Parses the first line.
 Result<Banner> read_banner(LineTokenizer& in) {
-  in.advance();
+  in.next_line();
   if (lower(in.next()) != "%%matrixmarket" || lower(in.next()) != "matrix")
     return in.fail("the first line is not that of a Matrix Market file",
                    {"before counts it is `%%MatrixMarket matrix coordinate integer general`"});

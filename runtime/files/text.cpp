@@ -84,7 +84,7 @@ bool looks_missing(std::string_view text) {
   return std::ranges::any_of(kWords, [&](std::string_view word) { return equals_ignoring_case(text, word); });
 }
 
-std::string place(const std::string& path, std::string_view bytes, std::size_t offset) {
+std::string source_location(const std::string& path, std::string_view bytes, std::size_t offset) {
   offset = std::min(offset, bytes.size());
   const std::string_view before = bytes.substr(0, offset);
   const std::size_t newline = before.rfind('\n');
@@ -105,7 +105,7 @@ std::optional<Error> encoding_error(const std::string& path, std::string_view by
   const std::optional<std::size_t> wrong = find_invalid_utf8(part);
   if (!wrong) return std::nullopt;
   const std::size_t offset = static_cast<std::size_t>(part.data() - bytes.data()) + *wrong;
-  return data_error(place(path, bytes, offset),
+  return data_error(source_location(path, bytes, offset),
                     fmt::format("byte 0x{:02x} (number {} of the file) is not UTF-8",
                                 static_cast<unsigned char>(part[*wrong]), offset),
                     {"if the text is Latin-1: iconv -f LATIN1 -t UTF-8 " + path});

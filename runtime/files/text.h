@@ -26,7 +26,7 @@ bool is_missing(std::string_view text);
 bool looks_missing(std::string_view text);
 
 /// Formats the location of a byte as `path:line:column`, both from 1. Columns count UTF-8 characters.
-std::string place(const std::string& path, std::string_view bytes, std::size_t offset);
+std::string source_location(const std::string& path, std::string_view bytes, std::size_t offset);
 
 /// Returns the bytes without a UTF-8 byte order mark.
 std::string_view without_bom(std::string_view bytes);

@@ -14,7 +14,7 @@ namespace {
 /// Returns the stage that has all local blocks; null if there is none. Only such a stage can set items to their priors.
 const StepRow* forming_stage(const Model& m) {
   for (const StepRow& step : steps_of(m)) {
-    if (step.fresh >= 0) return &step;
+    if (step.to_priors >= 0) return &step;
   }
   return nullptr;
 }
@@ -33,7 +33,7 @@ bool has_local_chain(const Model& m) {
 bool repair_run(const Machine& m, std::size_t k, ItemRange run) {
   const Model& model = *m.model;
   std::memcpy(m.run_table, m.table, unsigned_of(model.buffer_count) * sizeof(lehr_buffer));
-  std::memcpy(m.run_sizes, m.kept, unsigned_of(model.size_count) * 8);
+  std::memcpy(m.run_sizes, m.stored_sizes, unsigned_of(model.size_count) * 8);
   for (std::int64_t b = 0; b < model.buffer_count; ++b) {
     if (is_of_items(m, b)) m.run_table[b] = factors_of(m, k, run, b).data();
   }
@@ -108,7 +108,7 @@ std::int32_t run_expectations(const Machine& m, std::size_t k, ItemRange run) {
 
 std::int32_t form(const Machine& m, std::size_t k, ItemRange run) {
   const StepRow& stage = *forming_stage(*m.model);
-  if (const std::int32_t status = run_items(m, stage.fresh, run, table_of(m, k, run))) return status;
+  if (const std::int32_t status = run_items(m, stage.to_priors, run, table_of(m, k, run))) return status;
   const bool whole = run.begin == 0 && run.end == m.view().extent(stage.items) && !m.window;
   // Initialisation computes expectations from priors, so that they are stale after a repair, and missing in chains.
   const bool stale = (whole ? repair(m.view(), true) : repair_run(m, k, run)) || has_local_chain(*m.model);
@@ -130,10 +130,10 @@ std::int32_t items_to_priors(const Machine& m) {
 }
 
 std::int32_t finish_item_start(const Machine& m) {
-  const bool kept = m.stores_all_items() || (m.supply && m.supply->loads_by_chunks);
+  const bool kept = m.stores_all_items() || (m.loader && m.loader->loads_by_chunks);
   if (!has_single_stage(*m.model) || !kept) return 0;
   if (const std::int32_t status = items_to_priors(m)) return status;
-  return reads_statistics_first(*m.model) ? sweep(m, {.which = Which::local}) : 0;
+  return reads_statistics_first(*m.model) ? sweep(m, {.which = SweepScope::local}) : 0;
 }
 
 }  // namespace lehr::machine

@@ -38,8 +38,8 @@ std::int32_t run_phase(Machine m, const PrerequisiteRow& phase, const std::int64
 std::int32_t call_with_phases(const Machine& m, std::int64_t f, const std::int64_t* sizes) {
   for (const PrerequisiteRow& phase : prerequisites_of(*m.model)) {
     if (phase.of != f) continue;
-    const bool sums = phase.fresh >= 0;
-    if (sums && m.view().reals(phase.fresh)[0] != 0) continue;
+    const bool sums = phase.valid >= 0;
+    if (sums && m.view().reals(phase.valid)[0] != 0) continue;
     const std::int32_t status = sums ? call_with_phases(m, phase.function, sizes) : run_phase(m, phase, sizes);
     if (status != 0) return status;
   }
@@ -65,20 +65,20 @@ void scale_up(const Machine& m, std::span<const std::int64_t> buffers, double sc
 
 /// Loads the data of out-of-core items. Returns their new index ranges, one a run; items that code vectorises together
 /// must be of one run.
-std::span<const ItemRange> bring(const Machine& m, std::span<const ItemRange> runs) {
-  return {m.supply->bring(m.supply->context, runs.data(), runs.size()), runs.size()};
+std::span<const ItemRange> load_items(const Machine& m, std::span<const ItemRange> runs) {
+  return {m.loader->load_items(m.loader->context, runs.data(), runs.size()), runs.size()};
 }
 
 /// Visits all items in slices that fit the supply or the window. Calls `body(range of indices in memory, range among
 /// all items)` until a status is not 0.
 template <class Body>
 std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body) {
-  const std::int64_t items = m.whole().extent(stage.items), most = m.supply   ? m.supply->items
+  const std::int64_t items = m.whole().extent(stage.items), most = m.loader   ? m.loader->items
                                                                    : m.window ? m.window->items
                                                                               : items;
   for (std::int64_t begin = 0; begin < items; begin += most) {
     const ItemRange slice{begin, items - begin < most ? items : begin + most};
-    if (const std::int32_t status = body(m.supply ? bring(m, {&slice, 1})[0] : slice, slice)) return status;
+    if (const std::int32_t status = body(m.loader ? load_items(m, {&slice, 1})[0] : slice, slice)) return status;
   }
   return 0;
 }
@@ -89,13 +89,13 @@ std::int32_t run_on_workers(const Machine& m, const StepRow& stage, std::span<co
                             const ItemWork& work) {
   if (m.workers && stage.operations > 0)
     return m.workers->run(m.workers->context, m, items_of(*m.model, stage), runs.data(), runs.size(), work);
-  if (work.formed) place(m, runs);
+  if (work.from_priors) place(m, runs);
   return work_on(m, 0, runs, work);
 }
 
 /// Does `work` on all items, in memory or out of core.
 std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& work) {
-  if (m.supply && m.supply->loads_by_chunks && stage.operations > 0) {
+  if (m.loader && m.loader->loads_by_chunks && stage.operations > 0) {
     const ItemRange all{0, m.whole().extent(stage.items)};
     return m.workers->run(m.workers->context, m, items_of(*m.model, stage), &all, 1, work);
   }
@@ -104,7 +104,7 @@ std::int32_t visit_all(const Machine& m, const StepRow& stage, const ItemWork& w
 
 /// Completes the statistics of a stage after all of its items have been visited.
 std::int32_t finalise_stage(const Machine& m, const StepRow& stage) {
-  return stage.close < 0 ? 0 : call(m, stage.close);
+  return stage.finalise < 0 ? 0 : call(m, stage.finalise);
 }
 
 /// Visits the items of a stage part by part. After each part its statistics are completed and merged with the others.
@@ -135,8 +135,8 @@ std::int32_t update_stage(const Machine& m, const StepRow& stage, const Plan& pl
   const ItemWork work{stage.update, plan.form && !stage.refresh && has_single_stage(*m.model)};
   if (stage.batched && plan.division) return update_parts(m, stage, *plan.division, work);
   const bool some = stage.batched && !plan.batch.empty();
-  const std::int32_t status =
-      some ? run_on_workers(m, stage, m.supply ? bring(m, plan.batch) : plan.batch, work) : visit_all(m, stage, work);
+  const std::int32_t status = some ? run_on_workers(m, stage, m.loader ? load_items(m, plan.batch) : plan.batch, work)
+                                   : visit_all(m, stage, work);
   if (status != 0) return status;
   if (const std::int32_t failed = finalise_stage(m, stage)) return failed;
   if (stage.batched) scale_up(m, statistics_of(*m.model, stage), plan.scale);
@@ -172,7 +172,9 @@ class ElboSumsLeftOut {
 };
 
 /// Returns true if touch() updates this stage: it consists of tangent points of local bounds alone.
-bool touches(const Model& m, const StepRow& step) { return step.bound && !step.refresh && !has_single_stage(m); }
+bool touches(const Model& m, const StepRow& step) {
+  return step.tangent_points && !step.refresh && !has_single_stage(m);
+}
 
 /// Returns true if the stage of `step` is repeated later in the sweep, which then recomputes its statistics. Sums for
 /// the ELBO need not be computed at the first visit.
@@ -191,15 +193,15 @@ bool is_auxiliary(const Model& m, std::int64_t block) {
 /// Returns true if a sweep of this plan runs the step.
 bool visits(const Model& m, const Plan& plan, const StepRow& step) {
   switch (plan.which) {
-    case Which::all:
+    case SweepScope::all:
       return true;
-    case Which::ascent:
+    case SweepScope::ascent:
       return step.refresh != kForElbo;
-    case Which::local:
+    case SweepScope::local:
       return step.local;
-    case Which::stages:
+    case SweepScope::stages:
       return step.stage;
-    case Which::sources:
+    case SweepScope::sources:
       return step.local && !step.stage && is_auxiliary(m, step.block);
   }
   return true;
@@ -221,11 +223,11 @@ ParallelWork iterations_of(const Model& m, const PrerequisiteRow& phase) {
 
 std::int32_t call(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.outer); }
 std::int32_t call_on_data(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.sizes); }
-std::int32_t call_on_stored(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.kept); }
+std::int32_t call_on_stored(const Machine& m, std::int64_t f) { return call_with_phases(m, f, m.stored_sizes); }
 
 std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work) {
   for (const ItemRange& run : runs) {
-    if (const std::int32_t status = work.formed ? form(m, k, run) : 0) return status;
+    if (const std::int32_t status = work.from_priors ? form(m, k, run) : 0) return status;
     if (const std::int32_t status = run_items(m, work.function, run, table_of(m, k, run))) return status;
     ++k;
   }
@@ -240,12 +242,12 @@ std::int32_t run_items(const Machine& m, std::int64_t f, ItemRange run, lehr_buf
 
 void invalidate_sums(const Machine& m) {
   for (const PrerequisiteRow& phase : prerequisites_of(*m.model))
-    if (phase.fresh >= 0) m.view().reals(phase.fresh)[0] = 0;
+    if (phase.valid >= 0) m.view().reals(phase.valid)[0] = 0;
 }
 
 std::int32_t prepare(const Machine& m) {
-  if (!m.supply) return call(m, m.model->prepare);
-  bring(m, {});
+  if (!m.loader) return call(m, m.model->prepare);
+  load_items(m, {});
   if (const std::int32_t status = call_on_data(m, m.model->prepare)) return status;
   const StepRow& stage = *batch_stage(*m.model);
   if (stage.data < 0) return 0;
@@ -279,11 +281,11 @@ bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(*m.model, plan, step)) continue;
-    const bool again = plan.which == Which::all && comes_again(*m.model, step);
-    const ElboSumsLeftOut left_out(m, plan.which == Which::ascent || again);
+    const bool again = plan.which == SweepScope::all && comes_again(*m.model, step);
+    const ElboSumsLeftOut left_out(m, plan.which == SweepScope::ascent || again);
     count_step(m);
     // A repeated stage would change nothing: the global factors are those with which the items were just inferred.
-    const bool items_only = plan.which == Which::local || plan.which == Which::stages;
+    const bool items_only = plan.which == SweepScope::local || plan.which == SweepScope::stages;
     if (step.refresh && plan.form && items_only && has_single_stage(*m.model)) continue;
     if (const std::int32_t status = update(m, step, plan)) return status;
   }
@@ -312,7 +314,7 @@ std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double
   const StepRow* const stage = batch_stage(*m.model);
   if (!stage || stage->data < 0) return 0;
   clear(m, data_sums_of(*m.model, *stage));
-  for (const ItemRange& run : m.supply ? bring(m, batch) : batch) {
+  for (const ItemRange& run : m.loader ? load_items(m, batch) : batch) {
     if (const std::int32_t status = run_items(m, stage->data, run, m.table)) return status;
   }
   scale_up(m, data_sums_of(*m.model, *stage), scale);
@@ -341,7 +343,7 @@ std::int32_t seed_statistics(const Machine& m, const DeferredValues* taken) {
     const std::int64_t f = step.seed < 0 ? step.sum : step.seed;
     if (!step.stage || f < 0 || touches(*m.model, step)) continue;
     clear(m, statistics_of(*m.model, step));
-    if (const std::int32_t failed = step.forms ? call(m, step.tables) : 0) return failed;
+    if (const std::int32_t failed = step.seed_updates ? call(m, step.tables) : 0) return failed;
     const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {
       if (!m.stores_all_items()) {
         place(m, {&slice, 1});
@@ -371,7 +373,7 @@ const StepRow* batch_stage(const Model& m) {
   return nullptr;
 }
 
-std::int32_t infer_items(const Machine& m, Which which, double scale) {
+std::int32_t infer_items(const Machine& m, SweepScope which, double scale) {
   constexpr double kSettled = 1e-12;  // relative change of the ELBO at which the rounds end
   const Plan plan{.which = which, .scale = scale};
   std::int64_t steps = 0;
@@ -398,7 +400,7 @@ std::int32_t update_globals(const Machine& m) {
   constexpr int kSteps = 200;  // enough for points that a local bound lets move by small steps
   for (int k = 0; k < kSteps; ++k) {
     for (const StepRow& step : steps_of(*m.model)) {
-      if (!step.steps) continue;
+      if (!step.moves_gradually) continue;
       if (const std::int32_t status = call(m, step.update)) return status;
     }
   }

@@ -82,7 +82,7 @@ struct ItemLoader {
   void* context;       // first argument of the functions below
   std::int64_t items;  // how many items a visit of all loads at a time
   /// Loads the data of these runs. Returns their new index ranges, one a run, valid until the next call.
-  const ItemRange* (*bring)(void* context, const ItemRange* runs, std::size_t count);
+  const ItemRange* (*load_items)(void* context, const ItemRange* runs, std::size_t count);
   /// Returns, in the numbering of all items, the first element that belongs to `item` of the nested plate whose size
   /// has this slot.
   std::int64_t (*row)(void* context, std::int64_t slot, std::int64_t item);
@@ -96,8 +96,8 @@ struct Machine;         // defined below
 
 /// What to do with a range of items.
 struct ItemWork {
-  std::int64_t function;  // generated function (begin, end, iterations; tolerance) to call
-  bool formed = false;    // true: the local factors are set to their priors first
+  std::int64_t function;     // generated function (begin, end, iterations; tolerance) to call
+  bool from_priors = false;  // true: the local factors are set to their priors first
 };
 
 /// Work that can be distributed over threads: the items of a stage, or the iterations of a parallel region.
@@ -123,26 +123,27 @@ struct Workers {
 
 /// A compiled model with memory, sizes and the optional ways of executing it. It owns nothing and is cheap to copy.
 struct Machine {
-  const Model* model;          // the tables
-  lehr_buffer* table;          // pointer to each buffer
-  const std::int64_t* sizes;   // run-time sizes, by slot, of the data that are in memory
-  const std::int64_t* outer;   // run-time sizes with all items, in memory or not: code outside the items counts these
-  const std::int64_t* kept;    // run-time sizes with the items whose factors are in `table`; none if there is a window
+  const Model* model;         // the tables
+  lehr_buffer* table;         // pointer to each buffer
+  const std::int64_t* sizes;  // run-time sizes, by slot, of the data that are in memory
+  const std::int64_t* outer;  // run-time sizes with all items, in memory or not: code outside the items counts these
+  const std::int64_t*
+      stored_sizes;            // run-time sizes with the items whose factors are in `table`; none if there is a window
   lehr_buffer* run_table;      // scratch memory for a second table of buffers, used while a run of items is processed
   std::int64_t* run_sizes;     // scratch memory for run-time sizes, used while a run of items is processed
   Accuracy accuracy = {};      // when the iteration over the local blocks of an item stops
   const Code* code = nullptr;  // an interpreter; null: native functions
   const Window* window = nullptr;      // memory for a few items; null: the table has the factors of all
   const Workers* workers = nullptr;    // threads; null: none
-  const ItemLoader* supply = nullptr;  // source of out-of-core items; null: all data are in memory
+  const ItemLoader* loader = nullptr;  // source of out-of-core items; null: all data are in memory
 
   /// Returns the model with its memory and the sizes of the data in memory.
   View view() const { return {*model, table, sizes}; }
   /// Returns the model with its memory and the sizes of all items. Out-of-core buffers are shorter than these sizes
   /// say.
-  View whole() const { return {*model, table, supply ? outer : sizes}; }
+  View whole() const { return {*model, table, loader ? outer : sizes}; }
   /// Returns true if the table has the factors of all items.
-  bool stores_all_items() const { return !window && !supply; }
+  bool stores_all_items() const { return !window && !loader; }
 };
 
 /// Calls a generated function without arguments that counts all items, in memory or not: an update outside the items,
@@ -187,7 +188,7 @@ struct PartedVisit {
 };
 
 /// Which steps of Model::steps a sweep runs.
-enum class Which {
+enum class SweepScope {
   all,     // every step
   ascent,  // every step whose result a later update reads; sums for the ELBO alone are left out, so `elbo` is invalid
   local,   // blocks of the items
@@ -197,7 +198,7 @@ enum class Which {
 
 /// What one sweep visits, and how.
 struct Plan {
-  Which which = Which::all;               // which steps it runs
+  SweepScope which = SweepScope::all;     // which steps it runs
   std::span<const ItemRange> batch = {};  // items that batched stages visit, ascending; empty: all
   double scale = 1;                       // factor on statistics of batched stages: all items / items visited
   bool form = false;                      // true: items begin at their priors, if one stage has all local blocks
@@ -238,7 +239,7 @@ std::int32_t finish_item_start(const Machine& m);
 /// Brings the local factors to their optimum while the global ones stay. If several local steps depend on each other,
 /// it repeats them until the ELBO changes by at most 1e-12 of itself, `accuracy.iterations` times at most. `scale` is
 /// that of Plan.
-std::int32_t infer_items(const Machine& m, Which which, double scale = 1);
+std::int32_t infer_items(const Machine& m, SweepScope which, double scale = 1);
 /// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
 /// Points within the one stage of all local blocks are set together with their items.
 std::int32_t move_tangent_points(const Machine& m);

@@ -93,18 +93,19 @@ struct StepRow {
   std::int64_t seeded;   // 1: a chain of categories; a start assigns its values and updates the other blocks from them
   std::int64_t chains;   // 1: a stage that updates a chain of categories
   std::int64_t batched;  // 1: a stage whose items form minibatches
-  std::int64_t bound;    // 1: a stage whose only blocks are tangent points of local bounds (x.bound)
-  std::int64_t forms;    // 1: `seed` updates blocks from data and needs the stage's tables
-  std::int64_t steps;    // 1: a point that moves gradually because a local bound holds it, or the point of that bound
-  Extent items;          // stage: number of its items
-  std::int64_t tables,   // function (): computes the natural-parameter tables that the items read
-      update,            // function (begin, end, iterations; tolerance): updates items, adds up statistics; block: ()
-      close,             // function (): completes the statistics after all items
-      seed,              // function (begin, end): sets categories to the values in the pick buffers, adds statistics
-      sum,               // function (begin, end): adds up statistics of the stored factors without an update
-      fresh,             // function (begin, end): sets the local factors of items to their priors
-      expectations,      // function (begin, end): recomputes expected statistics of items from parameters
-      data;              // function (begin, end): adds up the sums over the data alone of items
+  std::int64_t tangent_points;  // 1: a stage whose only blocks are tangent points of local bounds (x.bound)
+  std::int64_t seed_updates;    // 1: `seed` updates blocks from data and needs the stage's tables
+  std::int64_t
+      moves_gradually;  // 1: a point that moves gradually because a local bound holds it, or the point of that bound
+  Extent items;         // stage: number of its items
+  std::int64_t tables,  // function (): computes the natural-parameter tables that the items read
+      update,           // function (begin, end, iterations; tolerance): updates items, adds up statistics; block: ()
+      finalise,         // function (): completes the statistics after all items
+      seed,             // function (begin, end): sets categories to the values in the pick buffers, adds statistics
+      sum,              // function (begin, end): adds up statistics of the stored factors without an update
+      to_priors,        // function (begin, end): sets the local factors of items to their priors
+      expectations,     // function (begin, end): recomputes expected statistics of items from parameters
+      data;             // function (begin, end): adds up the sums over the data alone of items
   std::int64_t first_statistic,  // index in Model::statistics of the first buffer that the stage adds statistics to
       statistics;                // number of buffers that the stage adds to; the caller clears them
   std::int64_t first_data_sum,   // index in Model::statistics of the first buffer that `data` adds to
@@ -112,7 +113,7 @@ struct StepRow {
   std::int64_t first_scratch,    // index in Model::statistics of the first scratch buffer of the stage
       scratch;                   // number of scratch buffers, of which each thread needs its own
   std::int64_t operations;       // estimated operations of one item; 0: items cannot be distributed over threads
-  std::int64_t outside;          // estimated operations of `tables` and `close`, or of a block's update
+  std::int64_t outside;          // estimated operations of `tables` and `finalise`, or of a block's update
   std::int64_t first_pick,       // index in Model::picks of the first latent category that a start assigns
       picks;                     // number of latent categories of the stage that a start assigns
   std::int64_t block;            // the block that the step updates; -1: a stage
@@ -125,7 +126,7 @@ struct StepRow {
 struct PrerequisiteRow {
   std::int64_t of,  // position of the generated function that needs this work done before it is called
       function;  // cached sums: function () that computes them; region: function (begin, end) that runs its iterations
-  std::int64_t fresh;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
+  std::int64_t valid;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
   Extent turns;             // number of iterations of the parallel region
   std::int64_t first_sum,   // index in Model::statistics of the first buffer that the iterations add to
       sums,                 // number of buffers that the iterations add to; the caller clears them
@@ -175,7 +176,7 @@ struct ParameterRow {
   Parameter parameter;      // meaning of the parameter
   std::int64_t event_rank;  // axes of the parameter of one element: 0 scalar, 1 vector, 2 matrix
   Support support;          // set in which the values of the variable lie
-  std::int64_t of_items,    // 1: an item stage updates the parameter
+  std::int64_t by_stage,    // 1: an item stage updates the parameter
       local,                // 1: its variable lives on the items, whether a stage updates it or not
       streamed,             // 1: probabilities that are fused into their uses: written on request, never read back
       chain,                // 1: the factor is a chain over the elements
@@ -253,7 +254,7 @@ struct ComponentsRow {
       arrays,                // number of arrays of q with axes over the components
       first_count,           // index in Model::component_arrays of the first array that counts elements
       counts;                // number of arrays that count the elements of each component
-  std::int64_t first_head,   // index in Model::heads of the first pair of stick-breaking statistics
+  std::int64_t first_head,   // index in Model::stick_sums of the first pair of stick-breaking statistics
       heads,                 // number of pairs of stick-breaking statistics
       first_allocation,      // index in Model::allocations of the first category whose values are the components
       allocations;           // number of categories whose values are the components
@@ -309,7 +310,7 @@ struct Model {
       column_count,         // length of `columns`
       subject_count,        // length of `subjects`
       component_array_count,                  // length of `component_arrays`
-      head_count,                             // length of `heads`
+      stick_sum_count,                        // length of `stick_sums`
       allocation_count,                       // length of `allocations`
       components_count,                       // length of `components`
       phase_count,                            // length of `phases`
@@ -328,7 +329,7 @@ struct Model {
   const FeatureArrayRow* columns;             // arrays of features
   const ElementSetRow* subjects;              // sets of elements with features
   const ComponentArrayRow* component_arrays;  // arrays with axes over components
-  const StickSumsRow* heads;                  // pairs of stick-breaking statistics
+  const StickSumsRow* stick_sums;             // pairs of stick-breaking statistics
   const AllocationRow* allocations;           // categories whose values are components
   const ComponentsRow* components;            // plates of components
   const char* const* component_names;         // names of the plates of components

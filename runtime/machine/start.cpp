@@ -201,11 +201,11 @@ void allocate_bits(const View& v, const Start& s, std::int64_t parameter, Rng& r
 void start_factors(const View& v, StartKind kind, Rng& rng) {
   repair(v, false);
   for (const ParameterRow& row : parameters_of(v.model)) {
-    if (!row.streamed && !row.of_items) displace(v, row, kind == StartKind::flat, rng);
+    if (!row.streamed && !row.by_stage) displace(v, row, kind == StartKind::flat, rng);
   }
   // Precisions of means are raised: factors as wide as their priors would hide the differences of their means.
   for (const ParameterRow& row : parameters_of(v.model)) {
-    if (row.parameter != Parameter::precision || row.of_items || row.streamed || row.partner < 0) continue;
+    if (row.parameter != Parameter::precision || row.by_stage || row.streamed || row.partner < 0) continue;
     for (double& value : v.reals(row.buffer))
       value *= 100;
   }
@@ -369,7 +369,7 @@ void write_start_values(const ParameterRow& row, std::span<double> factors, std:
 std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const Model& model = *m.model;
   if (const std::int32_t status = call_on_stored(m, model.initialise)) return status;
-  start_factors({model, m.table, m.kept}, s.kind, rng);
+  start_factors({model, m.table, m.stored_sizes}, s.kind, rng);
   if (has_single_stage(model) && m.stores_all_items()) {
     if (const std::int32_t status = call_on_stored(m, model.expectations)) return status;
     if (const std::int32_t status = items_to_priors(m)) return status;
@@ -377,7 +377,7 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   // Values are assigned to stored elements before the expectations are computed, to fused ones afterwards.
   const bool stored = start_elements(m.whole(), s, rng);
   if (const std::int32_t status = call_on_stored(m, model.expectations)) return status;
-  const bool picked = start_items(m.whole(), s, m.supply != nullptr, rng);
+  const bool picked = start_items(m.whole(), s, m.loader != nullptr, rng);
   invalidate_sums(m);
   if (stored || picked) {
     if (const std::int32_t status = seed_statistics(m, s.taken)) return status;

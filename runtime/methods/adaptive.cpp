@@ -30,7 +30,7 @@ std::int32_t AdaptiveSteps::update(const StepRow& block, Weights weights) {
 }
 
 void AdaptiveSteps::follow() {
-  rates_ = engine_.seen([&] { return rates_; });
+  rates_ = engine_.recorded([&] { return rates_; });
 }
 
 }  // namespace lehr

@@ -47,7 +47,7 @@ class Run {
   void all() {
     check(prepare_statistics(e_));
     converge(o_.fresh ? 1 : o_.max_iterations);
-    best_ = e_.keep();
+    best_ = e_.snapshot_state();
     best_elbo_ = report_.plain_elbo = elbo_.value;
     report_.plain_sweeps = out_.iterations;
     if (has_own_proportions(e_)) report_.kind = form_.kind = Annealing::Kind::entropy;
@@ -59,27 +59,30 @@ class Run {
     if (o_.fresh) {
       check(e_.restart(o_.seed, StartKind::flat));
       check(prepare_statistics(e_));
-      plain_ = e_.keep();
+      plain_ = e_.snapshot_state();
     }
     const double t = report_.melting;
     double best_share = 0.7;
     for (const double share : {o_.stop_early ? 1.0 : 0.7, o_.stop_early ? 0.7 : 1.0}) {
-      const bool kept = arm(plain(), at_share(t, share), o_.arm, 1e-3);
+      const bool kept = run_candidate(plain(), at_share(t, share), o_.candidate_sweeps, 1e-3);
       if (kept) best_share = share;
       if (o_.fresh || (o_.stop_early && !kept && is_best(elbo_.value))) break;
     }
-    if ((!o_.stop_early && best_share == 1.0) || of_entropies()) arm(best_, at_share(t, best_share), 2 * o_.arm, 1e-3);
-    if (report_.plateau) arm(plain(), at_share(early_, 0.75), o_.arm, 1e-3);
+    if ((!o_.stop_early && best_share == 1.0) || of_entropies())
+      run_candidate(best_, at_share(t, best_share), 2 * o_.candidate_sweeps, 1e-3);
+    if (report_.plateau) run_candidate(plain(), at_share(early_, 0.75), o_.candidate_sweeps, 1e-3);
     for (std::int64_t k = 0; goes_on(); ++k)
       more(k, at_share(t, best_share));
     if (o_.cycles) {
-      arm(plain(), at_share(t, 3), 2 * o_.arm, 1e-6);
-      const std::pair<double, std::int64_t> cycles[] = {
-          {1.0, o_.arm}, {0.8, o_.arm}, {1.15, 2 * o_.arm}, {0.9, 2 * o_.arm}};
+      run_candidate(plain(), at_share(t, 3), 2 * o_.candidate_sweeps, 1e-6);
+      const std::pair<double, std::int64_t> cycles[] = {{1.0, o_.candidate_sweeps},
+                                                        {0.8, o_.candidate_sweeps},
+                                                        {1.15, 2 * o_.candidate_sweeps},
+                                                        {0.9, 2 * o_.candidate_sweeps}};
       std::size_t k = 0;
       do {
         const auto [share, sweeps] = cycles[k % std::size(cycles)];
-        arm(best_, at_share(t, share * best_share), sweeps, 1e-3);
+        run_candidate(best_, at_share(t, share * best_share), sweeps, 1e-3);
         ++k;
       } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
     }
@@ -127,13 +130,14 @@ class Run {
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
     const auto kept = [](const AutoReport::Candidate& a) { return a.kept; };
-    const auto last = std::find_if(report_.arms.rbegin(), report_.arms.rend(), kept);
-    return last - report_.arms.rbegin() < o_.failures + std::ranges::count_if(report_.arms, kept) / kGains &&
-           last != report_.arms.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
+    const auto last = std::find_if(report_.candidates.rbegin(), report_.candidates.rend(), kept);
+    return last - report_.candidates.rbegin() <
+               o_.failures + std::ranges::count_if(report_.candidates, kept) / kGains &&
+           last != report_.candidates.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
   }
 
   /// Returns the solution of the plain run, which is the best one until a candidate is kept.
-  const Held& plain() {
+  const Snapshot& plain() {
     if (!plain_) plain_ = best_;
     return plain_;
   }
@@ -161,7 +165,7 @@ class Run {
       make(1);
       if (elbo_.value < previous - o_.slack.elbo * (1 + std::abs(elbo_.value))) ++out_.decreases;
       previous = elbo_.value;
-      if (settling.settled(elbo_.value)) {
+      if (settling.converged(elbo_.value)) {
         out_.status = Status::converged;
         return true;
       }
@@ -244,20 +248,20 @@ class Run {
   /// Runs the k-th further candidate: in rotation one from another solution and two from the best. The temperature
   /// rises after a candidate that returned to the best, and falls after one that ended below it. Later ones are longer.
   void more(std::int64_t k, double from) {
-    const std::int64_t sweeps = k < 2 ? o_.arm : o_.arm * 3 / 2;
-    if (k % 3 == 0 && !o_.fresh) arm(elsewhere(k / 3), from, sweeps, 1e-3);
-    else if (!arm(best_, at_share(from, share_), sweeps, 1e-3))
+    const std::int64_t sweeps = k < 2 ? o_.candidate_sweeps : o_.candidate_sweeps * 3 / 2;
+    if (k % 3 == 0 && !o_.fresh) run_candidate(elsewhere(k / 3), from, sweeps, 1e-3);
+    else if (!run_candidate(best_, at_share(from, share_), sweeps, 1e-3))
       share_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
   }
 
   /// Returns a state to begin at: one of the other solutions, later a fresh start (flat and seeds, alternately); null
   /// if that start fails.
-  Held elsewhere(std::int64_t k) {
+  Snapshot elsewhere(std::int64_t k) {
     if (k < std::ssize(o_.others)) return o_.others[static_cast<std::size_t>(k)];
     k -= std::ssize(o_.others);
     const std::uint64_t seed = o_.seed + 104729 * static_cast<std::uint64_t>(k + 1);
     const bool placed = e_.restart(seed, k % 2 == 0 ? StartKind::flat : StartKind::seeds) == 0;
-    return placed && prepare_statistics(e_) == 0 ? e_.keep() : Held();
+    return placed && prepare_statistics(e_) == 0 ? e_.snapshot_state() : Snapshot();
   }
 
   /// Returns true if a candidate cannot win: in the colder half of its temperatures, its objective is far below that of
@@ -269,28 +273,29 @@ class Run {
 
   /// Runs a candidate from a state: anneals it to temperature 1 and converges. Returns true if it becomes the best; a
   /// null state or a failure gives false. `noise` is the first weight of random starts that are mixed in.
-  bool arm(Held start, double from, std::int64_t sweeps, double noise) {
+  bool run_candidate(Snapshot start, double from, std::int64_t sweeps, double noise) {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
     from = std::max(from, 1.05);
     if (!start) elbo_.value = NAN;
     bool kept = false;
     if (start && survives([&] { kept = anneal(start, from, sweeps, noise); })) return kept;
-    report_.arms.push_back({from, elbo_.value, false});
+    report_.candidates.push_back({from, elbo_.value, false});
     return false;
   }
 
-  /// Does the work of arm().
-  bool anneal(const Held& start, double from, std::int64_t sweeps, double noise) {
+  /// Does the work of run_candidate().
+  bool anneal(const Snapshot& start, double from, std::int64_t sweeps, double noise) {
     e_.load(start);
     std::vector<CoolingPoint> cooling;
     const std::int64_t before = out_.iterations;
     for (std::int64_t k = 0; k < sweeps; ++k) {
       const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
-      if (const double share = noise * (t - 1) / (from - 1); share > 0) check(e_.seen([&] { return perturb(share); }));
+      if (const double share = noise * (t - 1) / (from - 1); share > 0)
+        check(e_.recorded([&] { return perturb(share); }));
       make(t);
       cooling.push_back({t, annealed_objective(form_, t, elbo_)});
       if (is_lost(cooling.back(), from)) {
-        report_.arms.push_back({from, elbo_.value, false});
+        report_.candidates.push_back({from, elbo_.value, false});
         return false;
       }
     }
@@ -298,11 +303,11 @@ class Run {
     if (o_.stop_early) converge(kHasty, target);
     else converge(kFinishing);
     const bool kept = elbo_.value > target;
-    report_.arms.push_back({from, elbo_.value, kept});
+    report_.candidates.push_back({from, elbo_.value, kept});
     if (length_ == 0) length_ = out_.iterations - before;
     if (!kept) return false;
     plain();
-    best_ = e_.keep();
+    best_ = e_.snapshot_state();
     best_elbo_ = elbo_.value;
     cooling_ = std::move(cooling);
     return true;
@@ -315,7 +320,7 @@ class Run {
   Outcome& out_;
   Elbo elbo_;
   Annealing form_;
-  Held best_, plain_;
+  Snapshot best_, plain_;
   double best_elbo_ = 0;
   std::vector<CoolingPoint> cooling_;  // objectives of the candidate that found the best
   std::int64_t length_ = 0;            // sweeps of the first candidate

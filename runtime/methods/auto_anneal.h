@@ -17,7 +17,7 @@ namespace lehr {
 struct AutoOptions : CaviOptions {
   std::int64_t budget = 0;  // sweeps after which no new candidate begins; 0: as many as `cycles` need
   bool cycles = false;      // true (`--search full`): a hot candidate and repeated annealing from the best state follow
-  std::int64_t arm = 40;    // annealed sweeps of a candidate
+  std::int64_t candidate_sweeps = 40;  // annealed sweeps of a candidate
   /// True: the hotter candidate comes first, and is the only one if it returns to the solution it began with; a
   /// candidate is stopped as soon as it cannot become the best.
   bool stop_early = false;
@@ -25,7 +25,7 @@ struct AutoOptions : CaviOptions {
   std::int64_t most = 0;      // sweeps up to which further candidates follow while some of them improve
   std::int64_t failures = 3;  // failures in a row that end the improvement; one more is allowed for every three kept
   /// Solutions from other starts, from which some of the further candidates begin.
-  std::vector<Held> others = {};
+  std::vector<Snapshot> others = {};
   /// True: candidates begin at a fresh flat start, and the plain run before them makes one sweep only.
   bool fresh = false;
 };
@@ -50,8 +50,8 @@ struct AutoReport {
     double elbo = 0;    // last ELBO of the candidate, in nats; NaN: it failed
     bool kept = false;  // true: it became the best
   };
-  std::vector<Candidate> arms;  // all candidates, in order
-  bool plateau = false;         // true: the entropy rose in two steps, which suggests more than one phase transition
+  std::vector<Candidate> candidates;  // all candidates, in order
+  bool plateau = false;  // true: the entropy rose in two steps, which suggests more than one phase transition
 };
 
 /// Returns true if items have proportions of their own: a local simplex variable, whose prior annealing of the data

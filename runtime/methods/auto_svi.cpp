@@ -48,7 +48,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   const std::vector<std::int64_t> some =
       Batches(items, e.minibatches() ? kItems : items, false, o.seed + kProbe + 1).next();
   double entropy = 0, hot = 0;
-  const Held state = e.keep();
+  const Snapshot state = e.snapshot_state();
   if (const std::int32_t status = heat(e, o, some, kInfinite, hot)) return status;
   e.load(state);
   if (!(std::isfinite(hot) && hot > 0)) return 0;
@@ -81,7 +81,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
 Outcome run_auto_svi(const Engine& e, const SviOptions& options, const OnSweep& on_step, ProbeReport& report) {
   SviOptions o = options;  // without a stage there are no local variables to melt, and the run is a plain one
   if (machine::batch_stage(e.model())) {
-    const Held start = e.keep();
+    const Snapshot start = e.snapshot_state();
     if (const std::int32_t status = probe(e, o, report)) return failure(e, status, {});
     e.load(start);
     if (const std::int32_t status = e.prepare()) return failure(e, status, {});

@@ -53,7 +53,7 @@ double movement_between(const Parameters& before, const Parameters& now) {
 
 double StoppingRule::movement() {
   const std::shared_ptr<Arrays> before = std::exchange(before_, engine_.snapshot_parameters(std::move(room_)));
-  const double out = engine_.seen([&] { return movement_between(*before, *before_); });
+  const double out = engine_.recorded([&] { return movement_between(*before, *before_); });
   room_ = std::move(*before);
   return out;
 }
@@ -72,7 +72,7 @@ double StoppingRule::remaining_movement(double moved) {
   return tail_after(moved, ratio);
 }
 
-bool StoppingRule::settled(double elbo) {
+bool StoppingRule::converged(double elbo) {
   const double moved = movement(), left = remaining_movement(moved), root = std::sqrt(tolerance_);
   const bool still = !first_ && std::abs(elbo - previous_) <= tolerance_ * (1 + std::abs(elbo));
   first_ = false;
@@ -104,7 +104,7 @@ bool check_elbo(double elbo, Outcome& out) {
 void replace(const Engine& e, const StepRow& block, const Parameters& by) {
   std::size_t k = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(e.model())) {
-    if (row.of_items) continue;
+    if (row.by_stage) continue;
     if (row.block == block.block) std::ranges::copy(by[k], e.reals(row.buffer).begin());
     ++k;
   }
@@ -121,7 +121,7 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
   // extrapolation converge faster.
   SweepPlan plan{.bound = elbo != nullptr, .parts = options.annealing.active(iteration) && noise == 0};
   if (noise > 0) {
-    const std::int32_t status = e.seen([&] {
+    const std::int32_t status = e.recorded([&] {
       return e.random_parameters(options.seed + static_cast<std::uint64_t>(iteration), options.annealing.noise_start,
                                  random);
     });
@@ -165,7 +165,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const Annealing& a = o_.annealing;
   const std::int64_t now = out_.iterations;
   const double t = a.temperature(now), noise = a.noise(now);
-  const bool leaping = std::exchange(may_leap_, false) && leap_.ahead(elbo_);
+  const bool leaping = std::exchange(may_leap_, false) && leap_.try_extrapolation(elbo_);
   const bool judged = leaping || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
   Elbo elbo;
   const std::int32_t status = annealed_sweep(e_, o_, now, judged || last ? &elbo : nullptr);
@@ -176,7 +176,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   }
   ++out_.iterations;
   if (leaping) {
-    leap_.hold(status == 0 && machine::is_possible(elbo.value), elbo);
+    leap_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
     out_.leaps = leap_.count();
     settling_.forget();
   }
@@ -207,7 +207,7 @@ bool CaviRun::judge(double t, double noise, double objective, bool leaping) {
   if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
   previous_ = objective;
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
-  return !leaping && settling_.settled(out_.elbo) && !a.active(out_.iterations - 1) &&
+  return !leaping && settling_.converged(out_.elbo) && !a.active(out_.iterations - 1) &&
          !leap_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo)));
 }
 

@@ -77,7 +77,7 @@ class StoppingRule {
   /// Begins with a snapshot of the present global parameters.
   StoppingRule(const Engine& e, const CaviOptions& options);
   /// Returns true if the run has converged. Call it once after each sweep, with its ELBO.
-  bool settled(double elbo);
+  bool converged(double elbo);
   /// Forgets the earlier sweeps, because the parameters were changed by something else (an extrapolation).
   void forget();
 

@@ -34,8 +34,8 @@ std::int64_t count(std::span<const ItemRange> runs) {
 /// Measures work by position: the number of items before an item, and of the nested elements in them.
 class Position {
  public:
-  Position(const Machine& m, const ParallelWork& what, const machine::ItemLoader* supply)
-      : m_(m), items_(what.items), supply_(supply) {
+  Position(const Machine& m, const ParallelWork& what, const machine::ItemLoader* loader)
+      : m_(m), items_(what.items), loader_(loader) {
     for (std::int64_t slot = 0; slot < m.model->size_count; ++slot) {
       const machine::Extent size = -(slot + 1);
       if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
@@ -45,7 +45,7 @@ class Position {
   std::int64_t operator()(std::int64_t item) const {
     std::int64_t out = item;
     for (const machine::Extent size : nested_)
-      out += supply_ ? supply_->row(supply_->context, -(size + 1), item) : machine::row_of(m_, items_, size, item);
+      out += loader_ ? loader_->row(loader_->context, -(size + 1), item) : machine::row_of(m_, items_, size, item);
     return out;
   }
 
@@ -64,7 +64,7 @@ class Position {
  private:
   const Machine& m_;
   machine::Extent items_;
-  const machine::ItemLoader* supply_;
+  const machine::ItemLoader* loader_;
   std::vector<machine::Extent> nested_;
 };
 
@@ -98,10 +98,10 @@ bool is_one_chunk(const Machine& m, const ParallelWork& what, std::span<const It
 }
 
 Partition partition_into_chunks(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs,
-                                const ChunkSize& least, const machine::ItemLoader* supply) {
+                                const ChunkSize& least, const machine::ItemLoader* loader) {
   const auto parts = static_cast<std::size_t>(count_shares(m, what, runs, least));
   if (parts == 1) return {{runs.begin(), runs.end()}, {0}};
-  const Position position(m, what, supply);
+  const Position position(m, what, loader);
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);

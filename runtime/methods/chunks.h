@@ -52,10 +52,10 @@ bool is_one_chunk(const machine::Machine& m, const machine::ParallelWork& what,
                   std::span<const machine::ItemRange> runs, const ChunkSize& least);
 
 /// Partitions these runs of items into chunks of about equal work, counted in items and their nested elements. With a
-/// `supply`, the runs index all out-of-core items instead of those in memory.
+/// `loader`, the runs index all out-of-core items instead of those in memory.
 Partition partition_into_chunks(const machine::Machine& m, const machine::ParallelWork& what,
                                 std::span<const machine::ItemRange> runs, const ChunkSize& least,
-                                const machine::ItemLoader* supply = nullptr);
+                                const machine::ItemLoader* loader = nullptr);
 
 /// The consecutive chunks of one process: `begin`, ..., `end` - 1.
 struct ChunkRange {

@@ -122,7 +122,7 @@ void move_last(const Engine& e, const Components& c, std::size_t k) {
 }  // namespace
 
 std::vector<double> component_sizes(const Engine& e, const Components& c) {
-  return e.seen([&] {
+  return e.recorded([&] {
     std::vector<double> out(c.count, 0.0);
     const ComponentArray& a = c.counts.front();
     if (a.kind != Kind::statistic) e.gather();
@@ -144,7 +144,7 @@ bool stick_sums_agree(const Engine& e, const Components& c) {
     }
     return true;
   };
-  return e.seen([&] { return std::ranges::all_of(c.heads, agrees); });
+  return e.recorded([&] { return std::ranges::all_of(c.stick_sums, agrees); });
 }
 
 void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share) {
@@ -222,7 +222,7 @@ std::int32_t update_from_sums(const Engine& e, const Components& c) {
     for (const ComponentArray& a : c.arrays)
       permute(e, a, order);
   }
-  for (const auto& [head, whole] : c.heads)
+  for (const auto& [head, whole] : c.stick_sums)
     std::ranges::copy(e.reals(whole).first(e.reals(head).size()), e.reals(head).begin());
   // Two rounds, because the factors of a component depend on each other.
   for (int round = 0; round < 2; ++round) {

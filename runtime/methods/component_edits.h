@@ -19,7 +19,7 @@ std::vector<double> component_sizes(const Engine& e, const Components& c);
 std::vector<std::size_t> by_size(const std::vector<double>& masses);
 
 /// Returns true if every stick-breaking sum without the last component equals the start of the sum over all (see
-/// Components::heads); otherwise edits cannot keep both consistent.
+/// Components::stick_sums); otherwise edits cannot keep both consistent.
 bool stick_sums_agree(const Engine& e, const Components& c);
 
 /// Moves a share of one component's slice to another, along every component axis of the array: x[to] += share * x[from]

@@ -41,8 +41,8 @@ std::vector<Components> components_of(const Engine& e) {
     c.distinguished = order == machine::ComponentOrder::distinguished;
     c.arrays = arrays(m, row.first_array, row.arrays);
     c.counts = arrays(m, row.first_count, row.counts);
-    for (const machine::StickSumsRow& h : std::span(m.heads + row.first_head, unsigned_of(row.heads)))
-      c.heads.emplace_back(h.most, h.all);
+    for (const machine::StickSumsRow& h : std::span(m.stick_sums + row.first_head, unsigned_of(row.heads)))
+      c.stick_sums.emplace_back(h.most, h.all);
     for (const machine::AllocationRow& a :
          std::span(m.allocations + row.first_allocation, unsigned_of(row.allocations))) {
       const auto features = [&e, subject = a.subject] {

@@ -40,10 +40,11 @@ struct Components {
   std::size_t count = 0;       // number of components
   bool ordered = false;        // true: weights are stick-breaking, so that the ELBO depends on the order of components
   bool distinguished = false;  // true: data distinguish them; they are not renumbered, and only neighbours merge
-  std::vector<ComponentArray> arrays;                        // arrays of q with a slice for each component
-  std::vector<ComponentArray> counts;                        // arrays that count elements: statistics, responsibilities
-  std::vector<std::pair<std::int64_t, std::int64_t>> heads;  // buffers of a sum without the last component, and with it
-  std::vector<Allocation> allocations;                       // the categories whose values they are
+  std::vector<ComponentArray> arrays;  // arrays of q with a slice for each component
+  std::vector<ComponentArray> counts;  // arrays that count elements: statistics, responsibilities
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      stick_sums;                       // buffers of a sum without the last component, and with it
+  std::vector<Allocation> allocations;  // the categories whose values they are
 };
 
 /// Returns the plates of at least two components of the engine's model. The result refers to the engine, which must

@@ -66,7 +66,7 @@ std::vector<std::int64_t> without_items(const machine::Model& m, std::vector<std
 
 Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
                const machine::Code* code, LoaderFunctions supplied)
-    : sizes_(supplied.bring ? without_items(model, sizes) : sizes),
+    : sizes_(supplied.load_items ? without_items(model, sizes) : sizes),
       all_(std::move(sizes)),
       kept_(sizes_),
       run_sizes_(sizes_),
@@ -76,15 +76,15 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
                kept_.data(), run_table_.data(), run_sizes_.data(), {},
                code},
       supplied_(std::move(supplied)) {
-  if (supplied_.bring) {
-    const auto bring = [](void* context, const ItemRange* runs, std::size_t count) {
-      return static_cast<Engine*>(context)->bring({runs, count});
+  if (supplied_.load_items) {
+    const auto load_items = [](void* context, const ItemRange* runs, std::size_t count) {
+      return static_cast<Engine*>(context)->load_items({runs, count});
     };
     const auto row = [](void* context, std::int64_t slot, std::int64_t item) {
       return static_cast<Engine*>(context)->supplied_.row(slot, item);
     };
     const bool windowed = window > 0 && minibatches() && machine::has_single_stage(model);
-    machine_.supply = &supply_.emplace(machine::ItemLoader{this, supplied_.items, bring, row, !windowed});
+    machine_.loader = &loader_.emplace(machine::ItemLoader{this, supplied_.items, load_items, row, !windowed});
   } else if (window > 0 && minibatches() && machine::has_single_stage(model))
     window_ = std::make_unique<ItemWindow>(machine_, window);
   const auto is_here = [&](std::int64_t b) { return !is_partial(b) && !is_pick(model, b); };
@@ -117,7 +117,7 @@ void Engine::work_with(std::size_t threads, const ChunkSize& least, Group* group
 }
 
 void Engine::divide(std::int64_t parts) {
-  if (supply_) parts = 1;
+  if (loader_) parts = 1;
   if (parts == 0) parts = IncrementalBatches::choose(machine_);
   parts_ = std::make_unique<IncrementalBatches>(
       IncrementalBatches::can_divide(machine_) ? std::clamp<std::int64_t>(parts, 1, std::max<std::int64_t>(1, items()))
@@ -128,8 +128,8 @@ void Engine::resize(std::int64_t buffer, std::size_t length) {
   memory_.resize(static_cast<std::size_t>(buffer), length);
 }
 
-const ItemRange* Engine::bring(std::span<const ItemRange> runs) {
-  supplied_.bring(runs);
+const ItemRange* Engine::load_items(std::span<const ItemRange> runs) {
+  supplied_.load_items(runs);
   brought_.clear();
   std::int64_t at = 0;
   for (const ItemRange& run : runs) {
@@ -139,7 +139,7 @@ const ItemRange* Engine::bring(std::span<const ItemRange> runs) {
   return brought_.data();
 }
 
-void Engine::make_room(const std::vector<std::int64_t>& sizes) {
+void Engine::resize_items(const std::vector<std::int64_t>& sizes) {
   std::ranges::copy(sizes, sizes_.begin());
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
     if (is_pick(model(), b) || !lies_on_items(model(), b)) continue;
@@ -149,7 +149,7 @@ void Engine::make_room(const std::vector<std::int64_t>& sizes) {
 }
 
 bool Engine::is_partial(std::int64_t buffer) const {
-  return supply_ ? lies_on_items(model(), buffer) : window_ && window_->holds(buffer);
+  return loader_ ? lies_on_items(model(), buffer) : window_ && window_->holds(buffer);
 }
 
 std::int64_t Engine::items() const {
@@ -161,7 +161,7 @@ std::vector<std::int64_t> Engine::state_buffers() const {
   std::vector<std::int64_t> out;
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
     const Role role = model().buffers[b].role;
-    if (supply_ && is_partial(b)) continue;
+    if (loader_ && is_partial(b)) continue;
     if (role == Role::factor || role == Role::statistic) out.push_back(b);
   }
   return out;
@@ -173,7 +173,7 @@ std::int32_t Engine::elbo(Elbo& out) const {
     std::int32_t status;
     Elbo elbo;
   };
-  const Learnt learnt = seen([&] {
+  const Learnt learnt = recorded([&] {
     Learnt l{0, out};
     l.status = machine::elbo(machine_, l.elbo);
     return l;
@@ -203,14 +203,14 @@ void Engine::load(const Arrays& saved) const {
   workers_->scatter();
 }
 
-void Engine::load(const Held& kept) const {
+void Engine::load(const Snapshot& kept) const {
   if (!journal_ || !journal_->replays()) load(*kept);
 }
 
 std::vector<std::int64_t> Engine::global_buffers() const {
   std::vector<std::int64_t> out;
   for (const machine::ParameterRow& row : machine::parameters_of(model())) {
-    if (!row.of_items) out.push_back(row.buffer);
+    if (!row.by_stage) out.push_back(row.buffer);
   }
   return out;
 }
@@ -218,7 +218,7 @@ std::vector<std::int64_t> Engine::global_buffers() const {
 Parameters Engine::global_parameters(Arrays room) const {
   std::size_t count = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(model())) {
-    if (row.of_items) continue;
+    if (row.by_stage) continue;
     const std::span<const double> x = reals(row.buffer);
     if (room.size() == count) room.emplace_back();
     room[count++].assign(x.begin(), x.end());
@@ -249,7 +249,7 @@ std::string Engine::memory() const {
   std::string out;
   Writer to(out);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!outlives(model(), b) || (supply_ && is_partial(b))) continue;
+    if (!outlives(model(), b) || (loader_ && is_partial(b))) continue;
     to(reals(b).size());
     to.raw(reals(b));
   }
@@ -260,7 +260,7 @@ std::string Engine::memory() const {
 void Engine::restore(const std::string& memory) {
   Reader from(memory);
   for (std::int64_t b = 0; b < model().buffer_count; ++b) {
-    if (!outlives(model(), b) || (supply_ && is_partial(b))) continue;
+    if (!outlives(model(), b) || (loader_ && is_partial(b))) continue;
     if (from.take<std::size_t>() != reals(b).size()) throw ReplayMismatch();
     from.raw(reals(b));
   }

@@ -30,15 +30,15 @@ using Parameters = Arrays;
 /// A source of out-of-core items, as functions of the caller.
 struct LoaderFunctions {
   std::int64_t items = 0;  // how many items a visit of all items loads at a time
-  /// Loads the data of these runs: calls Engine::make_room with their sizes and fills the data buffers. Null: all data
-  /// are in memory.
-  std::function<void(std::span<const ItemRange> runs)> bring = {};
-  /// Returns the first nested element of an item; see machine::ItemLoader::row.
+  /// Loads the data of these runs: calls Engine::resize_items with their sizes and fills the data buffers. Null: all
+  /// data are in memory.
+  std::function<void(std::span<const ItemRange> runs)> load_items = {};
+  /// Returns the first nested element of an item; see machine::Supply::row.
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
 /// A shared snapshot of q or of other arrays that a run keeps; null if there is none.
-using Held = std::shared_ptr<const Arrays>;
+using Snapshot = std::shared_ptr<const Arrays>;
 
 /// A compiled model with memory. It is not copyable; `const` methods may still write the memory.
 class Engine {
@@ -54,8 +54,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Sets the sizes of the out-of-core items that are about to be loaded, by slot, and enlarges their buffers if
-  /// necessary. Only LoaderFunctions::bring calls it.
-  void make_room(const std::vector<std::int64_t>& sizes);
+  /// necessary. Only Suppliedload_items calls it.
+  void resize_items(const std::vector<std::int64_t>& sizes);
 
   /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,
   /// which must outlive the engine. `least` says what is worth a chunk. Results depend on neither number. A group
@@ -114,22 +114,22 @@ class Engine {
   std::string memory() const;
   /// Returns f() and records it, or returns the recorded value during a replay; see Journal.
   template <class F>
-  auto seen(const F& f) const {
-    return journal_ ? journal_->seen(f) : f();
+  auto recorded(const F& f) const {
+    return journal_ ? journal_->recorded(f) : f();
   }
   /// Returns a snapshot made by f() and registers it, or during a replay the snapshot that was saved; see Journal.
   template <class F>
-  std::shared_ptr<Arrays> held(const F& f) const {
-    return journal_ ? journal_->held(f) : std::make_shared<Arrays>(f());
+  std::shared_ptr<Arrays> snapshot(const F& f) const {
+    return journal_ ? journal_->snapshot(f) : std::make_shared<Arrays>(f());
   }
 
   /// Calls a generated function without arguments; returns its status.
   std::int32_t call(std::int64_t function) const {
-    return seen([&] { return machine::call(machine_, function); });
+    return recorded([&] { return machine::call(machine_, function); });
   }
   /// Computes sums and inverses of the data alone; returns a status of the generated code.
   std::int32_t prepare() const {
-    return seen([&] { return machine::prepare(machine_); });
+    return recorded([&] { return machine::prepare(machine_); });
   }
   /// Sets the weights (temperatures, step sizes) of the following updates.
   void set(const Weights& w) const { machine::set(machine_, w); }
@@ -143,15 +143,15 @@ class Engine {
   /// Copies save()d buffers back. Throws ReplayMismatch if the lengths differ, as those of a damaged checkpoint may.
   void load(const Arrays& saved) const;
   /// Returns a snapshot of q that a replayed run can also obtain.
-  Held keep() const {
-    return held([&] { return save(); });
+  Snapshot snapshot_state() const {
+    return snapshot([&] { return save(); });
   }
   /// Returns a snapshot of the global parameters. `room` may be discarded arrays, whose memory is then reused.
   std::shared_ptr<Arrays> snapshot_parameters(Arrays room = {}) const {
-    return held([&] { return global_parameters(std::move(room)); });
+    return snapshot([&] { return global_parameters(std::move(room)); });
   }
   /// Copies a snapshot of q back; does nothing during a replay.
-  void load(const Held& kept) const;
+  void load(const Snapshot& kept) const;
   /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
   std::vector<std::int64_t> global_buffers() const;
   /// Returns a copy of these parameters; `room` as in snapshot_parameters().
@@ -170,7 +170,7 @@ class Engine {
   /// Copies the bytes of memory() back. Throws ReplayMismatch if the lengths differ.
   void restore(const std::string& memory);
   /// Loads the data of these runs of items; returns their new index ranges.
-  const ItemRange* bring(std::span<const ItemRange> runs);
+  const ItemRange* load_items(std::span<const ItemRange> runs);
 
   std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
       all_,                                    // run-time sizes of all items
@@ -181,7 +181,7 @@ class Engine {
   machine::Machine machine_;                   // refers to the members above
   std::unique_ptr<ItemWindow> window_;         // factors of a few items; null: of all
   LoaderFunctions supplied_;                   // source of out-of-core items
-  std::optional<machine::ItemLoader> supply_;  // the source of out-of-core items, in the form that the machine uses
+  std::optional<machine::ItemLoader> loader_;  // the source of out-of-core items, in the form that the machine uses
   std::vector<ItemRange> brought_;             // index ranges of the runs that were loaded last
   std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
   std::unique_ptr<Workers> workers_;           // threads

@@ -99,7 +99,7 @@ Evidence integrate(const std::vector<double>& powers, const std::vector<std::vec
   return out;
 }
 
-Evidence together(const std::vector<Evidence>& chains) {
+Evidence combine_chains(const std::vector<Evidence>& chains) {
   Evidence out = chains.at(0);
   std::vector<double> estimates;
   double squares = 0;

@@ -29,7 +29,7 @@ Evidence integrate(const std::vector<double>& powers, const std::vector<std::vec
 
 /// Returns the mean of the estimates of independent chains, with its error. The other members are those of the first
 /// chain, except the least acceptance rate.
-Evidence together(const std::vector<Evidence>& chains);
+Evidence combine_chains(const std::vector<Evidence>& chains);
 
 /// Returns new powers, as many as before and with 0 and 1 among them, at equal distances in thermodynamic length. That
 /// is the integral of the sd of the log likelihood over the power, estimated from draws at the given powers.

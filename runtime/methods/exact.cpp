@@ -27,7 +27,7 @@ std::int32_t run_envelope(const Engine& e, const ExactOptions& o, std::int64_t d
     if (const std::int32_t status = e.call(m.first_envelope + turn)) return status;
   }
   if (const std::int32_t status = e.call(m.undecided)) return status;
-  undecided = e.seen([&] { return e.reals(m.elbo_buffer)[0]; });
+  undecided = e.recorded([&] { return e.reals(m.elbo_buffer)[0]; });
   return 0;
 }
 
@@ -50,7 +50,7 @@ Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_swee
       usual = back;
       out.iterations += 2 * back;
     }
-    const std::int32_t summed = e.seen([&] { return machine::sum_statistics(e.machine()); });
+    const std::int32_t summed = e.recorded([&] { return machine::sum_statistics(e.machine()); });
     if (summed != 0) return failure(e, summed, out);
     Elbo elbo;
     if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);

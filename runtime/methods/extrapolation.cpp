@@ -45,7 +45,8 @@ void Extrapolation::note_sweep() {
   ++since_;
   if (sweeps_ + static_cast<std::int64_t>(kBetween) < after_) return;
   last_.push_back(e_.snapshot_parameters());
-  if (last_.size() > 1) moved_.push_back(e_.seen([&] { return length_of(*last_[last_.size() - 2], *last_.back()); }));
+  if (last_.size() > 1)
+    moved_.push_back(e_.recorded([&] { return length_of(*last_[last_.size() - 2], *last_.back()); }));
   if (last_.size() > kBetween + 1) last_.erase(last_.begin());
   if (moved_.size() > kBetween) moved_.erase(moved_.begin());
 }
@@ -63,14 +64,14 @@ double Extrapolation::length() const {
   return change > 0 ? step / change : longest_;
 }
 
-bool Extrapolation::ahead(const Elbo& elbo) {
+bool Extrapolation::try_extrapolation(const Elbo& elbo) {
   if (after_ == 0 || sweeps_ < after_ || !converges_slowly()) return false;
-  const double wanted = e_.seen([&] { return length(); });
+  const double wanted = e_.recorded([&] { return length(); });
   if (!(wanted > 1)) return false;
   at_longest_ = wanted >= longest_;
-  before_ = e_.keep();
+  before_ = e_.snapshot_state();
   elbo_ = elbo;
-  const bool moved = e_.seen([&] { return move(std::min(wanted, longest_)); });
+  const bool moved = e_.recorded([&] { return move(std::min(wanted, longest_)); });
   if (!moved) e_.load(before_);
   return moved;
 }
@@ -98,12 +99,12 @@ bool Extrapolation::move(double length) {
   return false;
 }
 
-void Extrapolation::hold(bool succeeded, Elbo& elbo) {
+void Extrapolation::accept_or_undo(bool succeeded, Elbo& elbo) {
   last_.clear();
   moved_.clear();
   since_ = 0;
   if (succeeded && elbo.value >= elbo_.value) {
-    ++count_.taken;
+    ++count_.accepted;
     if (at_longest_) longest_ *= kLonger;
     return;
   }

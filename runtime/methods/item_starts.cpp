@@ -68,7 +68,7 @@ class Starts {
     m_.accuracy = options.accuracy;
     for (std::int64_t k = 0; k < model_.parameter_count; ++k) {
       const ParameterRow& row = model_.parameters[k];
-      const bool updated = o_.which == machine::Which::stages ? row.of_items != 0 : row.local != 0;
+      const bool updated = o_.which == machine::SweepScope::stages ? row.by_stage != 0 : row.local != 0;
       if (updated && !row.streamed) rows_.push_back(k);
     }
     for (const StepRow& step : engine.steps())
@@ -92,10 +92,10 @@ class Starts {
   /// Returns the local ELBO of each item, in nats.
   std::span<double> item_elbos() const { return engine_.reals(model_.item_energies); }
 
-  /// Returns true if items have auxiliary variables that no stage updates (machine::Which::sources).
+  /// Returns true if items have auxiliary variables that no stage updates (machine::SweepScope::sources).
   bool has_sources() const {
     const std::span rows(model_.parameters, static_cast<std::size_t>(model_.parameter_count));
-    const auto is_source = [](const ParameterRow& x) { return x.auxiliary && x.local && !x.of_items; };
+    const auto is_source = [](const ParameterRow& x) { return x.auxiliary && x.local && !x.by_stage; };
     return std::ranges::any_of(rows, is_source);
   }
 
@@ -103,7 +103,7 @@ class Starts {
   /// weighted by the statistics of the stages, so a sweep over the stages comes first. Returns a status.
   std::int32_t form_sources() {
     const std::int32_t status = machine::sweep(m_, {.which = o_.which});
-    return status == 0 ? machine::sweep(m_, {.which = machine::Which::sources}) : status;
+    return status == 0 ? machine::sweep(m_, {.which = machine::SweepScope::sources}) : status;
   }
 
   /// Returns the random numbers of one start of an item, a function of both numbers.
@@ -314,7 +314,7 @@ class Starts {
     for (std::size_t i = 0; i < n; ++i) {
       const double apart = highest_[i] - worst_[i];
       if (!(apart > kDifferentSolution)) continue;
-      ++found_.apart;
+      ++found_.differing;
       found_.largest = std::max(found_.largest, apart);
     }
     return machine::sweep(m_, {.which = o_.which});
@@ -362,7 +362,7 @@ class Starts {
     }
     engine_.load(best);
     if (highest - worst > kDifferentSolution) {
-      found_.apart = found_.items;
+      found_.differing = found_.items;
       found_.largest = highest - worst;
     }
     return machine::infer_items(m_, o_.which);

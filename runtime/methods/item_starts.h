@@ -19,19 +19,19 @@ struct ItemStarts {
   bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution
   bool unique = false;                 // true: an item has one solution only, so that further starts are useless
   machine::Accuracy accuracy = {};     // when a visit of an item stops
-  machine::Which which = machine::Which::stages;  // which local blocks are updated
+  machine::SweepScope which = machine::SweepScope::stages;  // which local blocks are updated
   std::vector<bool> given = {};  // by item: true if it keeps the solution of its present factors; empty: none does
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};  // progress: called before each further start
 };
 
 /// What the starts of the items led to.
 struct ItemSearch {
-  std::int64_t items = 0,   // number of items
-      given = 0;            // items that kept the solution of their present factors
-  std::int64_t starts = 1;  // most starts that an item had
-  std::int64_t apart = 0;   // items whose solutions differ by more than kDifferentSolution in their local ELBO
-  double largest = 0;       // largest difference of the local ELBOs of an item's solutions, in nats
-  bool together = false;    // true: all items had to take the same start
+  std::int64_t items = 0,      // number of items
+      given = 0;               // items that kept the solution of their present factors
+  std::int64_t starts = 1;     // most starts that an item had
+  std::int64_t differing = 0;  // items whose solutions differ by more than kDifferentSolution in their local ELBO
+  double largest = 0;          // largest difference of the local ELBOs of an item's solutions, in nats
+  bool together = false;       // true: all items had to take the same start
   /// Returns true if any item had more than one start.
   bool searched() const { return starts > 1 && given < items; }
 };

@@ -6,9 +6,9 @@
 //     first run      sweep -> 0, elbo -> -812.4, sweep -> 0 | checkpoint: these records, the live snapshots, the memory
 //     resumed run    0, -812.4, 0 from the journal | the memory is restored | sweep, elbo, ... are computed
 //
-// So a method can resume without code of its own, if it reads engines and snapshots only inside Engine::seen and makes
-// snapshots only by Engine::held. During a replay, memory and snapshots have no meaningful contents outside these
-// calls.
+// So a method can resume without code of its own, if it reads engines and snapshots only inside Engine::recorded and
+// makes snapshots only by Engine::snapshot. During a replay, memory and snapshots have no meaningful contents outside
+// these calls.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -53,7 +53,7 @@ class Journal {
   /// Makes a journal that first replays a checkpoint, then records on.
   explicit Journal(Past past);
 
-  /// Returns a checkpoint of everything so far, with this memory of the engine. Must not be called inside seen().
+  /// Returns a checkpoint of everything so far, with this memory of the engine. Must not be called inside recorded().
   Past past(std::string memory) const;
   /// Returns true while recorded results are left to replay.
   bool replays() const { return at_ < past_.size(); }
@@ -63,7 +63,7 @@ class Journal {
   /// Returns f() and records it. During a replay it returns the recorded value and does not call f. A call inside
   /// another one is not recorded. Throws ReplayMismatch if the records end too early.
   template <class F>
-  auto seen(const F& f) {
+  auto recorded(const F& f) {
     using T = std::decay_t<std::invoke_result_t<const F&>>;
     if (inside_) return T(f());
     if (replays()) return again<T>();
@@ -79,7 +79,7 @@ class Journal {
   /// replay it does not call f: it returns the contents at the time of the checkpoint, or no arrays if the snapshot had
   /// been dropped by then.
   template <class F>
-  std::shared_ptr<Arrays> held(const F& f) {
+  std::shared_ptr<Arrays> snapshot(const F& f) {
     if (inside_) return std::make_shared<Arrays>(f());
     std::shared_ptr<Arrays> out = std::make_shared<Arrays>(replays() ? found() : within(f));
     keep(out);
@@ -87,7 +87,7 @@ class Journal {
   }
 
  private:
-  /// A guard that marks calls inside seen() or held().
+  /// A guard that marks calls inside recorded() or snapshot().
   struct Inside {
     /// Sets the mark; the destructor clears it.
     explicit Inside(bool& b) : inside(b) { inside = true; }
@@ -108,7 +108,7 @@ class Journal {
       throw ReplayMismatch();
     }
   }
-  /// Returns f(), whose own calls of seen() are not recorded.
+  /// Returns f(), whose own calls of recorded() are not recorded.
   template <class F>
   Arrays within(const F& f) {
     const Inside inside(inside_);
@@ -133,7 +133,7 @@ class Journal {
   std::vector<std::pair<std::uint64_t, std::weak_ptr<Arrays>>> kept_;  // all snapshots, by serial number
   std::size_t enough_ = 64;  // length of `kept_` at which dropped snapshots are removed
   std::uint64_t next_ = 0;   // serial number of the next snapshot
-  bool inside_ = false;      // true inside seen() or held()
+  bool inside_ = false;      // true inside recorded() or snapshot()
 };
 
 }  // namespace lehr

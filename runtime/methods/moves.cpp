@@ -51,7 +51,7 @@ class Mover {
 
   /// Runs rounds of all moves until one accepts none; leaves the best state in place.
   void run() {
-    best_ = e_.keep();
+    best_ = e_.snapshot_state();
     elbo_ = out_.elbo;
     masses_ = component_sizes(e_, c_);
     if (!stick_sums_agree(e_, c_)) return;
@@ -118,12 +118,12 @@ class Mover {
     double value = 0;
     bound(value);
     for (std::int64_t k = 0; k < kTrial; ++k) {
-      best_ = e_.keep();
+      best_ = e_.snapshot_state();
       const double before = elbo_ = value;
       if (!step(value) || value - before <= kLittle * (1 + std::abs(before))) break;
     }
     if (value > elbo_) {
-      best_ = e_.keep();
+      best_ = e_.snapshot_state();
       elbo_ = value;
     } else {
       e_.load(best_);
@@ -136,7 +136,7 @@ class Mover {
   /// Makes an edit and completes it. Returns false if the generated code fails.
   template <class Edit>
   bool edit_succeeds(const Edit& edit) const {
-    return e_.seen([&] { return edit() == 0 && update_from_sums(e_, c_) == 0; });
+    return e_.recorded([&] { return edit() == 0 && update_from_sums(e_, c_) == 0; });
   }
 
   /// Tries a move from the best state: edit, trial sweeps, accept or not. Returns true if it was accepted.
@@ -231,7 +231,7 @@ class Mover {
   /// Returns merges with their ELBO right after the edit, best first.
   std::vector<Pair> scored_pairs() {
     e_.load(best_);
-    std::vector<Pair> out = e_.seen([&] { return pairs(); });
+    std::vector<Pair> out = e_.recorded([&] { return pairs(); });
     for (Pair& p : out) {
       e_.load(best_);
       const bool merged = edit_succeeds([&] { return merge(e_, c_, p.from, p.to); });
@@ -309,15 +309,15 @@ class Mover {
     if (!shares_.contains(&a)) {
       e_.load(best_);
       Rng rng = rng_;
-      shares_[&a] = e_.held([&] { return memberships_of(e_, o_, c_, a, rng); });
-      rng_ = e_.seen([&] { return rng; });
+      shares_[&a] = e_.snapshot([&] { return memberships_of(e_, o_, c_, a, rng); });
+      rng_ = e_.recorded([&] { return rng; });
     }
     std::vector<std::int64_t> part;
     struct Drawn {
       bool any;
       Rng rng;
     };
-    const Drawn drawn = e_.seen([&] {
+    const Drawn drawn = e_.recorded([&] {
       Rng rng = rng_;
       part = smaller_part(members_of(*shares_[&a], k, c_, elements_of(e_, c_, a)), features(a), division, rng);
       return Drawn{!part.empty(), rng};
@@ -344,12 +344,12 @@ class Mover {
   MoveReport& report_;
   Outcome& out_;
   Rng rng_;
-  Held best_;
+  Snapshot best_;
   double elbo_ = 0;
-  bool first_ = true;                         // true: the first round
-  std::vector<double> masses_;                // expected elements of each component in the best state
-  std::map<const Allocation*, Held> shares_;  // Shares of the best state, by allocation, as far as computed
-  std::vector<Pair> scored_;                  // merges of the best state, best first; empty: not scored yet
+  bool first_ = true;                             // true: the first round
+  std::vector<double> masses_;                    // expected elements of each component in the best state
+  std::map<const Allocation*, Snapshot> shares_;  // Shares of the best state, by allocation, as far as computed
+  std::vector<Pair> scored_;                      // merges of the best state, best first; empty: not scored yet
   std::vector<std::optional<Features>> features_;
 };
 
@@ -376,7 +376,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   }
   out.iterations = report.sweeps;
   if (out.elbo <= report.before || out.status == Status::interrupted) return out;
-  const Held best = e.keep();
+  const Snapshot best = e.snapshot_state();
   const double elbo = out.elbo;
   const auto later = [&](SweepReport s) {
     s.iteration += report.sweeps;

@@ -24,7 +24,7 @@ struct TemperedStates {
       : engine(e),
         options(o),
         powers(first_powers(o.levels)),
-        states(powers.size(), e.keep()),
+        states(powers.size(), e.snapshot_state()),
         energies(powers.size()),
         seen(powers.size()),
         random(o.seed, o.chain),
@@ -44,7 +44,7 @@ struct TemperedStates {
   const Engine& engine;
   const ParallelTemperingOptions& options;
   std::vector<double> powers;
-  std::vector<Held> states;
+  std::vector<Snapshot> states;
   std::vector<double> energies;           // log likelihood of each state
   std::vector<std::vector<double>> seen;  // recorded log likelihoods, by power
   Rng random;
@@ -67,7 +67,7 @@ std::int32_t TemperedStates::sweep_all(std::int64_t rounds, double& log_joint) {
     if (const std::int32_t status = engine.elbo(elbo)) return status;
     energies[r] = elbo.data_energy;
     log_joint = elbo.value;
-    states[r] = engine.keep();
+    states[r] = engine.snapshot_state();
   }
   return 0;
 }
@@ -107,7 +107,7 @@ double least_exchanged(const TemperedStates& l) {
 /// Computes log Z(0), the log number of joint values of auxiliary categories. Returns a status.
 std::int32_t log_states(const Engine& e, double& out) {
   if (const std::int32_t status = e.call(e.model().states)) return status;
-  out = e.seen([&] { return e.reals(e.model().elbo_buffer)[0]; });
+  out = e.recorded([&] { return e.reals(e.model().elbo_buffer)[0]; });
   return 0;
 }
 

@@ -17,11 +17,11 @@ constexpr double kMemory = 1e9;                           // most bytes of all s
 constexpr double kSame = 1e-11;  // relative difference of ELBOs that count as the same solution
 
 /// Sorts the remaining candidates, which come best first, into the order in which they should converge.
-std::vector<Candidate> in_order(std::vector<Candidate> arms, const SearchReport& report) {
+std::vector<Candidate> in_order(std::vector<Candidate> candidates, const SearchReport& report) {
   std::vector<Candidate> out;
   const auto kind = [&](const Candidate& a) { return report.starts[a.start].kind; };
   const auto take = [&](const auto& wanted) {
-    for (Candidate& a : arms) {
+    for (Candidate& a : candidates) {
       if (a.state && wanted(a)) out.push_back(std::exchange(a, {}));
     }
   };
@@ -42,24 +42,24 @@ class Race {
 
   /// Runs the race; see race() for the result.
   std::vector<Candidate> run(StartKind first, std::int64_t round) {
-    std::vector<Candidate> arms;
-    if (round == 0) enter(arms, first, o_.seed);
+    std::vector<Candidate> candidates;
+    if (round == 0) enter(candidates, first, o_.seed);
     const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes()));
     for (std::int64_t k = round * o_.starts; k < (round + 1) * o_.starts && !stopped_; ++k) {
       for (const StartKind kind : kKinds) {
-        if ((k == 0 && kind == first) || stopped_ || arms.size() >= most || has_one_optimum(arms)) continue;
+        if ((k == 0 && kind == first) || stopped_ || candidates.size() >= most || has_one_optimum(candidates)) continue;
         const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(k);
-        if (const std::int32_t status = e_.restart(seed, kind); status == 0) enter(arms, kind, seed);
+        if (const std::int32_t status = e_.restart(seed, kind); status == 0) enter(candidates, kind, seed);
       }
     }
-    keep(arms, (arms.size() + 1) / 2);
-    for (Candidate& a : arms) {
+    keep(candidates, (candidates.size() + 1) / 2);
+    for (Candidate& a : candidates) {
       if (a.run->converged() || stopped_) continue;
       e_.load(a.state);
       if (!sweeps(a, kSecondRung)) a.elbo = NAN;
     }
-    keep(arms, arms.size());
-    return in_order(std::move(arms), report_);
+    keep(candidates, candidates.size());
+    return in_order(std::move(candidates), report_);
   }
 
  private:
@@ -74,14 +74,14 @@ class Race {
   }
 
   /// Adds a candidate from the start in place, after its first sweeps, unless it fails or equals another.
-  void enter(std::vector<Candidate>& arms, StartKind kind, std::uint64_t seed) {
+  void enter(std::vector<Candidate>& candidates, StartKind kind, std::uint64_t seed) {
     report_.starts.push_back({kind, seed, 0, NAN});
     Candidate a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
     if (!sweeps(a, kFirstRung)) return;
     const bool same = std::ranges::any_of(
-        arms, [&](const Candidate& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
+        candidates, [&](const Candidate& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
     report_.starts[a.start].same = same;
-    if (!same) arms.push_back(std::move(a));
+    if (!same) candidates.push_back(std::move(a));
   }
 
   /// Continues a candidate until it has made `until` sweeps in all, and stores its state. Returns false if it has
@@ -97,26 +97,26 @@ class Race {
     });
     if (out.status == Status::numerical_failure) return false;
     a.elbo = start.elbo = out.elbo;
-    a.state = e_.keep();
+    a.state = e_.snapshot_state();
     return true;
   }
 
   /// Returns true if several starts have led to one solution, and none to another.
-  bool has_one_optimum(const std::vector<Candidate>& arms) const {
+  bool has_one_optimum(const std::vector<Candidate>& candidates) const {
     constexpr std::size_t kEnough = 3;
-    return arms.size() == 1 && arms[0].run->converged() && report_.starts.size() >= kEnough;
+    return candidates.size() == 1 && candidates[0].run->converged() && report_.starts.size() >= kEnough;
   }
 
   /// Removes failed candidates, sorts the others by ELBO, and keeps the best `n`.
-  static void keep(std::vector<Candidate>& arms, std::size_t n) {
-    std::erase_if(arms, [](const Candidate& a) { return std::isnan(a.elbo); });
-    std::ranges::stable_sort(arms, [](const Candidate& a, const Candidate& b) { return a.elbo > b.elbo; });
-    if (arms.size() <= n) return;
+  static void keep(std::vector<Candidate>& candidates, std::size_t n) {
+    std::erase_if(candidates, [](const Candidate& a) { return std::isnan(a.elbo); });
+    std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) { return a.elbo > b.elbo; });
+    if (candidates.size() <= n) return;
     // The start in place at the beginning always goes on, so that the search is never worse than a plain run.
-    const auto first = std::ranges::find(arms, std::size_t{0}, &Candidate::start);
-    if (first != arms.end() && first - arms.begin() >= static_cast<std::ptrdiff_t>(n))
-      std::iter_swap(first, arms.begin() + static_cast<std::ptrdiff_t>(n) - 1);
-    arms.resize(n);
+    const auto first = std::ranges::find(candidates, std::size_t{0}, &Candidate::start);
+    if (first != candidates.end() && first - candidates.begin() >= static_cast<std::ptrdiff_t>(n))
+      std::iter_swap(first, candidates.begin() + static_cast<std::ptrdiff_t>(n) - 1);
+    candidates.resize(n);
   }
 
   const Engine& e_;

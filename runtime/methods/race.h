@@ -12,7 +12,7 @@ namespace lehr {
 /// A candidate of the search: one start and its run.
 struct Candidate {
   std::size_t start;                  // index in SearchReport::starts of the start
-  Held state;                         // snapshot of the state after the last sweep
+  Snapshot state;                     // snapshot of the state after the last sweep
   double elbo = 0;                    // ELBO of the candidate's state
   std::unique_ptr<CaviRun> run = {};  // the suspended run of the candidate, which goes on from its state
 };

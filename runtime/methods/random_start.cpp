@@ -197,7 +197,7 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   RecordedValues values{e};
   const machine::Clusters clusters{&clustering, of_parameter, of_step};
   const machine::DeferredValues taken{&values, take_value, take_item, first_of_permutation, put_run};
-  std::vector<std::int64_t> order(m.supply ? 0 : machine::order_length(m.view()));
+  std::vector<std::int64_t> order(m.loader ? 0 : machine::order_length(m.view()));
   return machine::start(m, {kind, &clusters, order.data(), m.stores_all_items() ? nullptr : &taken}, rng);
 }
 
@@ -208,7 +208,7 @@ StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {
   const std::int32_t failed = random_start(e, wanted, rng);
   if (failed == 0) return {wanted};
   for (const StartKind other : kOthers) {
-    if (other == wanted || (e.machine().supply && !is_sparse(other))) continue;
+    if (other == wanted || (e.machine().loader && !is_sparse(other))) continue;
     if (random_start(e, other, rng) == 0) return {other, failed};
   }
   return {std::nullopt, failed};
@@ -217,7 +217,7 @@ StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {
 void set_restart(Engine& engine, StartKind kind) {
   constexpr std::uint64_t kStream = 0x57A7;  // not the stream of first starts, which would be repeated
   engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
-    return engine.seen([&] {
+    return engine.recorded([&] {
       const Rng rng(seed, kStream);
       if (other) return random_start(engine, *other, rng);
       const StartResult placed = start_with_fallback(engine, kind, rng);

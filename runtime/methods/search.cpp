@@ -26,18 +26,18 @@ class Search {
 
   /// Does all of the work, from the start of the kind `first` that is in place.
   Outcome all(StartKind first) {
-    const Held begin = e_.keep();
-    std::vector<Candidate> arms = race(e_, o_, first, 0, on_sweep_, report_);
+    const Snapshot begin = e_.snapshot_state();
+    std::vector<Candidate> candidates = race(e_, o_, first, 0, on_sweep_, report_);
     const std::int64_t raced = report_.sweeps;
-    if (!arms.empty()) {
-      e_.load(arms.front().state);
-      if (has_own_proportions(e_)) melt(arms.front());
+    if (!candidates.empty()) {
+      e_.load(candidates.front().state);
+      if (has_own_proportions(e_)) melt(candidates.front());
     }
     const double melted = best_elbo_;
-    lead(arms);
+    lead(candidates);
     if (!best_ && out_.status != Status::interrupted) {
-      arms = race(e_, o_, first, 1, on_sweep_, report_);
-      lead(arms);
+      candidates = race(e_, o_, first, 1, on_sweep_, report_);
+      lead(candidates);
     }
     if (!best_ && out_.status != Status::interrupted) {
       // Every start has failed: a plain run gives the message.
@@ -76,8 +76,8 @@ class Search {
   }
 
   /// Lets candidates converge until enough() is true.
-  void lead(std::vector<Candidate>& arms) {
-    for (Candidate& a : arms) {
+  void lead(std::vector<Candidate>& candidates) {
+    for (Candidate& a : candidates) {
       if (enough() || out_.status == Status::interrupted) break;
       converge(a);
     }
@@ -118,7 +118,7 @@ class Search {
     agree_ = agree_ && (leaders_ == 0 || std::abs(out_.elbo - best_elbo_) <= kAgree * (1 + std::abs(best_elbo_)));
     ++leaders_;
     if (out_.elbo <= best_elbo_) {
-      others_.push_back(e_.keep());
+      others_.push_back(e_.snapshot_state());
       return;
     }
     if (best_) others_.push_back(std::move(best_));
@@ -132,16 +132,16 @@ class Search {
     const auto is_cheap = [&] { return raced < length_ && report_.sweeps < o_.spare_lengths * length_; };
     for (std::int64_t round = 1; is_cheap() && out_.status != Status::interrupted; ++round) {
       const std::int64_t before = report_.sweeps;
-      std::vector<Candidate> arms = race(e_, o_, first, round, on_sweep_, report_);
+      std::vector<Candidate> candidates = race(e_, o_, first, round, on_sweep_, report_);
       raced += report_.sweeps - before;
-      if (arms.empty()) return;
-      converge(arms.front());
+      if (candidates.empty()) return;
+      converge(candidates.front());
     }
   }
 
   /// Stores the state in place as the best one.
   void keep() {
-    best_ = e_.keep();
+    best_ = e_.snapshot_state();
     best_elbo_ = out_.elbo;
     best_status_ = out_.status;
   }
@@ -164,7 +164,7 @@ class Search {
       AutoReport report;
       run([&](const OnSweep& counted) { return run_auto(e_, annealed, counted, report); });
       const bool whole = out_.status != Status::interrupted && out_.status != Status::numerical_failure;
-      if (whole && !report.arms.empty() && out_.elbo > best_elbo_) {
+      if (whole && !report.candidates.empty() && out_.elbo > best_elbo_) {
         keep();
         static_cast<AutoReport&>(report_) = std::move(report);
       }
@@ -179,7 +179,8 @@ class Search {
   /// at each temperature.
   void anneal() {
     AutoOptions annealed = o_;
-    annealed.arm = std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.arm);
+    annealed.candidate_sweeps =
+        std::clamp(static_cast<std::int64_t>(kArm * static_cast<double>(length_)), kShortestArm, o_.candidate_sweeps);
     annealed.stop_early = true;
     annealed.spare = (agree_ ? o_.spare_lengths / 2 : o_.spare_lengths) * length_ - report_.sweeps;
     annealed.most = o_.most_lengths * length_ - report_.sweeps;
@@ -202,8 +203,8 @@ class Search {
   const OnSweep& on_sweep_;
   SearchReport& report_;
   Outcome out_;
-  Held best_;
-  std::vector<Held> others_;  // solutions of the other leaders
+  Snapshot best_;
+  std::vector<Snapshot> others_;  // solutions of the other leaders
   double best_elbo_ = -INFINITY;
   Status best_status_ = Status::max_iter;
   std::int64_t length_ = 0;   // sweeps of the best run

@@ -75,7 +75,7 @@ Outcome run_svi(const Engine& e, const SviOptions& o, const OnSweep& on_step, Te
     Elbo elbo;
     if (const std::int32_t status = e.elbo(elbo)) return failure(e, status, out);
     if (o.grid && out.iterations % o.grid->every == 0) {
-      if (log_c.empty() || !o.grid->constant) log_c = e.seen([&] { return o.grid->log_normaliser(batch); });
+      if (log_c.empty() || !o.grid->constant) log_c = e.recorded([&] { return o.grid->log_normaliser(batch); });
       r = temperature_factor(elbo.data_energy, o.grid->temperatures, log_c);
       if (report) *report = {r, out.iterations, 1 / mean_inverse(r, o.grid->temperatures)};
     }

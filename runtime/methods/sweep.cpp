@@ -27,9 +27,9 @@ machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
 }
 
 /// Returns which steps of the sweep the plan needs.
-machine::Which which_of(const SweepPlan& plan) {
-  if (plan.items_only) return machine::Which::stages;
-  return plan.bound ? machine::Which::all : machine::Which::ascent;
+machine::SweepScope which_of(const SweepPlan& plan) {
+  if (plan.items_only) return machine::SweepScope::stages;
+  return plan.bound ? machine::SweepScope::all : machine::SweepScope::ascent;
 }
 
 /// Makes the sweep, without a record. An ordinary sweep invalidates the sums of incremental ones.
@@ -52,11 +52,11 @@ std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const Sweep
 }  // namespace
 
 std::int32_t sweep(const Engine& e, const SweepOptions& options, const SweepPlan& plan) {
-  return e.seen([&] { return sweep_now(e, options, plan); });
+  return e.recorded([&] { return sweep_now(e, options, plan); });
 }
 
 std::int32_t sum_data(const Engine& e, std::span<const std::int64_t> batch) {
-  return e.seen([&] { return machine::sum_data(e.machine(), runs_of(batch), scale_of(e, batch)); });
+  return e.recorded([&] { return machine::sum_data(e.machine(), runs_of(batch), scale_of(e, batch)); });
 }
 
 std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
@@ -70,7 +70,7 @@ bool leaves_rows(const Engine& e, const SweepOptions& options) {
 
 std::int32_t prepare_statistics(const Engine& e) {
   if (!machine::reads_statistics_first(e.model())) return 0;
-  return e.seen([&] { return machine::sum_statistics(e.machine()); });
+  return e.recorded([&] { return machine::sum_statistics(e.machine()); });
 }
 
 }  // namespace lehr

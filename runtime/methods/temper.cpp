@@ -47,7 +47,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
   const WeightsGuard plain{e};
   if (const std::int32_t status = prepare_statistics(e)) return failure(e, status, out);
   const auto levels = static_cast<double>(o.temperatures.size());
-  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = e.seen([&] { return o.log_normaliser({}); });
+  std::vector<double> r(o.temperatures.size(), 1 / levels), log_c = e.recorded([&] { return o.log_normaliser({}); });
   double previous = -INFINITY;
   while (out.iterations < o.max_iterations) {
     const double b = mean_inverse(r, o.temperatures);
@@ -61,7 +61,7 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
     out.elbo = elbo.value;
     if (!check_elbo(out.elbo, out)) return out;
     if (out.iterations % o.every == 0) {
-      if (!o.constant) log_c = e.seen([&] { return o.log_normaliser({}); });
+      if (!o.constant) log_c = e.recorded([&] { return o.log_normaliser({}); });
       r = temperature_factor(elbo.data_energy, o.temperatures, log_c);
     }
     // The tempered ELBO: the energy of the data at E[1/T], and the temperature's own terms E[log prior / r] - E[log C].

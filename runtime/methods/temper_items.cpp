@@ -24,15 +24,15 @@ ItemTemperatures::ItemTemperatures(const Engine& engine, const ItemTemperatureGr
   const auto n = engine.reals(engine.model().item_energies).size();
   const std::size_t levels = grid.temperatures.size();
   const std::vector<double> prior(levels, 1 / static_cast<double>(levels));
-  r_ = engine.held([&] { return Arrays(n, prior); });
-  added_ = engine.held([&] { return Arrays(1, std::vector<double>(n, 0.0)); });
+  r_ = engine.snapshot([&] { return Arrays(n, prior); });
+  added_ = engine.snapshot([&] { return Arrays(1, std::vector<double>(n, 0.0)); });
   std::ranges::fill(inverse(), mean_inverse(prior, grid.temperatures));
 }
 
 std::span<double> ItemTemperatures::inverse() const { return engine_.reals(engine_.model().item_inverse); }
 
 std::int32_t ItemTemperatures::update(std::span<const std::int64_t> items, const SweepOptions& options) {
-  return engine_.seen([&] { return update_now(items, options); });
+  return engine_.recorded([&] { return update_now(items, options); });
 }
 
 std::int32_t ItemTemperatures::update_now(std::span<const std::int64_t> items, const SweepOptions& options) {
@@ -71,14 +71,14 @@ std::int32_t ItemTemperatures::resume() {
 }
 
 double ItemTemperatures::objective() const {
-  return engine_.seen([&] {
+  return engine_.recorded([&] {
     expect_lengths(*added_, 1, inverse().size());
     return std::accumulate((*added_)[0].begin(), (*added_)[0].end(), 0.0);
   });
 }
 
 double ItemTemperatures::temperature() const {
-  return engine_.seen([&] {
+  return engine_.recorded([&] {
     const std::span<const double> b = inverse();
     return all_copies() / std::inner_product(b.begin(), b.end(), grid_.copies.begin(), 0.0);
   });
@@ -87,7 +87,7 @@ double ItemTemperatures::temperature() const {
 double ItemTemperatures::all_copies() const { return std::accumulate(grid_.copies.begin(), grid_.copies.end(), 0.0); }
 
 std::vector<double> ItemTemperatures::posterior() const {
-  return engine_.seen([&] {
+  return engine_.recorded([&] {
     expect_lengths(*r_, inverse().size(), grid_.temperatures.size());
     const double all = all_copies();
     std::vector<double> out(grid_.temperatures.size());

@@ -27,7 +27,7 @@ bool are_all(const Machine& m, const ParallelWork& what, std::span<const ItemRan
 
 /// Does the work on the calling thread, in one chunk.
 std::int32_t work_alone(const Machine& m, std::span<const ItemRange> runs, const ItemWork& work) {
-  if (work.formed) machine::place(m, runs);
+  if (work.from_priors) machine::place(m, runs);
   return machine::work_on(m, 0, runs, work);
 }
 
@@ -58,7 +58,7 @@ Workers::Workers(std::size_t threads, const ChunkSize& least, Group* group, Spil
 
 std::int32_t Workers::run(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs,
                           const ItemWork& work) {
-  if (m.supply && m.supply->loads_by_chunks && what.of_stage && are_all(m, what, runs))
+  if (m.loader && m.loader->loads_by_chunks && what.of_stage && are_all(m, what, runs))
     return run_supplied(m, what, work);
   if (!group_ && is_one_chunk(m, what, runs, least_)) return work_alone(m, runs, work);
   const Partition shares = partition_into_chunks(m, what, runs, least_);
@@ -69,7 +69,7 @@ std::int32_t Workers::run(const Machine& m, const ParallelWork& what, std::span<
   const auto is_same = [&] { return spread_ && spread_->items == what.items && spread_->shares == shares; };
   if (what.of_stage && !(spread && is_same())) gather(m);
   if (shares.count() == 1) return work_alone(m, runs, work);
-  if (work.formed) machine::place(m, shares.runs);
+  if (work.from_priors) machine::place(m, shares.runs);
   SumTree sums = tree(what, shares.count());
   const std::size_t part = group ? group->rank() : 0, parts = group ? group->size() : 1;
   this->work(m, what, shares, chunks_of_process(shares.count(), part, parts), work, sums);
@@ -95,7 +95,7 @@ std::int32_t Workers::run_supplied(const Machine& m, const ParallelWork& what, c
   auto found = cuts_.find(what.sums.data());
   if (found == cuts_.end()) {
     const ItemRange all{0, m.whole().extent(what.items)};
-    found = cuts_.emplace(what.sums.data(), partition_into_chunks(m, what, {&all, 1}, least_, m.supply)).first;
+    found = cuts_.emplace(what.sums.data(), partition_into_chunks(m, what, {&all, 1}, least_, m.loader)).first;
   }
   const Partition& shares = found->second;
   const ChunkRange mine = chunks_of_process(shares.count(), group_ ? group_->rank() : 0, group_ ? group_->size() : 1);
@@ -103,10 +103,10 @@ std::int32_t Workers::run_supplied(const Machine& m, const ParallelWork& what, c
   std::vector<ChunkProgress> turns;  // chunks in progress, ascending
   for (std::size_t next = mine.begin; next < mine.end || !turns.empty();) {
     for (; next < mine.end && turns.size() < threads_; ++next) {
-      const bool formed = work.formed || (spill_ && !spilled_.contains(next));
-      turns.push_back({next, shares.of(next)[0], formed, 0, sums.fresh(m, what)});
+      const bool from_priors = work.from_priors || (spill_ && !spilled_.contains(next));
+      turns.push_back({next, shares.of(next)[0], from_priors, 0, sums.fresh(m, what)});
     }
-    bring(m, what, turns, work);
+    load_items(m, what, turns, work);
     const auto is_done = [](const ChunkProgress& t) { return t.rest.begin == t.rest.end; };
     for (ChunkProgress& t : turns) {
       if (!is_done(t)) continue;
@@ -118,17 +118,18 @@ std::int32_t Workers::run_supplied(const Machine& m, const ParallelWork& what, c
   return add_up(m, what, sums, group_);
 }
 
-void Workers::bring(const Machine& m, const ParallelWork& what, std::span<ChunkProgress> turns, const ItemWork& work) {
+void Workers::load_items(const Machine& m, const ParallelWork& what, std::span<ChunkProgress> turns,
+                         const ItemWork& work) {
   // A piece has a multiple of the items that code processes together, counted from the beginning of the chunk: so its
   // bits are those of the whole chunk.
   constexpr std::int64_t kFewTogether = 8;  // used if memory does not allow kItemsTogether
-  const std::int64_t each = m.supply->items / static_cast<std::int64_t>(threads_),
+  const std::int64_t each = m.loader->items / static_cast<std::int64_t>(threads_),
                      together = each < kItemsTogether ? kFewTogether : kItemsTogether,
                      most = std::max(together, each / together * together);
   std::vector<ItemRange> runs;
   for (const ChunkProgress& t : turns)
     runs.push_back({t.rest.begin, std::min(t.rest.end, t.rest.begin + most)});
-  const ItemRange* const here = m.supply->bring(m.supply->context, runs.data(), runs.size());
+  const ItemRange* const here = m.loader->load_items(m.loader->context, runs.data(), runs.size());
   const auto rows = [&](std::size_t k) {
     std::vector<std::span<double>> out;
     for (std::int64_t b = 0; spill_ && b < m.model->buffer_count; ++b)
@@ -136,14 +137,14 @@ void Workers::bring(const Machine& m, const ParallelWork& what, std::span<ChunkP
     return out;
   };
   for (std::size_t k = 0; spill_ && k < turns.size(); ++k)
-    if (!turns[k].formed) spill_->load(turns[k].share, turns[k].before, rows(k));
+    if (!turns[k].from_priors) spill_->load(turns[k].share, turns[k].before, rows(k));
   std::atomic<std::size_t> next = 0;
   pool_->run([&](std::size_t thread) {
     Worker& w = *workers_[thread];
     w.prepare_for(m, what);
     for (std::size_t k = next++; k < turns.size(); k = next++) {
       turns[k].sums.enter(what, w.table);
-      const std::int32_t status = machine::work_on(w.machine, k, {&here[k], 1}, {work.function, turns[k].formed});
+      const std::int32_t status = machine::work_on(w.machine, k, {&here[k], 1}, {work.function, turns[k].from_priors});
       if (status != 0 && turns[k].sums.status() == 0) turns[k].sums.fail(status);
     }
   });

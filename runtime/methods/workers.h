@@ -78,7 +78,7 @@ class Workers {
   struct ChunkProgress {
     std::size_t share;        // number of the chunk
     machine::ItemRange rest;  // items of the chunk that are still to do
-    bool formed;              // true: items begin at their priors; false: their factors are read from the spill
+    bool from_priors;         // true: items begin at their priors; false: their factors are read from the spill
     std::size_t before = 0;   // position in the chunk's spill file: numbers of the factors of the items done
     Sums sums;                // the sums of the items done
   };
@@ -94,8 +94,8 @@ class Workers {
   std::int32_t run_supplied(const machine::Machine& m, const machine::ParallelWork& what,
                             const machine::ItemWork& work);
   /// Loads the next piece of each of these chunks and works on the pieces at the same time, one thread a piece.
-  void bring(const machine::Machine& m, const machine::ParallelWork& what, std::span<ChunkProgress> turns,
-             const machine::ItemWork& work);
+  void load_items(const machine::Machine& m, const machine::ParallelWork& what, std::span<ChunkProgress> turns,
+                  const machine::ItemWork& work);
   /// Returns the rank of the process that works on a chunk, of `shares` in all.
   std::size_t owner_of(std::size_t share, std::size_t shares) const;
   /// Sends sums between processes until the sums of `branch` are at the process that has its first chunk.

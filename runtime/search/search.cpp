@@ -82,7 +82,7 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
   result = {found.elbo,
             found.iterations,
             static_cast<std::int64_t>(report.starts.size()),
-            static_cast<std::int64_t>(report.arms.size()),
+            static_cast<std::int64_t>(report.candidates.size()),
             accepted(report.moves),
             found.status == Status::converged};
   return embedded::kOk;

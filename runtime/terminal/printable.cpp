@@ -116,7 +116,7 @@ std::string printable_message(std::string_view text, std::size_t most) {
   return out;
 }
 
-void tell(std::string_view message) {
+void print_to_stderr(std::string_view message) {
   const std::string text = printable_lines(message);
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -37,11 +37,11 @@ std::string printable_lines(std::string_view text);
 std::string printable_message(std::string_view text, std::size_t most = 600);
 
 /// Prints a message to stderr, made safe by printable_lines(). A failure to write is ignored.
-void tell(std::string_view message);
-/// Formats a message and prints it to stderr, as tell() does.
+void print_to_stderr(std::string_view message);
+/// Formats a message and prints it to stderr, as print_to_stderr() does.
 template <class First, class... Rest>
-void tell(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
-  tell(std::string_view(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)));
+void print_to_stderr(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+  print_to_stderr(std::string_view(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...)));
 }
 
 }  // namespace lehr

@@ -52,7 +52,7 @@ void pass_by_hand(const Engine& e, std::vector<std::vector<std::vector<double>>>
   const auto visit = [&](std::size_t part) {
     const auto k = static_cast<std::int64_t>(part);
     const ItemRange range{items * k / kParts, items * (k + 1) / kParts};
-    REQUIRE(machine::sweep(e.machine(), {.which = machine::Which::stages, .batch = {&range, 1}}) == 0);
+    REQUIRE(machine::sweep(e.machine(), {.which = machine::SweepScope::stages, .batch = {&range, 1}}) == 0);
     sums[part].clear();
     for (const std::int64_t b : buffers)
       sums[part].emplace_back(e.reals(b).begin(), e.reals(b).end());
@@ -150,7 +150,7 @@ TEST_CASE("sums of parts are forgotten with the factors that they were made of")
   for (int k = 0; k < 3; ++k)
     d.pass(true);
   const StepRow& stage = *machine::batch_stage(d.engine().model());
-  REQUIRE(machine::infer_items(d.engine().machine(), machine::Which::stages) == 0);
+  REQUIRE(machine::infer_items(d.engine().machine(), machine::SweepScope::stages) == 0);
   const auto here = d.engine().save();
   d.pass(true);
   const Parameters noticed = d.engine().global_parameters();

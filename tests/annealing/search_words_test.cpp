@@ -12,10 +12,10 @@ TEST_CASE("a search says that it annealed where an annealed arm was kept") {
   outcome.elbo = -5;  // the best start went on
   CHECK_THAT(describe(report, outcome),
              Catch::Contains("1 starts") && Catch::Contains("0 annealed: best from flat, ELBO -5"));
-  AutoReport::Candidate arm;
-  arm.elbo = -5;
-  report.arms = {arm};
+  AutoReport::Candidate candidate;
+  candidate.elbo = -5;
+  report.candidates = {candidate};
   CHECK_THAT(describe(report, outcome), Catch::Contains("1 annealed: best from flat, ELBO -5"));
-  report.arms[0].kept = true;
+  report.candidates[0].kept = true;
   CHECK_THAT(describe(report, outcome), Catch::Contains("1 annealed: best from flat, then annealed, ELBO -5"));
 }

@@ -18,9 +18,9 @@ std::string formatted(const commands::CheckpointContent& saved) {
 
 commands::CheckpointContent an_example() {
   Journal journal;
-  journal.seen([] { return 1.5; });
-  const auto kept = journal.held([] { return Arrays{{1, 2}, {3}}; });
-  journal.seen([] { return std::vector<double>{1, 2, 3}; });
+  journal.recorded([] { return 1.5; });
+  const auto kept = journal.snapshot([] { return Arrays{{1, 2}, {3}}; });
+  journal.recorded([] { return std::vector<double>{1, 2, 3}; });
   TracedRun run;
   run.posterior = {{"mu.mean", {2}, {0, 1}, false}};
   TracedRun sampled;
@@ -44,19 +44,19 @@ void replay(Journal journal, fuzz::Input choices) {
     while (journal.replays()) {
       switch (choices.below(5)) {
         case 0:
-          journal.seen([] { return 0.0; });
+          journal.recorded([] { return 0.0; });
           break;
         case 1:
-          journal.seen([] { return std::vector<double>(); });
+          journal.recorded([] { return std::vector<double>(); });
           break;
         case 2:
-          journal.seen([] { return std::int32_t{0}; });
+          journal.recorded([] { return std::int32_t{0}; });
           break;
         case 3:
-          kept.push_back(journal.held([] { return Arrays(); }));
+          kept.push_back(journal.snapshot([] { return Arrays(); }));
           break;
         default:
-          journal.seen([] { return std::string(); });
+          journal.recorded([] { return std::string(); });
       }
     }
   } catch (const ReplayMismatch&) {

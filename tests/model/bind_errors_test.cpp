@@ -103,7 +103,7 @@ TEST_CASE("missing values where the likelihood cannot leave them out") {
 
 TEST_CASE("values of latent variables that cannot be kept") {
   const auto named = [](DataArray a) {
-    a.by_name = true;
+    a.named_by_binding = true;
     return a;
   };
   const DataArray x = array_of("x", {2}, {1, 2});

@@ -15,20 +15,21 @@ namespace {
 
 /// A walk that stands for an expensive run. `made` counts the steps that were computed and not replayed; the highest
 /// position is an array that the journal must keep. At step `stop` the journal is saved to `past`.
-std::vector<double> walk(Journal& journal, int steps, int& made, std::string* memory, Journal::Past* past, int stop) {
+std::vector<double> walk(Journal& journal, int steps, int& computed_steps, std::string* memory, Journal::Past* past,
+                         int stop) {
   double at = 0;
   std::shared_ptr<Arrays> best;
   double highest = -std::numeric_limits<double>::infinity();
   journal.arrived = [&](const std::string& m) { at = std::stod(m); };
   for (int k = 0; k < steps; ++k) {
-    const double height = journal.seen([&] {
-      ++made;
+    const double height = journal.recorded([&] {
+      ++computed_steps;
       at += k % 3 == 0 ? 1.5 : -0.5;
       return at;
     });
     if (height > highest) {
       highest = height;
-      best = journal.held([&] { return Arrays{{at, static_cast<double>(k)}}; });
+      best = journal.snapshot([&] { return Arrays{{at, static_cast<double>(k)}}; });
     }
     if (k == stop) *past = journal.past(*memory = std::to_string(at));
   }
@@ -43,45 +44,45 @@ TEST_CASE("a run goes on from its journal without the work") {
     Journal whole;
     Journal::Past past;
     std::string memory, bytes;
-    int made = 0;
-    const std::vector<double> want = walk(whole, 10, made, &memory, &past, stop);
-    CHECK(made == 10);
+    int computed_steps = 0;
+    const std::vector<double> want = walk(whole, 10, computed_steps, &memory, &past, stop);
+    CHECK(computed_steps == 10);
     CHECK(past.kept.size() == 1);
     Writer{bytes}(past);
     Journal next_recorded(Reader(bytes).take<Journal::Past>());
-    made = 0;
-    CHECK(walk(next_recorded, 10, made, &memory, &past, -1) == want);
-    CHECK(made == 9 - stop);
+    computed_steps = 0;
+    CHECK(walk(next_recorded, 10, computed_steps, &memory, &past, -1) == want);
+    CHECK(computed_steps == 9 - stop);
     CHECK_FALSE(next_recorded.replays());
   }
 }
 
 TEST_CASE("a journal of many parts is one when it is told") {
-  const auto learn = [](Journal& j, int steps, int& made) {
+  const auto learn = [](Journal& j, int steps, int& computed_steps) {
     std::vector<double> all;
     for (int k = 0; k < steps; ++k) {
-      const std::vector<double> x = j.seen([&] { return std::vector<double>(3000, ++made); });
+      const std::vector<double> x = j.recorded([&] { return std::vector<double>(3000, ++computed_steps); });
       all.insert(all.end(), x.begin(), x.end());
     }
     return all;
   };
   Journal first;
-  int made = 0;
-  const std::vector<double> want = learn(first, 10, made);
+  int computed_steps = 0;
+  const std::vector<double> want = learn(first, 10, computed_steps);
   Journal second(first.past(""));
-  CHECK(learn(second, 10, made) == want);
-  CHECK(made == 10);
-  learn(second, 5, made);
+  CHECK(learn(second, 10, computed_steps) == want);
+  CHECK(computed_steps == 10);
+  learn(second, 5, computed_steps);
   Journal third(second.past(""));
-  const std::vector<double> more = learn(third, 15, made);
-  CHECK(made == 15);
+  const std::vector<double> more = learn(third, 15, computed_steps);
+  CHECK(computed_steps == 15);
   CHECK(more.back() == 15);
   CHECK(std::equal(want.begin(), want.end(), more.begin()));
 }
 
 TEST_CASE("what is asked for within what is seen is part of it") {
   Journal first;
-  const auto ask = [](Journal& j) { return j.seen([&] { return 1 + j.seen([] { return 2; }); }); };
+  const auto ask = [](Journal& j) { return j.recorded([&] { return 1 + j.recorded([] { return 2; }); }); };
   CHECK(ask(first) == 3);
   Journal next_recorded(first.past(""));
   CHECK(ask(next_recorded) == 3);
@@ -90,9 +91,9 @@ TEST_CASE("what is asked for within what is seen is part of it") {
 
 TEST_CASE("another run than the journal's is noticed") {
   Journal first;
-  first.seen([] { return 1; });
+  first.recorded([] { return 1; });
   Journal next_recorded(first.past(""));
-  CHECK_THROWS_AS(next_recorded.seen([] { return std::vector<double>{1, 2}; }), ReplayMismatch);
+  CHECK_THROWS_AS(next_recorded.recorded([] { return std::vector<double>{1, 2}; }), ReplayMismatch);
 }
 
 TEST_CASE("values are bytes and back, and bytes that are missing are noticed") {
