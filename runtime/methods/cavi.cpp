@@ -138,7 +138,7 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
 }
 
 CaviRun::CaviRun(const Engine& e, const CaviOptions& options)
-    : e_(e), o_(options), settling_(e, o_), leap_(e, o_.leap_after) {}
+    : e_(e), o_(options), settling_(e, o_), extrapolation_(e, o_.leap_after) {}
 
 void CaviRun::end(Status status) {
   out_.status = status;
@@ -165,22 +165,22 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   const Annealing& a = o_.annealing;
   const std::int64_t now = out_.iterations;
   const double t = a.temperature(now), noise = a.noise(now);
-  const bool leaping = std::exchange(may_leap_, false) && leap_.try_extrapolation(elbo_);
-  const bool judged = leaping || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
+  const bool extrapolating = std::exchange(may_extrapolate_, false) && extrapolation_.try_extrapolation(elbo_);
+  const bool judged = extrapolating || stops_ || now + 1 == o_.max_iterations || (now + 1) % o_.elbo_every == 0;
   Elbo elbo;
   const std::int32_t status = annealed_sweep(e_, o_, now, judged || last ? &elbo : nullptr);
-  if (status != 0 && !leaping) {
+  if (status != 0 && !extrapolating) {
     out_ = failure(e_, status, out_);
     ended_ = true;
     return;
   }
   ++out_.iterations;
-  if (leaping) {
-    leap_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
-    out_.leaps = leap_.count();
+  if (extrapolating) {
+    extrapolation_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
+    out_.extrapolations = extrapolation_.count();
     settling_.forget();
   }
-  if (!a.active(now)) leap_.note_sweep();
+  if (!a.active(now)) extrapolation_.note_sweep();
   if (!judged && !last) {
     // The last sweep must have an ELBO: if the callback wants to stop now, one more sweep follows.
     stops_ = !on_sweep({out_.iterations, std::nan(""), t, std::nan("")});
@@ -192,23 +192,23 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     return;
   }
   const double objective = annealed_objective(a, t, elbo);
-  const bool settled = judged && judge(t, noise, objective, leaping);
+  const bool settled = judged && judge(t, noise, objective, extrapolating);
   const bool keep = on_sweep({out_.iterations, out_.elbo, t, objective}) && !stops_;
   if (settled || !keep) return end(settled ? Status::converged : Status::interrupted);
   if (!judged) return;
   elbo_ = elbo;
-  may_leap_ = !a.active(out_.iterations) && out_.iterations + 1 < o_.max_iterations;
+  may_extrapolate_ = !a.active(out_.iterations) && out_.iterations + 1 < o_.max_iterations;
 }
 
-bool CaviRun::judge(double t, double noise, double objective, bool leaping) {
+bool CaviRun::judge(double t, double noise, double objective, bool extrapolating) {
   const Annealing& a = o_.annealing;
   // Objectives can be compared if both sweeps had the same temperature and the objective is one that ascent increases.
   const bool comparable = previous_temperature_ == t && noise == 0 && (t == 1 || a.scope == Annealing::Scope::all);
   if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
   previous_ = objective;
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
-  return !leaping && settling_.converged(out_.elbo) && !a.active(out_.iterations - 1) &&
-         !leap_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo)));
+  return !extrapolating && settling_.converged(out_.elbo) && !a.active(out_.iterations - 1) &&
+         !extrapolation_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo)));
 }
 
 Outcome run_cavi(const Engine& e, const CaviOptions& options, const OnSweep& on_sweep) {

@@ -52,12 +52,12 @@ struct CaviOptions : SweepOptions {
 
 /// The result of a run.
 struct Outcome {
-  Status status = Status::max_iter;  // how it ended
-  std::int64_t iterations = 0;       // sweeps made
-  double elbo = 0;                   // the last ELBO, at temperature 1, in nats
-  std::string failure;               // numerical_failure: the message for the user
-  std::int64_t decreases = 0;        // sweeps that lowered the objective beyond rounding; a sign of a defect
-  ExtrapolationCounts leaps;         // extrapolations tried
+  Status status = Status::max_iter;    // how it ended
+  std::int64_t iterations = 0;         // sweeps made
+  double elbo = 0;                     // the last ELBO, at temperature 1, in nats
+  std::string failure;                 // numerical_failure: the message for the user
+  std::int64_t decreases = 0;          // sweeps that lowered the objective beyond rounding; a sign of a defect
+  ExtrapolationCounts extrapolations;  // extrapolations tried
 };
 
 /// What a callback learns of one sweep. Numbers are NaN for a sweep without an ELBO.

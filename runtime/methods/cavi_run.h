@@ -23,9 +23,9 @@ class CaviRun {
  private:
   /// Makes one sweep; `last` if it is the last one of a piece, which then has an ELBO.
   void advance(bool last, const OnSweep& on_sweep);
-  /// Counts falls of the objective and returns true if the run has converged. `leaping` says that the sweep followed an
-  /// extrapolation.
-  bool judge(double temperature, double noise, double objective, bool leaping);
+  /// Counts falls of the objective and returns true if the run has converged. `extrapolating` says that the sweep
+  /// followed an extrapolation.
+  bool judge(double temperature, double noise, double objective, bool extrapolating);
   /// Ends the run.
   void end(Status status);
 
@@ -33,9 +33,9 @@ class CaviRun {
   const CaviOptions o_;                         // the options of the run
   Outcome out_;                                 // of all pieces
   StoppingRule settling_;                       // the stopping rule
-  Extrapolation leap_;                          // extrapolation
+  Extrapolation extrapolation_;                 // extrapolation
   Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
-  bool may_leap_ = false;                       // true: the next sweep may follow an extrapolation
+  bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation
   std::optional<double> previous_temperature_;  // temperature of `previous_`; none: not comparable
   double previous_ = 0;                         // objective of the last sweep with an ELBO
   bool prepared_ = false,                       // true: the statistics of the start were computed

@@ -365,7 +365,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
                   const OnSweep& on_sweep, MoveReport& report) {
   const WeightsGuard plain{e};
   Outcome out = std::move(settled);
-  out.leaps = {};
+  out.extrapolations = {};
   if (leaves_rows(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_rows)) {
     Elbo elbo;
     if (evaluate(e, o, elbo) == 0) out.elbo = elbo.value;
@@ -384,7 +384,7 @@ Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Compo
   };
   const Outcome finished = run_cavi(e, o, later);
   report.sweeps += finished.iterations;
-  out.leaps += finished.leaps;
+  out.extrapolations += finished.extrapolations;
   if (finished.status == Status::numerical_failure) {
     e.load(best);
     out.elbo = elbo;

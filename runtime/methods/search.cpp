@@ -68,9 +68,9 @@ class Search {
       later.iteration += report_.sweeps;
       return on_sweep_(later);
     };
-    const ExtrapolationCounts before = out_.leaps;
+    const ExtrapolationCounts before = out_.extrapolations;
     out_ = method(counted);
-    out_.leaps += before;
+    out_.extrapolations += before;
     report_.sweeps += out_.iterations;
     out_.iterations = report_.sweeps;
   }

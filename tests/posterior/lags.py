@@ -66,7 +66,7 @@ def element_looked_up_beside_a_lagged_weight(rng):
         rows.add({t: 1}, data["y"][t], 1)
         for e in range(E):
             coefficients = {t: 1.0}
-            coefficients[data["from"][e] - 1] = coefficients.get(data["from"][e] - 1, 0.0) + 1
+            coefficients[data["from"][e]] = coefficients.get(data["from"][e], 0.0) + 1
             rows.add(coefficients, data["v"][e][t], 7.0 if t == 0 else data["u"][t - 1])
     mean = rows.solve()[0]
     for what, f in (("lagged", lagged), ("moved", moved)):
