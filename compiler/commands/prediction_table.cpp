@@ -98,7 +98,7 @@ class Table {
   /// along its plates. Elements of nested plates count from the start of their row, items of a batch among all items.
   std::string indices(const PredictedVariable& v, const std::vector<Axis>& axes, const IndexValues& at,
                       std::size_t j) const {
-    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].bounds;
+    const std::vector<IndexVarId>& bounds = model()[model()[v.variable].statement].index_vars;
     std::vector<std::string> fields(columns_.size());
     auto rest = static_cast<std::int64_t>(j);
     for (std::size_t a = axes.size(); a-- > 0;) {

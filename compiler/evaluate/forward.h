@@ -88,7 +88,7 @@ class ModelEvaluator {
   std::pair<std::size_t, std::size_t> read_by(const model::VariableRef& r, const IndexValues& at) const;
 
   /// Returns values of the index variables that are all 0.
-  IndexValues origin() const { return IndexValues(model_.bounds.size(), 0); }
+  IndexValues origin() const { return IndexValues(model_.index_vars.size(), 0); }
   /// Returns the values of the index variables at an element: those of its own statement; all others are 0.
   IndexValues at(Element e) const;
   /// Returns the element that a statement defines at these values of the index variables.

@@ -368,8 +368,8 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
     std::vector<Table> one;
     for (StatementId s : statements) {
       IndexValues at = f.origin();
-      at[model_[s].bounds[0].index()] = item;
-      at[model_[s].bounds[1].index()] = first;
+      at[model_[s].index_vars[0].index()] = item;
+      at[model_[s].index_vars[1].index()] = first;
       one.push_back(factor(f, model_[s], at, known));
     }
     const bool done = sum_out(one, [&, plate = plate](Element e) {
@@ -525,7 +525,7 @@ TemperedNormaliser::Estimate TemperedNormaliser::under_prior(std::size_t draws, 
         if (model_[s.variable].observed || (local_[s.variable.index()] && is_discrete(model_[s.variable].support)))
           continue;
         IndexValues at = f.origin();
-        f.each(s.bounds, at, [&] {
+        f.each(s.index_vars, at, [&] {
           const math::FamilyRow& row = *f.distribution(s, at).family;
           if (!row.draw) return;
           const math::Environment parameters = f.parameters(s, at);

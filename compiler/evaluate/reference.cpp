@@ -264,7 +264,7 @@ ExprId less(CentredModel& to, const ModelEvaluator& forward, ExprId e, const Sta
   BoundArray values;
   const std::size_t width = forward.width(s.variable);
   IndexValues at = forward.origin();
-  forward.each(s.bounds, at, [&] {
+  forward.each(s.index_vars, at, [&] {
     for (std::size_t i = 0; i < width; ++i)
       values.values.push_back(forward.entry(e, at, i));
   });

@@ -191,7 +191,7 @@ class Reach {
     const Expr& e = model()[id];
     if (const auto* sum = std::get_if<SumOver>(&e.node)) {
       IndexValues inner = at;
-      forward_.each(sum->bounds, inner, [&] { visit(sum->body, inner); });
+      forward_.each(sum->index_vars, inner, [&] { visit(sum->body, inner); });
       return;
     }
     if (const auto* ref = std::get_if<VariableRef>(&e.node); ref && is_open(ref->variable)) {

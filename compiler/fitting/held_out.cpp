@@ -110,7 +110,7 @@ std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
             fmt::format("'{}' does not lie on the items: what of it to hold out is not defined", m[s.variable].name));
     }
     IndexValues at = forward.origin();
-    forward.each(s.bounds, at, [&] {
+    forward.each(s.index_vars, at, [&] {
       const Element e = forward.element(s, at);
       const double copies = multiplicity_of(m, data_, s, at);
       if (copies > 0 && !std::isnan(forward.values(e)[0]))

@@ -131,7 +131,7 @@ class Joint {
     double potentials = 0;
     IndexValues at = forward_.origin();
     for (const Potential& p : m.potentials)
-      forward_.each(p.bounds, at, [&] { potentials += forward_.value(p.value, at).values[0]; });
+      forward_.each(p.index_vars, at, [&] { potentials += forward_.value(p.value, at).values[0]; });
     MarginalDensity marginal(forward_, std::move(rules));
     const double out = potentials + marginal.log_density(all_);
     too_large_ = marginal.too_large();
@@ -149,7 +149,7 @@ class Joint {
       const Statement& s = m.statements[k];
       if (summed_[s.variable.index()]) continue;
       IndexValues at = forward_.origin();
-      forward_.each(s.bounds, at, [&] {
+      forward_.each(s.index_vars, at, [&] {
         const Element e = forward_.element(s, at);
         const double n = m[s.variable].observed ? copies(forward_, s, at) : 1;
         if (n > 0 && !std::isnan(forward_.values(e)[0])) all_.push_back({StatementId(k), e, n});

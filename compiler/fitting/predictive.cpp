@@ -121,7 +121,7 @@ void Predictive::add_log_likelihood(PredictiveDraws& to) {
         array_of(to.log_likelihood, k, v.name, stored_shape(model_, observed_.data(), v.axes, {}), false);
     const Statement& s = model_[v.statement];
     IndexValues at = observed_.origin();
-    observed_.each(s.bounds, at, [&] {
+    observed_.each(s.index_vars, at, [&] {
       observed_.clear();
       array.values.push_back(observed_.log_density(s, at));
     });

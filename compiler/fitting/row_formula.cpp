@@ -47,13 +47,13 @@ Maybe RowFormula::parameter(const std::string& canonical, std::size_t j, std::si
 }
 
 Maybe RowFormula::value(const math::Expr& e, std::size_t j, std::size_t l) {
-  return value(e, IndexValues{{math::kFirst.id, j}, {math::kSecond.id, l}});
+  return value(e, SumIndices{{math::kFirst.id, j}, {math::kSecond.id, l}});
 }
 
-Maybe RowFormula::sum(const math::Sum& s, const IndexValues& at) {
+Maybe RowFormula::sum(const math::Sum& s, const SumIndices& at) {
   if (s.largest) return std::nullopt;
   Polynomial out;
-  IndexValues inner = at;
+  SumIndices inner = at;
   for (std::size_t k = 0; k < extent_; ++k) {
     inner[s.index.id] = k;
     const Maybe x = value(s.body, inner);
@@ -63,7 +63,7 @@ Maybe RowFormula::sum(const math::Sum& s, const IndexValues& at) {
   return out;
 }
 
-Maybe RowFormula::value(const math::Expr& e, const IndexValues& at) {
+Maybe RowFormula::value(const math::Expr& e, const SumIndices& at) {
   const auto place = [&](const std::vector<math::Index>& indices, std::size_t k) {
     return k < indices.size() ? at.at(indices[k].id) : 0;
   };

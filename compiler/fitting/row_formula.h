@@ -24,12 +24,12 @@ class RowFormula {
 
  private:
   /// The values of the index variables of a formula, by id.
-  using IndexValues = std::map<int, std::size_t>;
+  using SumIndices = std::map<int, std::size_t>;
 
   /// Returns the formula at these values of its index variables.
-  std::optional<Polynomial> value(const math::Expr& e, const IndexValues& at);
+  std::optional<Polynomial> value(const math::Expr& e, const SumIndices& at);
   /// Returns a sum over an event index.
-  std::optional<Polynomial> sum(const math::Sum& s, const IndexValues& at);
+  std::optional<Polynomial> sum(const math::Sum& s, const SumIndices& at);
   /// Returns an entry of a parameter under the name that the model uses.
   std::optional<Polynomial> written(const std::string& name, std::size_t j, std::size_t l) const;
   /// Returns an entry of the inverse of a matrix parameter.

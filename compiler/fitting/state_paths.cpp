@@ -61,7 +61,7 @@ bool add_observations(const ModelEvaluator& forward, const std::vector<VariableI
     if (!has_data(m[s.variable]) || is_chain || !depends(m, s, chains)) continue;
     bool well = true;
     IndexValues at = forward.origin();
-    forward.each(s.bounds, at, [&] {
+    forward.each(s.index_vars, at, [&] {
       const Element e = forward.element(s, at);
       const double copies = multiplicity_of(m, forward.data(), s, at);
       if (!well || copies == 0 || std::isnan(forward.values(e)[0])) return;

@@ -410,7 +410,7 @@ class Writer {
         if (!turn.refresh) {
           row.seed = position(s->seed);
           row.sum = position(s->sum);
-          row.to_priors = position(s->fresh);
+          row.to_priors = position(s->initialise);
           row.expectations = position(s->expectations);
           row.data = position(s->data);
         }
@@ -452,11 +452,11 @@ class Writer {
       row.of = static_cast<std::int64_t>(f);
       for (const loops::CachedSums& kept : p_.functions[f].cached) {
         row.function = static_cast<std::int64_t>(kept.function);
-        row.valid = index(kept.fresh);
+        row.valid = index(kept.valid_flag);
         t_.phases.push_back(row);
       }
       row.valid = -1;
-      for (const loops::ParallelRegion& phase : p_.functions[f].phases) {
+      for (const loops::ParallelRegion& phase : p_.functions[f].regions) {
         row.function = static_cast<std::int64_t>(phase.function);
         const auto* size = std::get_if<loops::Extent>(&p_[phase.trip_count].node);
         row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.trip_count].node).value;
