@@ -75,7 +75,7 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
     return lehr::ExitCode::usage;
   }
   if (group && !app.got_subcommand("fit"))
-    return complain({lehr::ExitCode::usage, "lehr-mpi", "fits are what is shared out among processes: use lehr", {}});
+    return complain({lehr::ExitCode::usage, "lehr-mpi", "only fits are distributed among processes: use lehr", {}});
   return action();
 }
 

@@ -76,7 +76,7 @@ Error failure_of(const FitArguments& o, const TracedRun& run) {
           run.outcome.failure,
           {chain->coupling->attractive()
                ? "where elements order, states meet after exponentially many sweeps: weaker couplings may do"
-               : "summary states settle where couplings are weak: beyond that they stay undecided for ever",
+               : "summary states converge where couplings are weak: beyond that they stay undecided for ever",
            option("method") + " gibbs: its draws are exact in the limit of many sweeps"}};
 }
 
@@ -214,7 +214,7 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
 }
 
 /// Returns all warnings of the fit for fit.json. Those about the data and the start were printed earlier.
-std::vector<Warning> all_cautions(const Fitting& fitting, const TracedRun& best, const std::vector<Warning>& at_end) {
+std::vector<Warning> all_warnings(const Fitting& fitting, const TracedRun& best, const std::vector<Warning>& at_end) {
   std::vector<Warning> out;
   for (const std::string& remark : fitting.data().warnings)
     out.push_back({remark, {}});
@@ -241,8 +241,8 @@ std::optional<Error> launched_without_group() {
 std::optional<Error> unsupported_by_group(const FitArguments& o) {
   const auto refused = [](const std::string& text) { return Error{ExitCode::usage, "lehr-mpi", text, {}}; };
   if (o.method != "cavi")
-    return refused(fmt::format("{} {} is not shared out among processes", option("method"), o.method));
-  if (!o.fit.temper.empty()) return refused(option("temper") + " is not shared out among processes");
+    return refused(fmt::format("{} {} is not distributed among processes", option("method"), o.method));
+  if (!o.fit.temper.empty()) return refused(option("temper") + " is not distributed among processes");
   if (o.interpret || o.profile) return refused("the interpreter and the profile are those of one process");
   return std::nullopt;
 }
@@ -384,7 +384,7 @@ ExitCode fit(FitArguments o, Group* group) {
   if (early) mixed->push_back(*early);
   std::ranges::move(fitting.warnings(best), std::back_inserter(*mixed));
   if (group) summary["processes"] = to_json(traffic_of(*group));
-  summary["warnings"] = to_json(all_cautions(fitting, best, *mixed));
+  summary["warnings"] = to_json(all_warnings(fitting, best, *mixed));
   if (Result<bool> r = o.out.empty() ? true : files.finish(best.posterior, best.items, summary); !r)
     return complain(r.error());
   return print_summary(recording, m, result_notes(fitting), *mixed, *runs, !fitting.instance().engine().spills());

@@ -183,11 +183,11 @@ std::optional<Warning> stopped_early(const FitArguments& o, TracedRun& best) {
   if (!elbos.empty() && elbos.back() == best.outcome.elbo) best.left = left_to_gain(elbos, o.fit.tolerance);
   if (best.left) best.left->sweeps *= every;
   Warning out{fmt::format("stopped at {} {} before it converged", option("max-iter"), o.fit.max_iterations), {}};
-  if (!best.left) out.text += "; what is left to gain cannot be told from the last sweeps";
-  else if (best.left->nats == 0) out.text += ": the ELBO has settled, parameters have not";
+  if (!best.left) out.text += "; what is left to gain cannot be estimated from the last sweeps";
+  else if (best.left->nats == 0) out.text += ": the ELBO has converged, parameters have not";
   else if (best.left->sweeps == 0)
     out.text +=
-        fmt::format(": about {:.2g} nats of ELBO left to gain, less than {} asks for; parameters have not settled",
+        fmt::format(": about {:.2g} nats of ELBO left to gain, less than {} asks for; parameters have not converged",
                     best.left->nats, option("tol"));
   else
     out.text += fmt::format(": about {:.2g} nats of ELBO left to gain, in about {} more sweep{}", best.left->nats,

@@ -31,7 +31,7 @@ std::vector<double> fractions(const std::vector<StepTime>& steps, Profile of) {
 
 /// Returns the headings of the measured columns.
 std::string heading(Profile of) {
-  if (of == Profile::time) return fmt::format("{:>10}  {:>12}", "seconds", "us a turn");
+  if (of == Profile::time) return fmt::format("{:>10}  {:>12}", "seconds", "us a call");
   return fmt::format("{:>14}  {:>12}  {:>14}", "operations", "functions", "bytes");
 }
 
@@ -49,7 +49,7 @@ nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of) {
   const std::vector<double> share = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const StepTime& s = steps[k];
-    nlohmann::json row{{"step", s.step}, {"turns", s.calls}, {"share", share[k]}};
+    nlohmann::json row{{"step", s.step}, {"calls", s.calls}, {"share", share[k]}};
     if (of == Profile::time) row["seconds"] = s.seconds;
     else row.update({{"operations", s.work.operations}, {"functions", s.work.functions}, {"bytes", s.work.bytes}});
     out.push_back(std::move(row));
@@ -61,7 +61,7 @@ std::string profile_table(const std::vector<StepTime>& steps, Profile of) {
   std::size_t width = 4;
   for (const StepTime& s : steps)
     width = std::max(width, printable(s.step).size());
-  std::string out = fmt::format("{:<{}}  {:>8}  {}  {:>6}\n", "step", width, "turns", heading(of), "share");
+  std::string out = fmt::format("{:<{}}  {:>8}  {}  {:>6}\n", "step", width, "calls", heading(of), "share");
   const std::vector<double> share = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k)
     out += fmt::format("{:<{}}  {:>8}  {}  {:>5.1f}%\n", printable(steps[k].step), width, steps[k].calls,

@@ -82,7 +82,7 @@ Result<bool> sum_shards(const UpdateArguments& o, const ShardState& now, const P
   if (missing > 0) {
     return Error{ExitCode::data,
                  o.globals,
-                 fmt::format("the sums of {} of {} shares of the items are missing", missing, chunks),
+                 fmt::format("the sums of {} of {} chunks of the items are missing", missing, chunks),
                  {"each of `lehr stats` with --shard 1/N to N/N writes one of the files"}};
   }
   tree.take(tree.root()).add_to(now.engine().machine(), items);

@@ -284,9 +284,8 @@ std::string structures(const Embedding& e) {
   if (!e.constants.empty()) out += "\n/* Sizes that are constants of this object. */\n";
   for (const auto& [macro, size] : e.constants)
     out += fmt::format("#define {} {}\n", macro, size);
-  out +=
-      fmt::format("\n/* What a state has room for. */\ntypedef struct {0}_sizes {{\n  uint64_t abi;  /* {1}_ABI */\n",
-                  name, upper_case(name));
+  out += fmt::format("\n/* The capacity of a state. */\ntypedef struct {0}_sizes {{\n  uint64_t abi;  /* {1}_ABI */\n",
+                     name, upper_case(name));
   for (const EmbeddedField& f : e.sizes)
     out += member(f);
   out += fmt::format("}} {0}_sizes;\n\n/* A data set. */\ntypedef struct {0}_data {{\n", name);

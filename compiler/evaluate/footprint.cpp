@@ -39,7 +39,7 @@ std::optional<Error> too_large(std::vector<SizedArray> arrays) {
     notes.push_back(fmt::format("{}: {}", arrays[i].name, format_bytes(kNumber * arrays[i].length)));
   return Error{
       ExitCode::data, option("sizes"),
-      fmt::format("these sizes need {} of memory, and there is room for {}", format_bytes(needed), format_bytes(there)),
+      fmt::format("these sizes need {} of memory, and {} is available", format_bytes(needed), format_bytes(there)),
       std::move(notes)};
 }
 

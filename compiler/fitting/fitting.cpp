@@ -466,7 +466,7 @@ std::vector<Warning> Fitting::warnings(const FitRun& run) const {
     out.push_back({fmt::format("the ELBO is only right to about {:.1g} nats: it is made of squares of means of up to "
                                "{:.2g} standard deviations ({}), which leave few digits to their differences",
                                run.far.nats, run.far.largest, run.far.name),
-                   {"bounds that differ by less are equal; what is told from a value near its mean loses nothing"}});
+                   {"bounds that differ by less are equal; the distance from a value near the mean loses nothing"}});
   }
   std::ranges::move(lehr::warnings(run.report), std::back_inserter(out));
   if (!run.symmetric.empty() && iteration_limit() > 0) {
@@ -493,7 +493,7 @@ std::optional<Error> Fitting::cannot_distribute() const {
   return Error{
       ExitCode::model,
       "",
-      "the items of this model cannot be shared out among processes: " + why,
+      "the items of this model cannot be distributed among processes: " + why,
       {fmt::format(
           "`lehr emit MODEL {} schedule` shows what a sweep is made of; threads of one process share what there is",
           option("as"))}};

@@ -399,7 +399,7 @@ std::optional<Error> OutOfCoreData::far_column() const {
     for (std::size_t k = 0; k < m.mean.size(); ++k) {
       if (!(std::abs(m.mean[k]) > kIllScaledRatio * m.sd[k]) || !(m.sd[k] > 0)) continue;
       const std::string column = m.mean.size() == 1 ? name : fmt::format("{}[{}]", name, k);
-      return refused(describe({column, m.mean[k], m.sd[k]}), {"only data in memory are told from a reference"});
+      return refused(describe({column, m.mean[k], m.sd[k]}), {"only data in memory are centred"});
     }
     return std::nullopt;
   };

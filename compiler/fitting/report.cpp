@@ -111,9 +111,9 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
                      r.melting);
   if (r.kind == Annealing::Kind::entropy)
     out += "temperatures of all entropies: annealing the data would leave the proportions of items as they are\n";
-  if (r.plateau) out += "the entropy rose in two steps: one arm more, from the first\n";
+  if (r.plateau) out += "the entropy rose in two steps: one more candidate, from the first\n";
   for (const AutoReport::Candidate& a : r.candidates)
-    out += fmt::format("arm from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
+    out += fmt::format("candidate from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
   return out + fmt::format("gain over plain ascent {:.6f}, {} sweeps in all\n", outcome.elbo - r.plain_elbo,
                            outcome.iterations);
 }

@@ -39,7 +39,8 @@ struct StageFunctions {
   std::optional<std::size_t> sum;       // (begin, end): adds up statistics of the factors as they are; no updates
   std::optional<std::size_t> refresh;   // (begin, end): updates auxiliary sources alone, adds up statistics
   std::optional<std::size_t> finalise;  // (): completes the entropies, once `update` or `refresh` has visited all items
-  std::optional<std::size_t> initialise;// (begin, end): Interface::initialise for these items (LowerOptions::new_items)
+  std::optional<std::size_t>
+      initialise;  // (begin, end): Interface::initialise for these items (LowerOptions::new_items)
   std::optional<std::size_t> expectations;  // (begin, end): Interface::expectations for these items; with `initialise`
   std::optional<std::size_t> data;          // (begin, end): adds up the sums of the data alone (LowerOptions::batches)
   std::vector<BufferId> data_sums;          // what `data` adds to; `prepare` fills them with the sums over all items

@@ -75,7 +75,7 @@ class Verifier {
     for (const ParallelRegion& p : function.regions) {
       const bool there = p.function < program_.functions.size();
       check(there && program_.functions[p.function].parameters.size() == 2, "a phase is no function of a range");
-      expect(p.trip_count, Type::i64, "turns of a phase");
+      expect(p.trip_count, Type::i64, "iterations of a parallel region");
     }
     for (ScalarId p : function.parameters) {
       check(program_[p].type != Type::boolean, "parameter `{}` is a bool", program_[p].name);

@@ -42,9 +42,9 @@ std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
 bool fits_in_memory(Binder& b, const DataArray& a, double numbers, const char* as) {
   const double room = static_cast<double>(available_memory());
   if (8 * numbers <= room) return true;
-  problem(b, ExitCode::data, a.source,
-          fmt::format("'{}' needs {} {}, and there is room for {}", a.name, format_bytes(8 * numbers), as,
-                      format_bytes(room)));
+  problem(
+      b, ExitCode::data, a.source,
+      fmt::format("'{}' needs {} {}, and {} is available", a.name, format_bytes(8 * numbers), as, format_bytes(room)));
   return false;
 }
 

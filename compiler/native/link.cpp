@@ -85,7 +85,7 @@ class Block : public llvm::RuntimeDyld::MemoryManager {
   std::uint8_t* take(std::size_t size, unsigned alignment) {
     const std::size_t at = llvm::alignTo(used_, std::max(alignment, 1U));
     used_ = at + size;
-    if (used_ > bytes_.size()) throw std::runtime_error("native: sections are larger than was said");
+    if (used_ > bytes_.size()) throw std::runtime_error("native: sections are larger than declared");
     sections_.push_back(at);
     return begin() + at;
   }

@@ -21,7 +21,7 @@ inline constexpr const char* kRandomFunction = "lehr_random";
 /// runs. Its values are kPart: a part of a large function, for which vectorisation of straight-line code is left out;
 /// kQuick: a function that is cold or does little work, for which values are only put into registers; and kOnce: a
 /// part without loops that runs once a call, which is translated instruction by instruction.
-inline constexpr const char *kTier = "lehr-effort", *kPart = "part", *kQuick = "quick", *kOnce = "once";
+inline constexpr const char *kTier = "lehr-tier", *kPart = "part", *kQuick = "quick", *kOnce = "once";
 
 /// Adds the functions of the program to `module`; their names begin with `prefix`. The data layout and the triple of
 /// the module must be those of `target`.

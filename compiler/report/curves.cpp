@@ -94,7 +94,7 @@ Markup curves(const SavedFit& fit, const Trace& t) {
   const Scale y = upper_range(t);
   const auto below = std::ranges::count_if(t.elbo, [&](double x) { return x < y.low; });
   Curve elbo{drawn_fit ? "log joint density" : "ELBO", "", true};
-  if (fit.searched) elbo.caption = "All arms of the search, one after another. ";
+  if (fit.searched) elbo.caption = "All candidates of the search, one after another. ";
   if (warm) elbo.caption += "Sweeps at other temperatures than 1 have the second colour. ";
   if (below > 0) elbo.caption += fmt::format("{} of {} sweeps lie below the picture. ", below, t.elbo.size());
   if (t.elbo.size() > kMostSweeps) elbo.caption += fmt::format("Every {}th sweep.", t.elbo.size() / kMostSweeps + 1);
@@ -170,7 +170,7 @@ Markup candidate_runs(const SavedFit& fit, const json& summary) {
     said = element("p", {{"class", "key"}}, said);
   }
   return text_element("h3", "Arms") +
-         intervals(rows, "ELBO that each arm came to; the first colour went on or was kept." + left_out) + said;
+         intervals(rows, "ELBO that each candidate reached; the first colour went on or was kept." + left_out) + said;
 }
 
 }  // namespace lehr::report

@@ -33,7 +33,7 @@ std::string print(const model::Model& m, const schedule::Schedule& s) {
   std::string out;
   for (const Step& step : s.steps) {
     std::visit(Overloaded{[&](const ItemStage& i) {
-                            out += fmt::format("each {}{}: {}\n", m[i.item].name, i.iterate ? " (until settled)" : "",
+                            out += fmt::format("each {}{}: {}\n", m[i.item].name, i.iterate ? " (until converged)" : "",
                                                listed(i.blocks, block));
                             for (const ItemStage::LocalTerm& t : i.terms) {
                               const auto pairs = t.outer ? s.outer[*t.outer].residual : std::nullopt;

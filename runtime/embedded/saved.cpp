@@ -153,7 +153,7 @@ const char* lehr_error(const Model* m, std::int32_t status) {
       "the sizes were made for another version of the header: set their member abi to the constant of the "
       "header that "
       "belongs to this object",
-      "a size is not positive, is less than the model needs, is more than the state has room for, or makes "
+      "a size is not positive, is less than the model needs, exceeds the capacity of the state, or makes "
       "the state too "
       "large",
       "the memory is shorter than needed",
@@ -161,7 +161,7 @@ const char* lehr_error(const Model* m, std::int32_t status) {
       "a value of the data is outside its domain: not finite, negative where it must not be, a category "
       "outside its "
       "plate, or an array that is not aligned to 8 bytes",
-      "row offsets must start at 0, never fall, and end within the room of the state",
+      "row offsets must start at 0, never fall, and end within the capacity of the state",
       "an argument is outside its range",
       "no data were given yet",
       "there are no factors yet: init without data, and nothing loaded",

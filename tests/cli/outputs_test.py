@@ -252,19 +252,19 @@ def profile(d):
     plain, timed = lehr(*words, f"{d}/plain"), lehr(*words, f"{d}/timed", "--profile")
     assert open(f"{d}/plain/posterior.npz", "rb").read() == open(f"{d}/timed/posterior.npz", "rb").read()
     rows = json.load(open(f"{d}/timed/fit.json"))["profile"]
-    assert [(r["step"], r["turns"]) for r in rows] == [("z, theta", 3), ("beta", 4), ("ELBO", 3), ("starts and data", 1)], rows
+    assert [(r["step"], r["calls"]) for r in rows] == [("z, theta", 3), ("beta", 4), ("ELBO", 3), ("starts and data", 1)], rows
     assert abs(sum(r["share"] for r in rows) - 1) < 1e-9 and all(r["seconds"] > 0 for r in rows), rows
     assert rows[0]["share"] > 0.5, rows  # 353,160 tokens, and 6906 terms
     assert [line.split("  ")[0] for line in timed.stdout.decode().splitlines()[:3]] == ["step", "z, theta", "beta"], timed.stdout
-    assert b"us a turn" not in plain.stdout and "profile" not in json.load(open(f"{d}/plain/fit.json"))
+    assert b"us a call" not in plain.stdout and "profile" not in json.load(open(f"{d}/plain/fit.json"))
     words = ["fit", "models/coin.lehr", "--data", "models/data/coin.csv", "--interpret", "--profile", "--max-iter"]
     done = [lehr(*words, n, "--out", f"{d}/work{n}") for n in "12"]
     one, two = ({r["step"]: r for r in json.load(open(f"{d}/work{n}/fit.json"))["profile"]} for n in "12")
-    assert "seconds" not in one["p"] and [r["turns"] for r in (one["p"], two["p"])] == [1, 2], (one, two)
+    assert "seconds" not in one["p"] and [r["calls"] for r in (one["p"], two["p"])] == [1, 2], (one, two)
     for what in ("operations", "functions", "bytes"):
         assert 0 < one["ELBO"][what] and two["ELBO"][what] == 2 * one["ELBO"][what], (what, one, two)
         assert two["starts and data"][what] == one["starts and data"][what], (what, one, two)
-    assert done[0].stdout.decode().splitlines()[0].split() == ["step", "turns", *("operations", "functions", "bytes"), "share"]
+    assert done[0].stdout.decode().splitlines()[0].split() == ["step", "calls", *("operations", "functions", "bytes"), "share"]
 
 
 with tempfile.TemporaryDirectory() as folder:

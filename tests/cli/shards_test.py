@@ -96,7 +96,7 @@ def refusals(tmp):
     run(*stats, "--shard", "1/2", "--out", f"{tmp}/a.npz")
     run(*stats, "--shard", "2/2", "--out", f"{tmp}/b.npz")
     update = [LEHR, "update-globals", *TOPICS, "--globals", f"{tmp}/start", "--out", f"{tmp}/next", "--stats"]
-    assert "shares of the items are missing" in run(*update, f"{tmp}/a.npz", code=4)
+    assert "chunks of the items are missing" in run(*update, f"{tmp}/a.npz", code=4)
     assert "is of the same shard" in run(*update, f"{tmp}/a.npz", f"{tmp}/a.npz", code=4)
     run(*stats, "--shard", "1/1", "--out", f"{tmp}/all.npz")
     assert "has the same items" in run(*update, f"{tmp}/a.npz", f"{tmp}/all.npz", code=4)

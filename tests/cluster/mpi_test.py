@@ -128,7 +128,7 @@ def refusals(tmp):
     assert "the launcher is of another MPI" in said, said
     # What cannot be shared out.
     said = run(*RUN, "-n", 2, LEHR + "-mpi", "fit", "models/coin.lehr", "--data", "models/data/coin.csv", *out, code=3)
-    assert said.count("cannot be shared out among processes") == 1, said
+    assert said.count("cannot be distributed among processes") == 1, said
     assert "not shared out" in run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--method", "svi", *out, code=2)
     assert "use lehr" in run(*RUN, "-n", 2, LEHR + "-mpi", "check", "models/coin.lehr", code=2)
     # Another program, and other data, in one of the processes.

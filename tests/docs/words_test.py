@@ -2,6 +2,8 @@
 """The prose of README.md, CONTRIBUTING.md and docs/: no sentence above 40 words, a mean below 20 on every page, at most 45,000 words in docs/,
 and none of the words that the glossary has retired. Tables, code, headings and pictures are not prose.
 
+Identifiers of compiler/ and runtime/ do not contain retired words either, and texts in their code (messages, help) no retired phrases.
+
 usage: words_test.py [--table], from the root of the repository; --table prints what was measured, page by page
 """
 import re
@@ -18,6 +20,35 @@ RETIRED = {
     r"caveats?|remarks?": "warning, note", r"hired?": "start", r"arms?": "candidate, run", r"shared? out": "distribute, divide",
     r"shares of the items": "chunks", r"streamed categor\w+": "fused responsibilities", r"whomever": "anyone", r"laws": "marginals",
 }
+
+# Words that no identifier contains, and the terms that stand for them.
+RETIRED_NAMES = {
+    "settle": "resolve, apply, converge", "settles": "converges", "laws": "marginals, posterior moments", "growth": "unseen groups",
+    "creeps": "converges slowly", "leap": "extrapolation", "leaps": "extrapolations", "bring": "load", "supply": "source", "hire": "start",
+    "standing": "shard state", "surroundings": "context", "caution": "warning", "cautions": "warnings", "meant": "used length",
+}
+# Identifiers that may contain one, and why.
+NAMES_LEFT = {"leap_after": "the option --leap-after"}
+TOKEN = re.compile(r"""R"([^()\\ ]*)\(.*?\)\1"|//[^\n]*|(?P<text>"(?:\\.|[^"\\\n])*")|'(?:\\.|[^'\\\n])+'|\b\d[\w'.]*|(?P<name>[A-Za-z_]\w*)""", re.S)
+
+
+def names_and_texts():
+    """Yields each source of compiler/ and runtime/ with its identifiers and its texts in quotes."""
+    for source in sorted(p for folder in ("compiler", "runtime") for p in Path(folder).rglob("*") if p.suffix in (".cpp", ".h")):
+        tokens = list(TOKEN.finditer(source.read_text(encoding="utf-8")))
+        yield source, {t["name"] for t in tokens if t["name"]}, [t["text"] for t in tokens if t["text"]]
+
+
+def problems_of_code():
+    for source, names, texts in names_and_texts():
+        for name in sorted(names - set(NAMES_LEFT)):
+            for word in re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().split("_"):
+                if word in RETIRED_NAMES:
+                    yield f"{source}: '{name}' has the word '{word}', which is retired ({RETIRED_NAMES[word]})"
+        for text in texts:
+            for phrase, term in RETIRED.items():
+                if " " in text and (found := re.search(rf"\b(?:{phrase})\b", text)):
+                    yield f"{source}: '{found[0]}' is retired ({term}): {text[:100]}"
 
 
 def prose(text):
@@ -72,6 +103,7 @@ def main():
         if "--table" in sys.argv:
             lengths = [n for n, _ in sentences(text)] or [0]
             print(f"{words:6} words  longest {max(lengths):3}  mean {sum(lengths) / len(lengths):4.1f}  {page}")
+    found += problems_of_code()
     if total > TOTAL:
         found.append(f"docs/ has {total} words, more than {TOTAL}")
     print("\n".join(found) or f"{len(pages())} pages, {total} words in docs/")

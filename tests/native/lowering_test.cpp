@@ -297,8 +297,8 @@ TEST_CASE("Unoptimised code means the same") {
   run_both(b.program(), Memory({21}), {}, {}, {}, 1e-13, {.cpu = "x86-64"});
 }
 
-TEST_CASE("little is made of what does little work") {
-  const auto is_little = [](std::int64_t rows, bool of_data, bool cold) {
+TEST_CASE("code that does little work gets the quick tier") {
+  const auto is_quick = [](std::int64_t rows, bool of_data, bool cold) {
     Builder b;
     const auto n = of_data ? b.runtime_size("N") : b.constant_size("N", rows);
     const auto x = b.buffer("x", Role::parameter, {n, n});
@@ -308,12 +308,12 @@ TEST_CASE("little is made of what does little work") {
       });
     });
     if (cold) b.mark_cold(f);
-    return native::llvm_text(b.program(), {.level = 0}).find("\"lehr-effort\"=\"little\"") != std::string::npos;
+    return native::llvm_text(b.program(), {.level = 0}).find("\"lehr-tier\"=\"quick\"") != std::string::npos;
   };
-  CHECK(is_little(16, false, false));
-  CHECK_FALSE(is_little(64, false, false));
-  CHECK_FALSE(is_little(0, true, false));
-  CHECK(is_little(0, true, true));
+  CHECK(is_quick(16, false, false));
+  CHECK_FALSE(is_quick(64, false, false));
+  CHECK_FALSE(is_quick(0, true, false));
+  CHECK(is_quick(0, true, true));
 }
 
 TEST_CASE("little is made of a statement that a call comes to once, unless it forms what others need") {
