@@ -12,19 +12,22 @@
 
 namespace lehr {
 
-/// A parameter array of the posterior, as the header names and describes it.
+/// One parameter array of the posterior (a parameter of a variational factor), as the C header of a built object names
+/// and describes it.
 struct EmbeddedParameter {
   std::string name;   // "mu_mean"
   std::string title;  // "mean of the MvNormal factor of mu"
   std::string shape;  // "[k][dim]"
 };
 
-/// A member of a struct in the header of a built object.
+/// One member of the C struct of sizes or of the C struct of data, which the header of a built object declares.
 struct EmbeddedField {
   std::string name, type, shape, meaning;  // C name and type, extents such as "[n][dim]", and the text of its comment
 };
 
-/// Everything that the headers and the object file of a built model say.
+/// The description of a built model (`lehr build`), from which its object file and its C and C++ headers are written.
+/// It has names, sizes, arrays, constant tables and exported functions. embed() makes it; c_header(), cpp_header() and
+/// native::emit_embeddable() use it.
 struct Embedding {
   std::string name;                  // name of the model in ASCII, the prefix of every symbol
   std::string cpp_namespace;         // namespace of the C++ header
@@ -47,8 +50,10 @@ struct Embedding {
 /// the code needs as a constant is unknown.
 std::optional<Error> missing_build_values(const model::Model& m, const BoundData& sizes);
 
-/// Makes the embedding of a lowered model. The object stores `source` and `settings`, from which a library can compile
-/// the model again. `priors` are the inputs that hold an updatable prior, if the model has them.
+/// Describes a lowered model for an object file and its C and C++ headers. The result has the C names, sizes and shapes
+/// of data and parameters, the constant tables, and the exported functions. The object file also stores `source` and
+/// `settings`, from which a library can compile the model again. `priors` are the inputs that hold an updatable prior,
+/// if the model has them.
 Embedding embed(const model::Model& m, const schedule::Schedule& s, const BoundData& sizes,
                 const loops::Lowered& lowered, const Source& source = {}, const Settings& settings = {},
                 const std::optional<Priors>& priors = {});

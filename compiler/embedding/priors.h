@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// The inputs of the model that hold its updatable prior.
+/// The inputs of the model that hold its updatable prior: a built object can write its posterior into them, as the
+/// prior for further data.
 struct Priors {
   /// Inputs with the weight, 1 or 0, of the prior that is written in the model, and of the earlier posterior.
   model::GivenId model_prior_weight, posterior_weight;

@@ -50,19 +50,22 @@ class ModelEvaluator {
   /// Returns the data to which the model is bound.
   const BoundData& data() const { return data_; }
 
-  /// Returns all values of a variable for reading and writing, packed as in a BoundArray.
+  /// Returns the present values of all elements of a variable, packed as in a BoundArray, for reading and writing.
+  /// Unknown ones are NaN.
   std::span<double> values(model::VariableId v) { return values_[v.index()]; }
-  /// Returns all values of a variable for reading.
+  /// Returns the present values of all elements of a variable, packed as in a BoundArray, for reading. Unknown ones are
+  /// NaN.
   std::span<const double> values(model::VariableId v) const { return values_[v.index()]; }
-  /// Returns the width() values of one element for reading and writing.
+  /// Returns the present values of the width() numbers of one element of a variable, for reading and writing.
   std::span<double> values(Element e) {
     return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
   }
-  /// Returns the values of one element for reading.
+  /// Returns the present values of the width() numbers of one element of a variable, for reading.
   std::span<const double> values(Element e) const {
     return values(e.variable).subspan(e.position * width(e.variable), width(e.variable));
   }
-  /// Returns the number of elements of a variable.
+  /// Returns the number of elements of a variable: the product of the lengths of its plates. A vector or matrix counts
+  /// as one element.
   std::size_t elements(model::VariableId v) const;
   /// Returns the number of values of one element: 1 for a number, the length of a vector, the entries of a matrix.
   std::size_t width(model::VariableId v) const;
@@ -119,7 +122,7 @@ class ModelEvaluator {
   /// Returns the first discrete element without a value that was read since the last clear(); a result computed
   /// meanwhile is not usable. Sums over discrete variables find out this way what they must sum over.
   const std::optional<Element>& unknown() const { return unknown_; }
-  /// Forgets the element that unknown() returns.
+  /// Clears the record of a discrete element without a value, which unknown() returns. Call it before an evaluation.
   void clear() const { unknown_.reset(); }
 
  private:
@@ -134,12 +137,14 @@ class ModelEvaluator {
                       const std::vector<model::Index>& indices, const IndexValues& at) const;
   /// Returns the offset of the first number that a reference to data reads.
   std::size_t given_address(const model::GivenRef& r, const IndexValues& at) const;
-  /// Returns the value at an offset of a variable, and records the element in `unknown_` if it is discrete and missing.
+  /// Returns the value at an offset in the packed values of a variable. If it is discrete and missing, the element is
+  /// recorded for unknown().
   double read(model::VariableId v, std::size_t at) const;
   /// Returns log p and log(1 - p) if the probability p is the logistic or probit of a number; accurate even if p rounds
   /// to 0 or 1.
   std::optional<std::pair<double, double>> logarithms(model::ExprId probability, const IndexValues& at) const;
-  /// Evaluates entry (i, j) of an expression `sum(n) ...` over index variables.
+  /// Evaluates entry (i, j) of an expression `sum(n) ...`: adds up its body over all values of the index variables of
+  /// the sum.
   double sum(const model::SumOver& s, const IndexValues& at, std::size_t i, std::size_t j) const;
 
   const model::Model& model_;

@@ -40,7 +40,8 @@ class TemperedNormaliser {
   /// are evaluated.
   std::vector<double> at(ModelEvaluator& values, std::span<const std::int64_t> items = {},
                          const Concentrations& concentrations = {}) const;
-  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures (over_temperatures()).
+  /// Returns log C(T) at each temperature like at(), but interpolated from fewer temperatures
+  /// (interpolate_over_temperatures()).
   std::vector<double> interpolated_at(ModelEvaluator& values, std::span<const std::int64_t> items,
                                       const Concentrations& concentrations) const;
 
@@ -52,7 +53,8 @@ class TemperedNormaliser {
   /// Returns the multiplicity of every item, that is, how many copies each stands for (`times`).
   std::vector<double> copies() const;
 
-  /// An estimate at each temperature, in nats: the log of a mean, and its standard error.
+  /// A Monte Carlo estimate at each temperature, in nats: the log of the mean of C(T) over draws, and its standard
+  /// error.
   struct Estimate {
     std::vector<double> log_c, error;  // by temperature
   };
@@ -60,9 +62,11 @@ class TemperedNormaliser {
   Estimate under_prior(std::size_t draws, std::uint64_t seed) const;
 
  private:
-  /// A table of tempered log factors over assignments of discrete elements, at every temperature.
+  /// The log of a tempered factor for every joint value of the discrete elements that it depends on, at every
+  /// temperature. of_item() multiplies such tables and sums the discrete elements out of them by variable elimination.
   struct Table;
-  /// Temperatures and results that are shared between items during one computation.
+  /// A cache for one computation of log C(T). It has tempered integrals by family and parameters, and moments of
+  /// Dirichlet elements, which several items share.
   struct SharedResults;
   /// Returns the total multiplicity of elements first .. past - 1 of a plate.
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
@@ -72,7 +76,7 @@ class TemperedNormaliser {
   /// Returns log C(T) of each of these items, by temperature.
   std::vector<std::vector<double>> of_items(ModelEvaluator& f, std::span<const std::int64_t> items,
                                             SharedResults& known) const;
-  /// Returns the numbers of all items.
+  /// Returns the indices of all items, 0, 1, 2, ...
   std::vector<std::int64_t> all_items() const;
   /// Returns log C(T) of all items together, estimated from a sample of them if they are many.
   std::vector<double> of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& known) const;
@@ -82,7 +86,8 @@ class TemperedNormaliser {
   /// unknown.
   std::vector<double> tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at,
                                SharedResults& known) const;
-  /// Tabulates the tempered factor of one element over the discrete elements that it depends on.
+  /// Returns the table of the tempered log density of one element, over the values of the discrete elements that the
+  /// density depends on.
   Table factor(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& known) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
   const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width,

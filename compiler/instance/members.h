@@ -13,7 +13,8 @@
 
 namespace lehr {
 
-/// One axis of a packed array. A nested plate and its parent together are one axis.
+/// One axis of an array of a factor as it is stored, by plate name and length. A nested plate and its parent together
+/// are one axis.
 struct PackedAxis {
   /// The name of the plate that the axis is over.
   std::string plate;
@@ -21,9 +22,9 @@ struct PackedAxis {
   std::int64_t extent = 1;
 };
 
-/// Where the numbers of a member are among those of the joint variable, which form an array [element, coordinate]. A
-/// category with the number that it switches has two coordinates, one for each member. A scaled vector has its
-/// precision as the last coordinate.
+/// Where the numbers of one member lie among those of its joint variable (which stands for several variables with one
+/// common factor). The numbers of the joint variable form an array [element, coordinate]. A category with the number
+/// that it switches has two coordinates, one for each member. A scaled vector has its precision as the last coordinate.
 struct MemberLayout {
   /// The name of the member variable.
   std::string name;
@@ -39,10 +40,13 @@ struct MemberLayout {
   std::vector<std::size_t> at;
 };
 
-/// Returns the number of coordinates of a joint variable with that support, whose event axis has `extent` elements.
+/// Returns how many numbers one element of a joint variable with that support has, if its event axis has `extent`
+/// elements.
 std::size_t coordinates_of(math::Support joint, std::size_t extent);
 
-/// The shape of a joint variable: its support, its axes and its coordinates.
+/// The shape of a joint variable, which stands for several variables with one common factor (`guide joint(a, b)`). It
+/// has the support, the axes, and how many numbers an element has. member_layout() derives from it where the numbers of
+/// each member lie.
 struct JointShape {
   /// The support of the joint variable: vector, scaled or switched.
   math::Support support = math::Support::vector;

@@ -12,7 +12,8 @@
 
 namespace lehr::loops {
 
-/// What a function of a stage does to its items.
+/// What a generated function does to each item in its range; every item stage has one function for each mode that it
+/// needs.
 enum class StageMode {
   update,  // updates all blocks
   seed,    // sets categories to the picks of a start
@@ -20,7 +21,8 @@ enum class StageMode {
   refresh  // forms auxiliary sources and streams once more
 };
 
-/// One term in which a fused category stands.
+/// One term of the log joint that contains the fused category. It says what the term adds to the log odds of the
+/// category, and what the probabilities are added to.
 struct FusedUse {
   const schedule::ItemStage::LocalTerm* term = nullptr;  // the term
   std::size_t atom = 0;                                  // position of the category's atom
@@ -33,7 +35,8 @@ struct FusedUse {
   } kind = Kind::general;
 };
 
-/// The plan of one fused category: where its log odds come from and where its probabilities go.
+/// The plan of the code for one fused category, a local category whose probabilities are not stored. It says where the
+/// log odds come from, and in which work arrays the probabilities are formed.
 struct FusedCategory {
   BlockId block;                               // the category
   const schedule::ItemStage* stage = nullptr;  // the item stage that visits it
@@ -43,7 +46,7 @@ struct FusedCategory {
   /// vectors once a pass over the item. Otherwise log odds are added up for each element.
   bool factored = false;
   /// True if the stream is factored and the entropies of elements leave out the mean of their log odds. That mean is
-  /// taken of the tables and vectors under sums that are formed anyway (lower_stream_entropy.cpp).
+  /// taken of the tables and vectors under sums that are formed anyway (lower_fused_entropy.cpp).
   bool entropy_from_sums = false;
   // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
   // exponential.
@@ -54,7 +57,8 @@ struct FusedCategory {
   ScalarId direct;   // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
 };
 
-/// The arrays that the code for the items of one function uses.
+/// The work arrays that the code for one item adds to or reads. They belong to one generated function, and each item
+/// reuses them.
 struct ItemArrays {
   LocalSums sums;  // partial sums of the ELBO
   /// Natural parameters of a later block of the item, over its axes after the item, to which streams add.
@@ -63,7 +67,7 @@ struct ItemArrays {
   std::map<std::pair<BlockId, std::string>, BufferId> previous;
 };
 
-/// One visit of a stream to the elements of an item.
+/// What one visit of a fused category to the elements of an item does with their probabilities, and where it adds them.
 struct FusedVisit {
   const ItemArrays& arrays;  // where probabilities are added
   bool final;                // statistics and entropies are added up, too
@@ -79,7 +83,9 @@ struct FullRows {
   BufferId total, scale, count;  // by element: sum of exponentials; factors on what `into` and the statistics get
 };
 
-/// Emits the visits of fused categories.
+/// Emits the code that visits the elements of fused categories: it forms each element's probabilities, adds them to all
+/// that needs them, and overwrites them. An item stage (Stages) calls it; a stream is a fused category under this
+/// visit.
 class FusedCategories : Part {
  public:
   FusedCategories(Shared& shared, Terms& terms, Updates& updates, Energies& energies, Draws& draws, Clamps& clamps)
@@ -87,7 +93,7 @@ class FusedCategories : Part {
 
   /// Returns the plan of the fused category `z`, still without work arrays.
   FusedCategory plan_fused(const schedule::ItemStage& stage, BlockId z) const;
-  /// Returns the tables whose means the entropies of elements leave out (FusedCategory::summed).
+  /// Returns the tables whose means the entropies of elements leave out (FusedCategory::entropy_from_sums).
   std::vector<ArrayId> summed_tables(const schedule::ItemStage& stage, BlockId z) const;
   /// Declares the stream's work arrays (probabilities, log odds, exponentials) in the function that is open.
   void stream_arrays(FusedCategory& s);
@@ -105,8 +111,8 @@ class FusedCategories : Part {
   void find_direct(std::vector<FusedCategory>& streams, ExprId item);
   /// Returns the stored block whose vector the stream reads; it must have exactly one.
   BlockId vector_block(const FusedCategory& s) const;
-  /// Emits code that sets FusedCategory::direct to 1 if the next pass takes the exponentials from the current
-  /// parameters. That needs weights of 1 and parameters that are not small.
+  /// Emits code that decides, before a pass over an item, from what its vector's exponentials are computed. It sets
+  /// FusedCategory::direct to 1 for the current parameters. That needs weights of 1 and parameters that are not small.
   void decide(const FusedCategory& s, ExprId item);
   /// Emits loops over the rows of a table and its sums: all indices but the contiguous one.
   void each_row(const schedule::Statistic& s, const std::function<void(const std::vector<ExprId>&)>& body);
@@ -119,7 +125,8 @@ class FusedCategories : Part {
   bool has_full_rows(const FusedCategory& s) const;
   /// Declares and initialises the work arrays for a group of items with full rows.
   FullRows full_rows(const FusedCategory& s);
-  /// Emits code that exponentiates the vector of the item at position `u` of the group.
+  /// Emits code that exponentiates the vector of one item, which is at position `u` of a group of items with full rows,
+  /// into FullRows::exponentials.
   void form_row(const FusedCategory& s, const FullRows& r, ExprId u, ExprId item);
   /// Emits loops that visit all elements of the group that begins with the item `first`; items from `end` on are left
   /// out.
@@ -128,7 +135,7 @@ class FusedCategories : Part {
   /// ItemArrays::partner_naturals.
   void take_row(const FusedCategory& s, const FullRows& r, ExprId u, const ItemArrays& arrays);
   /// Emits code that subtracts the means of the item's vectors from the entropies of its elements, which left them out
-  /// (FusedCategory::summed).
+  /// (FusedCategory::entropy_from_sums).
   void subtract_vector_means(const FusedCategory& s, ExprId item, const FusedVisit& visit);
   /// Returns the indices of an element of a later block in ItemArrays::partner_naturals: all but the item.
   std::vector<ExprId> partner_address(const model::Variable& var, const std::vector<ExprId>& element,
@@ -155,9 +162,10 @@ class FusedCategories : Part {
   const FusedUse* table_use(const FusedCategory& s) const;
   /// Returns the array of natural parameters to which the stream adds for its vector's block.
   BufferId into_of(const FusedCategory& s, const ItemArrays& arrays) const;
-  /// A tile of full rows: the same 16 elements of four items. It covers the elements from `at` on; those before `from`
-  /// were in the tile before (the last tile overlaps it, to be whole). If fewer than four items are left before `end`,
-  /// the last one fills the group, with `begins` behind its elements so that these count as 0.
+  /// A tile of counts of four items: the same 16 consecutive elements of each item's row of counts. Code for one tile
+  /// computes the probabilities of the category at all 64 elements together. It covers the elements from `at` on; those
+  /// before `from` belong to the tile before, which the last tile overlaps. If fewer than four items are left before
+  /// `end`, the last item fills the group. Its entry of `begins` then makes its repeats count as 0.
   struct Tile {
     ExprId first, end, from, at, n;     // first item, end of the items, elements as above, elements in a row
     std::vector<ExprId> items, begins;  // by position in the group: the item, and its first element that counts
@@ -187,14 +195,14 @@ class FusedCategories : Part {
   /// code of `other` runs.
   void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
                  const std::function<void()>& other);
-  /// One element of a fused category during its visit (stream_element.h).
+  /// One element of a fused category while the code of its visit is written (fused_element.h).
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.
   Element open_element(const FusedCategory& s, const std::vector<ExprId>& element, const FusedVisit& visit);
   /// Emits code that computes the element's unnormalised probabilities and their sum. A pick or a draw gives one value
   /// probability 1.
   void form_probabilities(const Element& e);
-  /// Emits code that replaces the element's probabilities by a point mass at its value, if that is observed.
+  /// Emits code that gives an element with an observed value probability 1 at that value, and 0 at all others.
   void clamp(const Element& e);
   /// Emits code that computes the probabilities by adding up log odds and taking exponentials.
   void from_odds(const Element& e);
@@ -203,8 +211,8 @@ class FusedCategories : Part {
   /// Returns the factors on the probabilities where they are added to what a use updates. They are the other factors of
   /// its term, run-time weights if they go to natural parameters, and `scale`.
   std::vector<Factor> spread_factors(const FusedUse& u, ExprId scale);
-  /// Emits code that adds the probabilities of an element to what a use updates: natural parameters of a later block,
-  /// statistics, or energies.
+  /// Emits code that adds the probabilities of an element to what the term of one use needs them for. These are natural
+  /// parameters of a later block, statistics, or energies (expected log densities).
   void spread(const Element& e, std::size_t use, ExprId scale);
   /// Emits code that adds the element's entropy H = log Z - sum_k p_k * log odds_k, times its copies; of a summed
   /// stream, log Z alone.

@@ -9,7 +9,8 @@ namespace lehr::loops {
 /// then computed again from log odds.
 inline constexpr double kUnderflow = 1e-200;
 
-/// The element, and what its visit has computed.
+/// One element of a fused category while the code of its visit is written: where it is, and the scalars that its visit
+/// has computed.
 struct FusedCategories::Element {
   const FusedCategory& stream;            // whose element it is
   const std::vector<ExprId>& element;     // its indices

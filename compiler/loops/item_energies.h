@@ -5,8 +5,8 @@
 
 namespace lehr::loops {
 
-/// Emits code that adds up, for each item, its energy or its contribution to the ELBO. Functions emit nothing if no
-/// sums by item are requested.
+/// Emits code that adds up one number for each item: its energy (the expected log density of its data), or its
+/// contribution to the ELBO. If no such sums are requested, the functions emit nothing.
 class Energies : Part {
  public:
   Energies(Shared& shared, Terms& terms, Residuals& residuals) : Part(shared), terms_(terms), residuals_(residuals) {}

@@ -51,7 +51,8 @@ struct StageFunctions {
   std::vector<conditionals::BlockId> seeded;  // other blocks that `seed` forms from the data of the items with picks
 };
 
-/// The update of a block outside the item stages.
+/// The generated function that updates a block outside the item stages. It is one of Interface::steps, which the driver
+/// calls in the order of a sweep.
 struct UpdateFunction {
   conditionals::BlockId block;  // that is updated
   std::size_t function = 0;     // (): updates all elements
@@ -60,7 +61,9 @@ struct UpdateFunction {
   BufferId gradient;
 };
 
-/// The energy of each item, for temperatures of single items or for the choice of a start for each item.
+/// The buffers and the function through which generated code gives the driver one number for each item. With a
+/// temperature for each item, the number is its energy: the expected log density of its data, in nats, not negated.
+/// With several starts for each item, it is what the item adds to the ELBO; the best start is chosen by it.
 struct ItemEnergies {
   model::PlateId item;  // the plate of the items
   /// [item], added to by item stages and by `outer`: 1 / T times the expected log density of the item's data. With
@@ -105,7 +108,7 @@ struct Interface {
   BufferId random_key;  // i64 [3]: seed, chain, step of random numbers; invalid if nothing is drawn
 };
 
-/// The entries of Interface::elbo_value that `elbo` fills, in nats.
+/// The positions of the numbers that the function `elbo` writes to the array Interface::elbo_value, in nats.
 enum class ElboPart {
   elbo,              // the evidence lower bound
   data_energy,       // expected log density of the tempered terms (Schedule::tempered), unweighted
@@ -133,7 +136,8 @@ struct DataBuffers {
   std::vector<BufferId> givens, observed, offsets;
 };
 
-/// The result of a lowering: a program, how to run it, and its sizes.
+/// The result of lowering a schedule: the Loops program, the interface through which a driver runs it, and its sizes.
+/// The passes rewrite the program, then it is compiled or interpreted.
 struct Lowered {
   Program program;                                // the code
   Interface interface;                            // how to run it

@@ -9,16 +9,16 @@
 
 namespace lehr::loops {
 
-/// How a statement or expression uses a scalar.
+/// How a statement or expression uses a scalar; Walk passes it to the callback `on_scalar`.
 enum class ScalarUse { read, declared, assigned };
 
-/// The callback for walks that need no scalars.
+/// A callback for Walk that does nothing, for analyses to which scalars do not matter.
 struct IgnoreScalars {
   void operator()(ScalarId, ScalarUse) const {}
 };
 
 /// Walks over expressions and blocks. Calls `on_expr(ExprId)` for every expression, before its operands;
-/// `on_buffer(BufferId, bool stored)` for every access of an array; `on_scalar(ScalarId, Mention)` for every use of a
+/// `on_buffer(BufferId, bool stored)` for every access of an array; `on_scalar(ScalarId, ScalarUse)` for every use of a
 /// scalar. An expression that occurs several times is walked once in the life of the object, as expressions are shared.
 template <class OnExpr, class OnBuffer, class OnScalar = IgnoreScalars>
 struct Walk {
@@ -30,7 +30,8 @@ struct Walk {
   std::size_t largest_block = std::numeric_limits<std::size_t>::max();  // a block with more statements is not entered
   bool stops = false;                                                   // a Fail or BreakIf was met
 
-  /// Walks an expression and its operands.
+  /// Visits an expression and its operands, and calls the callbacks for each. An expression that was visited before is
+  /// left out.
   void expr(ExprId id) {
     if (id.index() >= seen.size()) seen.resize(program.exprs.size());
     if (seen[id.index()]) return;
@@ -59,14 +60,16 @@ struct Walk {
     expr(n.if_true);
     expr(n.if_false);
   }
-  /// Walks the access of an array element: the buffer and its indices.
+  /// Visits an access of an array element: calls `on_buffer`, then visits the indices. `stored` says whether the access
+  /// writes.
   void element(BufferId buffer, const std::vector<ExprId>& indices, bool stored) {
     on_buffer(buffer, stored);
     for (ExprId index : indices)
       expr(index);
   }
 
-  /// Walks the statements of a block, and those inside them.
+  /// Visits every statement of a block, and of the blocks inside them, and calls the callbacks for the expressions,
+  /// arrays and scalars there. Blocks of more than `largest_block` statements are left out.
   void block(const Block& statements) {
     if (statements.size() > largest_block) return;
     for (const Stmt& s : statements)
@@ -79,7 +82,7 @@ struct Walk {
     expr(n.end);
     block(n.body);
   }
-  /// Walks a statement that gives a scalar a value.
+  /// Visits a statement that declares or changes a scalar: calls `on_scalar`, then visits the value.
   void scalar(ScalarId id, ScalarUse how, ExprId value) {
     on_scalar(id, how);
     expr(value);

@@ -9,7 +9,8 @@
 
 namespace lehr::loops {
 
-/// The decisions of one pass: which loops run several iterations at a time, and how.
+/// The two functions through which a vectorisation pass (`lanes`, `short`, `blocks`) tells vectorise_loops() what to
+/// do. The first says whether it may want a loop, the second in which vector form the loop is to run.
 struct Choice {
   /// Returns true if the pass may want this loop. It is a cheap test, asked before `arrange`.
   bool (*is_candidate)(const Program& program, const For& loop);

@@ -13,8 +13,8 @@ namespace lehr::loops {
 /// may depend on constants and on regions before it, but on no other statement before it in the function. Scratch whose
 /// rows a region leaves for later statements becomes a table, because scratch is private to a thread. Loops stay if
 /// they have few iterations, or neither an inner loop nor a function call; the latter move if loops of equally many
-/// iterations (kManyTurns or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions stay
-/// as they are.
+/// iterations (kVectorIterations or more) move. Nests around a sum are interchanged first (outermost.h). Cold functions
+/// stay as they are.
 Program outline_parallel_loops(Program program);
 
 }  // namespace lehr::loops

@@ -148,7 +148,8 @@ struct SweepEntry {
   bool for_elbo = false;
 };
 
-/// Which terms of the log joint a temperature divides.
+/// Which terms of the log joint a temperature divides in annealing and tempering: those of data and local variables, or
+/// only the likelihood.
 enum class Tempering {
   data,       // terms of the data and of local variables, see tempered_origins
   likelihood  // observed statements and potentials; priors keep temperature 1

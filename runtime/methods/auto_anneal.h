@@ -30,13 +30,15 @@ struct AutoOptions : CaviOptions {
   bool fresh = false;
 };
 
-/// One temperature of the heating.
+/// One temperature of the heating, which raises the temperature of a converged solution to find where it melts. The
+/// records are for the report.
 struct HeatingPoint {
   double temperature = 1,  // the temperature of the sweep
       fraction = 0;        // how far the discrete entropy has risen, from 0 (the solution) to 1 (its maximum)
 };
 
-/// What automatic annealing did, for the report.
+/// What automatic annealing did, for fit.json and the terminal: the plain run, the heating, and every annealed run
+/// (candidate).
 struct AutoReport {
   double plain_elbo = 0;                         // ELBO of the plain run, in nats
   std::int64_t plain_sweeps = 0;                 // sweeps of the plain run
@@ -44,7 +46,8 @@ struct AutoReport {
   Annealing::Kind kind = Annealing::Kind::data;  // what the temperature divides
   bool fresh = false;                            // true: candidates began at a flat start, see AutoOptions
   std::vector<HeatingPoint> heating;             // the temperatures of the heating
-  /// One candidate.
+  /// The record of one annealed run (candidate) of automatic annealing: where it began, what it reached, and whether it
+  /// became the best.
   struct Candidate {
     double from = 1;    // first temperature of the candidate
     double elbo = 0;    // last ELBO of the candidate, in nats; NaN: it failed

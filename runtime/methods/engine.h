@@ -54,7 +54,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Sets the sizes of the out-of-core items that are about to be loaded, by slot, and enlarges their buffers if
-  /// necessary. Only Suppliedload_items calls it.
+  /// necessary. Only LoaderFunctions::load_items calls it.
   void resize_items(const std::vector<std::int64_t>& sizes);
 
   /// Distributes items over this many threads (0, the default: one a processor) and over the processes of a group,

@@ -10,8 +10,8 @@
 
 namespace lehr {
 
-/// The batches into which the items of one engine are divided, and the statistics that each batch last contributed to
-/// the total. pass() replaces them batch by batch.
+/// The state of incremental sweeps over the items of one engine: the number of batches of items, and the statistics
+/// that each batch last contributed. Engine::parts() returns it; pass() replaces the statistics batch by batch.
 class IncrementalBatches {
  public:
   /// Returns the number of batches that is expected to save time. It is 1 if the updates outside the items are costly,
@@ -26,12 +26,15 @@ class IncrementalBatches {
 
   /// Returns the number of batches.
   std::int64_t count() const { return count_; }
-  /// Returns true if the stored sums are those of the present factors of the items.
+  /// Returns true if the statistics stored for the batches were computed from the present factors of the items. Then
+  /// pass() can make an incremental sweep.
   bool known() const { return known_; }
-  /// Marks the stored sums as invalid. Call it after changing factors of items. (A change of the statistics themselves
-  /// is detected.)
+  /// Marks the stored statistics of the batches as invalid, so that the next pass() is an ordinary sweep that stores
+  /// them anew. Call it after changing factors of items by other means than pass(). A change of the engine's statistics
+  /// themselves is detected without this call.
   void forget() { known_ = false; }
-  /// Sets whether the stored sums are valid, to what known() was before a temporary change.
+  /// Sets whether the statistics stored for the batches are valid. A caller that changes factors for a while uses it to
+  /// restore what known() returned before.
   void remember(bool known) { known_ = known; }
 
   /// Serialises the state, for a checkpoint.
@@ -40,12 +43,13 @@ class IncrementalBatches {
     a(p.known_, p.sums_, p.total_);
   }
 
-  /// Makes one pass over all items. If the sums of the batches are valid, it is an incremental sweep. Otherwise it is
-  /// an ordinary sweep that stores these sums. Returns 0 or a status of the generated code.
+  /// Makes one pass over all items. If the statistics stored for the batches are valid, it is an incremental sweep.
+  /// Otherwise it is an ordinary sweep that stores them. Returns 0 or a status of the generated code.
   std::int32_t pass(const machine::Machine& m, machine::Plan plan);
 
  private:
-  /// Replaces the sums of a batch, which are in the machine's statistics, and writes the total there.
+  /// Replaces the stored statistics of one batch by the new ones, which are in the machine's buffers. Then writes the
+  /// total over all batches to these buffers, for the updates outside the items.
   void merge(const machine::Machine& m, const machine::StepRow& stage, std::int64_t part);
   /// Returns true if the machine's statistics are the stored total, bit for bit.
   bool are_total(const machine::Machine& m, const machine::StepRow& stage) const;

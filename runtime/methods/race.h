@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// A candidate of the search: one start and its run.
+/// A solution that competes in the search: one random start, the state that coordinate ascent has reached from it, and
+/// the suspended run. race() drops the worse half.
 struct Candidate {
   std::size_t start;                  // index in SearchReport::starts of the start
   Snapshot state;                     // snapshot of the state after the last sweep

@@ -31,9 +31,11 @@ struct SearchOptions : AutoOptions {
 /// annealing, more moves.
 SearchOptions search_options(bool full);
 
-/// What the search did, for the report.
+/// What the search did, for fit.json and the terminal: every start with its outcome, the moves of components, and the
+/// annealing.
 struct SearchReport : AutoReport {
-  /// One start of a race.
+  /// The record of one start in the report: how its factors were initialised, and what became of its candidate. In a
+  /// race, the candidates of several starts make a few sweeps, and only the better half go on.
   struct Start {
     StartKind kind;           // how it was made
     std::uint64_t seed;       // seed of the start
