@@ -28,7 +28,7 @@ struct Use {
   std::size_t atom = 0;
 };
 
-/// The exact algorithm for a factor that covers a whole sequence.
+/// The exact inference algorithm for a chain: a factor that covers a whole sequence of elements.
 enum class ChainFactor {
   categories,  // forward-backward over the joint values of neighbouring elements
   gaussian     // Kalman smoother, for Normal or MvNormal elements whose pairs are linear in both elements
@@ -73,7 +73,8 @@ struct Block {
   bool has_entropy() const { return !point && !drawn; }
 };
 
-/// The blocks of a model, and the density that their uses refer to.
+/// The conditional distributions of a model: for each block of latent variables its family and the terms that give its
+/// natural parameters. The schedule is planned from them.
 struct Conditionals {
   /// The log joint as terms, in which products of a mean and its precision are contracted (contract_joint).
   density::Density density;

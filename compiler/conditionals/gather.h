@@ -23,7 +23,7 @@ struct Element {
   std::vector<density::IndexVarId> event;
 };
 
-/// One summand of a natural parameter of a block.
+/// One summand of a natural parameter of a block, that is, of the coefficient of a statistic in the log joint.
 struct Summand {
   /// The summand: a term of the density without the statistic of the block itself.
   density::Term term;
@@ -53,7 +53,8 @@ Element generic_element(density::Algebra& a, const model::Model& m, const Block&
 std::map<math::Stat, Affine> natural_parameters(density::Algebra& a, const model::Model& m, const Conditionals& c,
                                                 const Block& b, const Element& element);
 
-/// The log potentials of a chain, which its exact algorithm works on.
+/// The log potentials of a chain (a block with one factor for each sequence), from which forward-backward or the Kalman
+/// smoother computes its factor.
 struct ChainPotentials {
   /// The natural parameters of one element, from terms with no other element of its sequence.
   std::map<math::Stat, Affine> unary;

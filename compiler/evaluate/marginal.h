@@ -24,7 +24,7 @@ namespace lehr {
 /// variables are summed over together; they have the same axes.
 enum class Summation { none, given_probabilities, per_observation, joint, chain };
 
-/// How one variable is summed out.
+/// How MarginalDensity sums one discrete variable out, and the probabilities that it needs for that.
 struct SummedVariable {
   Summation by = Summation::none;  // the kind of sum
   /// [element, value], for Summation::given_probabilities; values are the categories in order, bits 0, 1 or spins -1,
@@ -32,14 +32,15 @@ struct SummedVariable {
   std::vector<double> given_probabilities;
 };
 
-/// Describes a sum that was refused because of its size.
+/// Describes a sum over discrete variables that MarginalDensity refused because of its size, for the message to the
+/// user.
 struct SumTooLarge {
   model::VariableId variable;  // the variable that contributes most to the size
   double terms = 0;            // estimated number of terms
 };
 
-/// Computes marginal log densities at the values in a Forward. It sets and resets the discrete values there while it
-/// sums.
+/// Computes marginal log densities of observations, with discrete variables summed out, at the values in a
+/// ModelEvaluator. It sets and resets the discrete values there while it sums.
 class MarginalDensity {
  public:
   /// `forward` has values of everything that is not summed out, and must outlive the object; `summed` is by VariableId.
@@ -70,8 +71,8 @@ class MarginalDensity {
   /// It is empty if two sequences share an element that is summed over.
   const std::vector<SequenceDensity>& sequences() const { return sequences_; }
 
-  /// Returns log p(element | parents) of one element, with variables of kind `own` and `belief` summed out. NaN if
-  /// other discrete values that it needs are unknown.
+  /// Returns log p(element | parents) of one element. Variables of kind Summation::per_observation and
+  /// given_probabilities are summed out. NaN if other discrete values that it needs are unknown.
   double log_density_of_element(model::StatementId statement, Element element);
 
  private:
@@ -79,21 +80,23 @@ class MarginalDensity {
   /// number).
   using Factor = std::variant<Observation, Element, std::size_t>;
 
-  /// Returns the log of the product of these densities, summed over the unknown elements of kind `own` and `belief`
-  /// that they read. Returns NaN, and sets `blocked_`, if an element of kind `joint` is unknown.
+  /// Returns the log of the product of these densities. It is summed over the unknown elements of kind
+  /// `per_observation` and `given_probabilities` that they read. Returns NaN, and sets `blocked_`, if an element of
+  /// kind `joint` is unknown.
   double log_sum(std::vector<std::pair<model::StatementId, Element>> factors);
-  /// Returns the log density of one observation, summed over elements of kind `own` and `belief`. It is estimated by
-  /// draws if the sum has too many terms.
+  /// Returns the log density of one observation, summed over elements of kind `per_observation` and
+  /// `given_probabilities`. It is estimated by draws if the sum has too many terms.
   double log_sum_of(const Observation& o);
   /// Estimates the log density of one observation from draws of the elements that it depends on.
   double log_sum_of_draws(const Observation& o);
-  /// Draws a value for the element from its belief or prior, parents first, and appends all drawn elements to `drawn`.
-  /// False if one of them is of another kind.
+  /// Draws a value for the element from its given probabilities or its prior, parents first, and appends all drawn
+  /// elements to `drawn`. False if one of them is of another kind.
   bool draw(Element e, Rng& rng, std::vector<Element>& drawn);
   /// Returns the observations and the observed sequences as factors of one product; nothing if an observation does not
   /// fit the chains.
   std::optional<std::vector<Factor>> factors_of(const std::vector<Observation>& observations);
-  /// Returns the log of one factor (see Factor) at the present values of the elements that are summed jointly.
+  /// Returns the log of one factor of the sum, for the values that the jointly summed elements have at present in the
+  /// ModelEvaluator.
   double value(const Factor& f);
   /// Returns the joint elements without a value that the factor depends on; if there are none, also its log value.
   std::pair<std::vector<Element>, double> probe(const Factor& f);
@@ -103,8 +106,8 @@ class MarginalDensity {
   void note_sequences(const std::vector<Factor>& connected, double log_density);
   /// Returns the log of the sum over all joint elements of connected factors, by variable elimination.
   double sum_out(const std::vector<Factor>& factors);
-  /// Tabulates the log of a factor over all values of the elements in `waits`. Returns false if the factor also depends
-  /// on another element, which is appended to `waits`.
+  /// Fills `values` with the log of a factor at all joint values of the elements in `waits`, for variable elimination.
+  /// Returns false if the factor also depends on another element, which is appended to `waits`.
   bool fill(const Factor& f, std::vector<Element>& waits, std::vector<double>& values);
 
   ModelEvaluator& forward_;

@@ -24,7 +24,8 @@ const std::vector<double>* centring_offset_of(const CentringOffsets& references,
 /// Adds `sign` times a reference (offset) to packed values: +1 restores the values, -1 makes distances of them.
 void add_centring_offset(std::span<double> values, const std::vector<double>& reference, double sign);
 
-/// A model and data restated in distances from references: the centred model.
+/// The centred model, which inference runs on if data are ill-scaled: model and data restated in distances from
+/// reference points near the data.
 struct CentredModel {
   model::Model model;          // its moved prior means are additional inputs, behind the others
   BoundData data;              // observed values less their references

@@ -11,7 +11,8 @@
 
 namespace lehr {
 
-/// The log potentials of one sequence of n elements with k states each.
+/// The log potentials of one sequence of n discrete elements with k states each: the input of the forward recursion and
+/// of Viterbi's algorithm.
 struct Lattice {
   std::size_t states = 0;      // k
   std::vector<double> single;  // [element, state]: of what depends on one element
@@ -75,7 +76,8 @@ class DiscreteChains {
   bool add_step(std::size_t position);
   /// Returns true if the variable is one of the chains.
   bool is_chain(model::VariableId v) const;
-  /// Sets all chains at a position to the values of a joint state, or to unknown.
+  /// Gives the elements of all chains at a position the values of a joint state, in the ModelEvaluator; without a
+  /// state, they become unknown. Densities are then evaluated there.
   void put(std::size_t position, std::optional<std::size_t> state) const;
   /// Returns the positions in the chains that the observation depends on, found by evaluating its density; nothing if
   /// it shares an `own` element with another one.

@@ -12,7 +12,7 @@ struct LogTable {
   std::vector<double> values;      // row-major, the last element of the scope fastest
 };
 
-/// An order in which discrete elements are summed out, and its cost.
+/// An order in which variable elimination sums discrete elements out, and the total size of the tables that it forms.
 struct EliminationOrder {
   std::vector<std::size_t> elements;  // in the order of elimination
   double entries = 0;  // total entries of all tables that this forms; infinite if one table exceeds the limit

@@ -34,7 +34,8 @@ class FactorSampler {
   void draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to, Rng& rng) const;
 
  private:
-  /// One block, prepared for drawing.
+  /// One block's factor, prepared for drawing: functions that draw its elements, and the variables that the draws
+  /// belong to.
   struct Source {
     std::vector<model::VariableId>
         members;                       // variables of the factor in the order of a draw: the mean before its precision

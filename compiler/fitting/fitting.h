@@ -70,7 +70,7 @@ Result<std::optional<BoundModel>> bind_and_analyse(const model::Model& resolved,
 /// caller adds the location to the error.
 std::optional<Error> nothing_to_fit(const BoundModel& bound);
 
-/// One run from one start, and its results.
+/// One run of a fit, from one start (initial factors) to its end, with all its results.
 struct FitRun {
   std::uint64_t restart = 0;              // the number of the start, from 0
   Outcome outcome;                        // status, ELBO in nats and number of iterations

@@ -105,7 +105,8 @@ struct RunContext {
   std::uint64_t run_seed() const { return seed + 1000003 * restart; }
 };
 
-/// A run that is prepared but has not begun.
+/// A run of a method on a compiled model that is ready to be executed. The method's prepare() makes it, and
+/// Fitting::run() executes it.
 struct PreparedRun {
   /// Executes the run. Calls its first argument after every sweep, and fills in its second one, which has the
   /// alternative of `report`.

@@ -125,7 +125,8 @@ class Instance {
   std::vector<NamedArray> posterior(bool locals, LocationOrigin origin = LocationOrigin::zero) const;
 
  private:
-  /// The executable functions, the tables that refer to them, and the engine.
+  /// The compiled model: its executable functions, the constant tables that refer to them, and the engine that runs
+  /// them.
   struct Compiled;
   /// Makes the functions and the engine. Throws OutOfMemory, with the names of the buffers.
   static std::unique_ptr<Compiled> compile(const Tables& tables, const loops::Lowered& lowered, const CodeSource& code,

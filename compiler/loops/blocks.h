@@ -10,7 +10,8 @@
 
 namespace lehr::loops {
 
-/// Emits the updates, initial values and entropies of whole blocks.
+/// Emits the updates, initial values and entropies of whole blocks. A block is the elements of a variable that are
+/// updated together; the code loops over them.
 class Blocks : Part {
  public:
   Blocks(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals)

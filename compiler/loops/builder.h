@@ -30,7 +30,7 @@ class Builder {
   using LoopBody = std::function<void(ExprId index)>;
   /// Indices into an array, one for each axis, of type i64.
   using Indices = std::vector<ExprId>;
-  /// A parameter of a function under construction: i64 or f64.
+  /// The name and type (i64 or f64) of one parameter of a function that Builder::function() makes.
   struct Parameter {
     std::string name;       // printed
     Type type = Type::f64;  // i64 or f64
@@ -210,12 +210,12 @@ class Builder {
   void fail(std::int32_t code);
   /// Emits a statement that ends the function with the status `code` if the condition is true.
   void fail_if(ExprId condition, std::int32_t code);
-  /// Emits a note for the reader of printed loops.
+  /// Emits a comment into the program, which does nothing and appears when the loops are printed.
   void comment(std::string text);
   /// Appends a statement to the innermost open block; throws outside functions.
   void statement(Stmt statement);
 
-  /// Returns the program as far as it is built.
+  /// Returns the program under construction, as far as it is built, for reading.
   const Program& program() const { return program_; }
   /// Returns the finished program; the builder is empty afterwards.
   Program take();

@@ -72,8 +72,8 @@ class Chains : Part {
   std::pair<conditionals::Lags, std::vector<const Atom*>> in_order(std::vector<const Atom*> atoms) const;
   /// Returns the indices into Chain::together of a product whose last element is `element`.
   std::vector<ExprId> address(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& events);
-  /// Emits a store of the expectation of a product to Chain::together, or an addition if the chain has sums over the
-  /// steps.
+  /// Emits a store of the expectation of a product of neighbours' statistics to Chain::products. If the chain has sums
+  /// over the steps, it is an addition.
   void put(BlockId b, const conditionals::Lags& lags, const std::vector<ExprId>& at, ExprId value);
   /// Emits code that multiplies the entries of `values` (means or draws) of several elements and stores the result as
   /// the expectation of their product. `last` is the last of the elements.

@@ -21,8 +21,8 @@ class Clamps : Part {
   /// Returns a bool expression: true if the element is observed, or the entry `event` of a vector. For a block without
   /// observed elements it is the literal false, so that a select on it folds away.
   ExprId is_observed(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
-  /// Returns an expression for the value that the data have for the element or entry; NaN, or negative for categories,
-  /// if missing.
+  /// Returns an expression that loads the observed value of an element of a latent variable, or of an entry of it, from
+  /// the data. If missing, it is NaN, or negative for categories.
   ExprId value(BlockId b, const std::vector<ExprId>& element, const std::vector<ExprId>& event = {});
   /// Returns an expression for a parameter of the role at `event`: `x`, or that of a point mass where the value is
   /// observed. There precisions are kPointPrecision, and entries of a precision matrix off the diagonal are 0.
@@ -36,7 +36,8 @@ class Clamps : Part {
   /// over the `size` values.
   void put_category(BlockId b, const std::vector<ExprId>& element, ExprId size,
                     const std::function<void(ExprId k, ExprId probability)>& store);
-  /// Emits code that replaces the exported parameters of an element by those of a point mass, as far as it is observed.
+  /// Emits code that stores a point mass in the factor of an element, as far as it is observed: it overwrites its
+  /// exported parameters.
   void put(BlockId b, const std::vector<ExprId>& element);
   /// Returns the indices of an entry, or pair of entries, of the natural parameters.
   using Address = std::function<std::vector<ExprId>(const std::vector<ExprId>& event)>;

@@ -5,7 +5,7 @@
 
 namespace lehr::loops {
 
-/// Emits random numbers and draws of categories.
+/// Emits random numbers and draws of categories, for updates that draw from factors (Gibbs sampling).
 class Draws : Part {
  public:
   Draws(Shared& shared, Terms& terms) : Part(shared), terms_(terms) {}

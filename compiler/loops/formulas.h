@@ -17,7 +17,8 @@ struct SpdInverse {
   ExprId logdet;                   // log determinant of A
 };
 
-/// The context in which formulas of one element are evaluated.
+/// What the formulas of one element are evaluated with: the values of their symbols, matrices that are inverted
+/// already, and subformulas that are hoisted already.
 struct FormulaContext {
   std::map<std::string, Quantity> quantities;   // by name
   std::map<std::string, SpdInverse> inverses;   // by name of the matrix, as soon as it is computed
@@ -29,7 +30,8 @@ struct FormulaContext {
 /// Returns the names of the matrices of which the formula needs the log determinant but no entry of the inverse.
 std::vector<std::string> log_determinants(const math::Expr& e);
 
-/// Emits formulas as loops.
+/// Emits formulas of the families (parameters from natural parameters, expected statistics, entropies) as loops over
+/// their components.
 class FormulaLoops : Part {
  public:
   explicit FormulaLoops(Shared& shared) : Part(shared) {}

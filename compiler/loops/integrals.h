@@ -50,7 +50,7 @@ class Integrals : Part {
   ExprId log_integral(const AuxiliaryWork& w);
   /// Returns the buffer of the drawn block's expected statistic: of a category the indicators of its values.
   BufferId expected(const AuxiliaryWork& w) const;
-  /// Returns an expression for the number of values of the drawn element.
+  /// Returns an expression for the number of values that the drawn element can take, each of which gets a log integral.
   ExprId values(const AuxiliaryWork& w) const;
   /// Returns the indices of the element's expected statistic; of a category, at the value.
   std::vector<ExprId> address(const AuxiliaryWork& w, const std::vector<ExprId>& element, ExprId value);

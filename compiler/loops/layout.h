@@ -33,7 +33,8 @@ struct InverseLookup {
   BufferId first, past, order;  // i64: by value i, by value i, by position
 };
 
-/// The buffers of a block whose factor is over whole sequences.
+/// The buffers of a chain: a block with one factor for each whole sequence (forward-backward or Kalman smoother). They
+/// have the expectations of products of neighbours, and the entropy.
 struct Chain {
   /// Expectations of products of the statistics of several elements that stand in one term. The first indices are those
   /// of the last of these elements: all axes, or the step alone if `local`. Then come the event indices of all elements
@@ -58,7 +59,8 @@ struct LocalSums {
   BufferId entropy, discrete;  // entropies of local factors: of continuous variables, of discrete ones
 };
 
-/// The buffers and sizes of the program, by what they contain.
+/// The map from what the schedule names (sizes, data, parameters, statistics, chains) to the buffers and sizes of the
+/// program. All parts of the lowering read it.
 struct Layout {
   std::vector<SizeId> size;     // by plate set: number of elements
   std::vector<SizeId> longest;  // by plate set: elements of the longest row; invalid until Part::longest declares it
@@ -87,7 +89,8 @@ struct Layout {
   std::vector<model::GivenId> positive_definite;                     // Lowered::positive_definite
 };
 
-/// The state of one lowering, which all its parts refer to.
+/// The state of one lowering: its inputs, the program under construction and its memory layout. All parts of the
+/// lowering refer to it.
 struct Shared {
   const model::Model& model;           // the model
   const schedule::Schedule& schedule;  // what is lowered

@@ -10,7 +10,8 @@ namespace lehr::loops {
 /// The index variables of a term under the condition that one of its atoms is a given element.
 struct Solved {
   Env env;  // index variables that have one value
-  /// An index variable whose values are order[begin] .. order[end - 1].
+  /// An index variable that takes the values order[begin] .. order[end - 1]: those at which a lookup in the data gives
+  /// the wanted element.
   struct Walk {
     IndexVarId bound;   // the index variable
     BufferId order;     // positions by value (InverseLookup)

@@ -151,7 +151,8 @@ struct Lowered {
   std::shared_ptr<const Program> unoptimised = {};
 };
 
-/// Which functions the program has beyond those of a plain fit.
+/// Which functions and buffers a lowered program has beyond those of a plain fit, as the method and the options of the
+/// fit require.
 struct LowerOptions {
   bool save_locals = false;                                 // fused factors are written to memory as they are used
   bool gradients = false;                                   // natural gradients of global blocks can be measured

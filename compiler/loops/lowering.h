@@ -8,7 +8,8 @@
 
 namespace lehr::loops {
 
-/// Lowers one schedule to one program.
+/// Lowers one schedule to one program in Loops. It owns the parts of the lowering and calls them in order; lower() uses
+/// it.
 class Lowering : Part {
  public:
   /// `shared` must outlive this object and belong to no other lowering.
@@ -49,7 +50,8 @@ class Lowering : Part {
   void emit_cached();
   /// Emits the body of a function that forms the cached sums of the group and sets their valid flag.
   void emit_cached_body(const CachedGroup& group);
-  /// One cached sum while its function is written.
+  /// One cached sum over items while the function that forms it is written: its statistic, the loops that it shares,
+  /// and its total.
   struct CachedSum;
   /// Returns the index variable of the last loop inside an item, if partial sums along it fit vectors. There must be
   /// two loops or more, and this one must have a small constant length. Only for sums without axes.

@@ -8,7 +8,7 @@
 
 namespace lehr::loops {
 
-/// The arrays and facts of one sequence.
+/// The work arrays and facts of one sequence of categories, while its forward-backward code is written.
 struct Chains::Messages {
   BlockId block;                  // the chain
   std::vector<ExprId> sequence;   // its indices, without the step
@@ -36,10 +36,10 @@ struct Chains::Messages {
   ScalarId products;              // 1 as long as no sum underflowed
   ScalarId top;                   // the shift of the joint potentials that were exponentiated last
 
-  /// Returns the row of the joint potentials at step t.
+  /// Returns the first index of the joint log potentials of step t: 0 if they are the same at every step, otherwise t.
   ExprId row(ExprId t, ExprId zero) const { return homogeneous ? zero : t; }
 
-  /// Returns the indices of the element at step t.
+  /// Returns the indices of the element of this sequence at step t.
   std::vector<ExprId> element(ExprId t) const {
     std::vector<ExprId> at = sequence;
     at.push_back(t);

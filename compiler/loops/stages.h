@@ -12,7 +12,8 @@
 
 namespace lehr::loops {
 
-/// Emits the functions of the item stages.
+/// Emits the generated functions of the item stages. An item stage updates the local blocks of each item (document,
+/// point, sequence), and adds up statistics.
 class Stages : Part {
  public:
   Stages(Shared& shared, Terms& terms, Residuals& residuals, Updates& updates, Chains& chains, Integrals& integrals,
@@ -44,7 +45,8 @@ class Stages : Part {
   struct IterationLimits {
     ExprId iterations, tolerance;  // i64; f64
   };
-  /// One item whose code is being written in one function.
+  /// The item whose code is being written in one function: its stage and index, what is done to it, and the code's work
+  /// arrays.
   struct ItemWork {
     const schedule::ItemStage& stage;    // whose blocks are updated
     ExprId item;                         // index of the item
@@ -64,7 +66,8 @@ class Stages : Part {
   UpdateHooks with_streams(const ItemArrays& arrays, BlockId b);
   /// Called with the array of parameters before the update, the event indices, and the current value.
   using ParameterBody = std::function<void(BufferId previous, const std::vector<ExprId>& event, ExprId now)>;
-  /// Emits loops over all parameters of one element.
+  /// Emits loops over all numbers of the parameters of one element's factor. Inside, `body` gets the array of their
+  /// values before the update and the current value; this measures convergence.
   void each_parameter(const ItemArrays& arrays, BlockId b, const std::vector<ExprId>& element,
                       const ParameterBody& body);
   /// Emits one pass over the item's blocks: it visits streams and updates stored blocks. In the `final` pass streams
@@ -76,8 +79,8 @@ class Stages : Part {
   /// Emits all code for one item: passes until convergence, the refresh, and the sums.
   void emit_item(const schedule::ItemStage& stage, ExprId item, StageMode mode, const IterationLimits& passes,
                  const ItemArrays& arrays);
-  /// Returns the arrays with fresh copies of what streams add up for other blocks. The refresh adds to these, for the
-  /// energy of the item alone; the first ones are for the updates.
+  /// Returns the arrays with fresh copies of what streams (fused categories) add up for other blocks. The refresh adds
+  /// to these, for the energy (expected log density) of the item alone. The first ones are for the updates.
   ItemArrays again(const ItemArrays& arrays);
   // ---- lower_full_rows.cpp
 

@@ -22,7 +22,8 @@ struct Factor {
   bool often_zero = false;                  // an observed bit, or 1 minus one: inner loops are skipped where it is 0
 };
 
-/// A term with further factors besides its own.
+/// A term of the log joint, with the array (statistic or table), run-time weights and factors by which the code
+/// multiplies it.
 struct ArrayTerm {
   const Term* term = nullptr;                // owned by the schedule
   std::optional<ArrayId> array = {};         // a statistic or table that multiplies the term
@@ -37,7 +38,8 @@ struct AtomValues {
   std::function<ExprId(const std::vector<const Atom*>&, const Env&)> together;  // product of elements of one chain
 };
 
-/// Emits the loop nests of terms, and expressions for their factors.
+/// Emits the loop nests that sum the terms of the log joint, and expressions for the factors in them. Other parts of
+/// the lowering give the code inside the loops.
 class Terms : Part {
  public:
   Terms(Shared& shared, AtomValues values) : Part(shared), values_(std::move(values)) {}
@@ -107,7 +109,8 @@ class Terms : Part {
   void each_event(const model::Variable& var, int rank, const std::function<void(const std::vector<ExprId>&)>& body);
 
  private:
-  /// The state of one loop nest while it is emitted.
+  /// The state of one loop nest while it is emitted: index variables that are not open yet; factors and conditions that
+  /// are not emitted yet.
   struct Nest;
   /// Returns the value of a coefficient that is the same number whatever the data are.
   std::optional<double> number(CoefId c) const;

@@ -17,7 +17,8 @@ struct NaturalTarget {
                                        // fixed to the element under update
 };
 
-/// What the caller of an update adds to it, element by element.
+/// What the caller of an update adds to the emitted code, for each element: work before and after the parameters are
+/// stored, and options.
 struct UpdateHooks {
   /// Called when the natural parameters are complete; it may add to them.
   std::function<void(const std::vector<ExprId>& element, const NaturalTarget&)> gathered = {};
@@ -35,7 +36,8 @@ class Updates : Part {
   Updates(Shared& shared, Terms& terms, FormulaLoops& formulas, Lookups& lookups, Draws& draws, Clamps& clamps)
       : Part(shared), terms_(terms), formulas_(formulas), lookups_(lookups), draws_(draws), clamps_(clamps) {}
 
-  /// Returns a load of the expected statistic of an atom under its factor.
+  /// Returns an expression that loads the expected statistic of an atom, under the variational factor of the atom's
+  /// block.
   ExprId expectation(const Atom& a, const Env& env);
 
   /// Returns, by axis of the block's variable, true if the update fixes the axis to one element at a time (gather).
@@ -77,7 +79,8 @@ class Updates : Part {
   /// Returns the context in which formulas of the family are evaluated for one element: its exported parameters are
   /// loads from their buffers.
   FormulaContext parameter_formulas(BlockId b, const std::vector<ExprId>& element);
-  /// Returns the indices of an element's parameter, or of its expected statistic.
+  /// Returns the indices at which an element's parameter, or its expected statistic, lies in its buffer; `event`
+  /// selects the component.
   std::vector<ExprId> parameter_address(BlockId b, const std::vector<ExprId>& element,
                                         const std::vector<ExprId>& event);
   /// Emits code that forms the expected statistics that some term reads, and cached log determinants, from an element's
@@ -86,8 +89,8 @@ class Updates : Part {
   /// Returns an expression for the entropy of an element's factor without its observed entries, times the copies that
   /// it stands for.
   ExprId entropy(BlockId b, const std::vector<ExprId>& element);
-  /// Emits code that replaces the parameters of an element's observed entries by those of a point mass at the observed
-  /// value.
+  /// Emits code that gives an element's observed entries a point mass: their parameters are replaced by those of a
+  /// point mass at the observed value.
   void clamp(BlockId b, const std::vector<ExprId>& element) { clamps_.put(b, element); }
   /// Emits code that draws a value of a category and overwrites its probabilities: 1 at the drawn value, 0 elsewhere.
   /// An element that stands for several copies gets the fraction of copies at each value.

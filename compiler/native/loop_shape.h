@@ -14,7 +14,7 @@
 
 namespace lehr::native {
 
-/// How a loop is emitted, and the hints that LLVM gets for it.
+/// The decisions about how one loop becomes LLVM code: unrolling, tail loop, masking, and hints for LLVM's vectoriser.
 struct LoopShape {
   std::optional<std::int64_t> trips;  // the trip count if both bounds are constants, with harmless extra iterations
   bool innermost = true;              // true if there is no loop inside
@@ -47,7 +47,8 @@ LoopShape tail_part(LoopShape shape);
 /// time of LLVM's passes grows faster than the size of a function.
 inline constexpr Threshold<std::size_t> kWholeBlock("native.loop_shape.whole_block", 80);
 
-/// The arrays and scalars that statements access.
+/// The arrays and scalars that some statements access: what a function needs as arguments if these statements become
+/// its body.
 struct Uses {
   std::map<loops::BufferId, bool> buffers;  // the arrays that are accessed; true for those that are stored to
   std::set<loops::ScalarId> scalars;        // scalars that are read or assigned, but declared outside

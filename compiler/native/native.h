@@ -17,7 +17,7 @@
 
 namespace lehr::native {
 
-/// The machine that code is made for, and how.
+/// The target machine of generated code (processor, triple), the optimisation level, and how functions are named.
 struct Options {
   /// LLVM's name of the processor ("x86-64-v3", "skylake-avx512"). Empty: the one that LEHR_CPU names (processor.h), or
   /// else this machine's.
@@ -50,7 +50,7 @@ struct Image {
   std::vector<Entry> entries;  // all functions that the object exports
 };
 
-/// A message to the user: why no code can be made.
+/// The message to the user if no code can be made for a processor or machine that the options name.
 struct Refusal {
   std::string text,  // the reason
       note;          // what can be named instead

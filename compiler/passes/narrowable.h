@@ -8,7 +8,7 @@
 
 namespace lehr::loops {
 
-/// The result of the analysis: what may have 32 bits.
+/// The arrays and scalars that the pass `narrow` may store and compute in 32 bits instead of 64.
 struct Narrowable {
   SmallIdSet<BufferId> arrays;   // arrays whose elements become f32
   SmallIdSet<ScalarId> scalars;  // scalars that become f32

@@ -81,7 +81,7 @@ class VectorBuilder {
 
   // ---- loops over all of an array ----
 
-  /// Loops over all elements of an array, before they have a body. The vectors have one entry for each axis.
+  /// Empty loops over all elements of an array; nested() gives them a body. The vectors have one entry for each axis.
   struct Nest {
     std::vector<ScalarId> indices;  // index variables of the loops, from outermost to innermost
     std::vector<ExprId> place,      // expressions that read these index variables

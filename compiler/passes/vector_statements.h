@@ -13,13 +13,15 @@
 
 namespace lehr::loops {
 
-/// Translates statements of the loop that is vectorised.
+/// Translates the statements of a loop that is vectorised to statements for a group of its iterations that run
+/// together. vectorised() uses it.
 class VectorStatements : public VectorValues {
  public:
   /// Constructs with the program, the loop, what differs between its iterations, and the form.
   using VectorValues::VectorValues;
 
-  /// Translates block `b` of the original loop for the iterations running together that mask `m` includes.
+  /// Returns the statements that replace block `b` of the original loop in the vectorised code. They act for the
+  /// iterations of the group that mask `m` includes.
   Block block(const Block& b, const Mask& m);
   /// Returns true if the statement writes only one private scalar, one element of a private array, or one sum that has
   /// a private copy.
@@ -65,7 +67,8 @@ class VectorStatements : public VectorValues {
 
   // ---- loops (vector_loops.cpp) ----
 
-  /// Appends the translation of an inner loop.
+  /// Appends to `out` the loop that replaces an inner loop: one loop for all iterations of the group. It is masked
+  /// where its length differs between them.
   void of(const For& x, const Mask& m, Block& out);
   /// Appends the translation of an inner loop whose length differs between the iterations that run together. The new
   /// loop is as long as the longest, and shorter ones are masked after their end.
@@ -92,7 +95,8 @@ class VectorStatements : public VectorValues {
   void if_any(const Mask& m, Block then, Block& out, bool rare);
   /// Appends statement `s` to the statements of one iteration, to be executed only if mask `m` includes the iteration.
   void if_active(const Mask& m, Stmt s, Block& turn);
-  /// Appends a store to an array that iterations share; scratch that is the same for all is stored once.
+  /// Appends to `out` a store to an array that all iterations of the group share. Scratch that is the same for all is
+  /// stored once.
   void of(const Store& x, const Mask& m, Block& out);
   /// Appends a fill of an array: of every private copy if there are copies.
   void of(const Fill& x, const Mask& m, Block& out);

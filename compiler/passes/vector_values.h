@@ -88,7 +88,7 @@ class VectorValues : public VectorBuilder {
   std::map<ExprId, BufferId> call_results_;  // arrays with the values of expressions evaluated for all iterations
 
  private:
-  /// Where an index expression that is evaluated ahead can be read.
+  /// The array element from which an index expression is read that was evaluated ahead of a loop (store_indices()).
   struct Row {
     BufferId array;          // the array with its values
     std::vector<ExprId> at;  // indices beside that of the iteration

@@ -65,8 +65,8 @@ std::int32_t lehr_elbo(const Model* m, void* state, double* nats);
 std::int32_t lehr_data_energy(const Model* m, void* state, double* nats);
 /// Infers the items of a data set like lehr_infer and writes a lower bound of their log predictive density.
 std::int32_t lehr_score(const Model* m, void* state, const DataSet* data, double* nats);
-/// Updates the local factors and writes the energy of each item (`count` numbers) for tempering by item. Objects built
-/// with --item-temperatures alone have it.
+/// Updates the local factors and writes the energy of each item (its expected log density, `count` numbers), for
+/// tempering by item. Only objects built with --item-temperatures have it.
 std::int32_t lehr_item_energies(const Model* m, void* state, const DataSet* data, double* nats, std::size_t count);
 /// Computes the factor of a latent temperature on a grid of `levels` temperatures. It needs the energy of the data and
 /// the log normaliser of each temperature. Writes E[1/T] and, unless `posterior` is null, the probabilities.

@@ -4,7 +4,7 @@
 
 namespace lehr::embedded {
 
-/// A model with a state that a step works on.
+/// A built model together with the state (in the caller's memory) on which one call of a built object's function works.
 struct Run {
   const Model& m;  // the tables
   State& s;        // the state, in memory of the caller

@@ -94,7 +94,8 @@ struct ItemLoader {
 struct DeferredValues;  // start.h: assignments of start values that are deferred until their items are loaded
 struct Machine;         // defined below
 
-/// What to do with a range of items.
+/// What a thread does with a range of items: the generated function that it calls, and whether the items first return
+/// to their priors.
 struct ItemWork {
   std::int64_t function;     // generated function (begin, end, iterations; tolerance) to call
   bool from_priors = false;  // true: the local factors are set to their priors first
@@ -172,7 +173,7 @@ bool is_possible(double elbo);
 /// A function of the caller that updates blocks outside the items in place of their generated functions.
 struct Update {
   void* context;  // first argument of `run`
-  /// Updates the block of `step`.
+  /// Updates the block of `step`, in place of the generated function for it.
   std::int32_t (*run)(void* context, const StepRow& step);
 };
 

@@ -50,7 +50,8 @@ struct DeferredValues {
   bool (*put)(void* context, const Machine& m, ItemRange run, ItemRange which);
 };
 
-/// The options and the scratch memory of one random start.
+/// The options of one random start, which sets all factors before the first sweep, and the scratch memory that it
+/// needs.
 struct Start {
   StartKind kind = StartKind::seeds;      // how the start is made
   const Clusters* clusters = nullptr;     // the clustering; needed for StartKind::points

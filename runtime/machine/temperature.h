@@ -5,8 +5,9 @@
 
 namespace lehr::machine {
 
-/// Returns E[1/T] under the factor r_m proportional to exp(energy / T_m - log C(T_m)). `temperatures` and `log_c` have
-/// one entry a grid point, `energy` is in nats. If `r` is not null, it receives the probabilities of the grid points.
+/// Returns E[1/T] under the factor r_m proportional to exp(energy / T_m - log C(T_m)). `energy` is the expected log
+/// density of the tempered terms, in nats. `temperatures` and `log_c` have one entry a grid point. If `r` is not null,
+/// it receives the probabilities of the grid points.
 double temperature_factor(std::span<const double> temperatures, std::span<const double> log_c, double energy,
                           double* r);
 

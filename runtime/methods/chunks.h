@@ -31,7 +31,8 @@ struct ChunkSize {
   double outside = kChunkOutside;        // work on iterations of a region, which all threads wait for
 };
 
-/// A partition of runs of items into chunks.
+/// How the items of a stage, or the iterations of a parallel region, are divided into chunks, which threads take one by
+/// one.
 struct Partition {
   std::vector<machine::ItemRange> runs;  // consecutive items, in order; a run belongs to one chunk
   std::vector<std::size_t> begin;        // index of the first run of each chunk

@@ -17,7 +17,7 @@ struct Features {
   std::vector<double> values;  // row after row
 };
 
-/// An array of q with axes over the components.
+/// An array of the variational factors with one slice for each component. Moves copy, merge and permute these slices.
 struct ComponentArray {
   using Kind = machine::ComponentKind;  // what an array of components contains
   Kind kind;                            // what it contains
@@ -34,7 +34,8 @@ struct Allocation {
   std::function<Features()> features;  // computes the features of the items or elements
 };
 
-/// One plate of components.
+/// One plate of exchangeable components (clusters, topics, states), with the arrays that hold them. Moves of the search
+/// edit these.
 struct Components {
   std::string name;            // of the plate
   std::size_t count = 0;       // number of components

@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// A window of item factors that grows with the largest minibatch.
+/// Memory for the factors of the items of one minibatch, instead of those of all items. It grows with the largest
+/// minibatch.
 class ItemWindow {
  public:
   /// Makes a window for at least `items` items at a time. `machine` must outlive it and have one stage with all local
@@ -25,7 +26,7 @@ class ItemWindow {
   bool holds(std::int64_t buffer) const { return begins_[static_cast<std::size_t>(buffer)].has_value(); }
 
  private:
-  /// Lays out the rows of these runs, and allocates memory if there is too little.
+  /// Decides where in the window the rows of these runs of items lie, and allocates memory if there is too little.
   void place(std::span<const machine::ItemRange> runs);
 
   const machine::Machine& machine_;                              // the machine whose items these are

@@ -46,7 +46,7 @@ class Sums {
       length_;                      // and how many it has
 };
 
-/// A subtree of the sum tree: the chunks `begin`, ..., `end` - 1.
+/// A subtree of the sum tree, which adds the sums of chunks in a fixed order: the chunks `begin`, ..., `end` - 1.
 struct Branch {
   std::size_t begin = 0,  // the first chunk
       end = 0;            // one past the last chunk
@@ -78,8 +78,8 @@ class SumTree {
   Branch root() const { return root_; }
   /// Returns true if the chunks of `b` are a subtree of this tree.
   bool is_branch(Branch b) const;
-  /// Inserts the sums of a branch. As long as the sums of its sibling are there, it adds both and goes on with the
-  /// parent. Any thread may call it.
+  /// Inserts the sums of a finished chunk or subtree. As long as its sibling's sums are there, both are added, and the
+  /// parent is next. Any thread may call it.
   void put(Branch b, Sums sums);
   /// Returns the branches whose siblings have not arrived, in order; the root alone if all chunks have arrived.
   const std::map<Branch, Sums>& parts() const { return parts_; }

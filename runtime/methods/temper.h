@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// The grid of temperatures, with a uniform prior.
+/// The temperatures that the latent temperature of a tempered fit can have, with a uniform prior, and how log C(T) is
+/// computed.
 struct Grid {
   std::vector<double> temperatures;  // the temperatures, ascending from 1
   std::int64_t every = 1;            // sweeps (or steps) from one update of the temperature's factor to the next
@@ -23,7 +24,8 @@ struct Grid {
 /// The options of variational tempering.
 struct TemperOptions : CaviOptions, Grid {};
 
-/// Returns the factor of the temperature: probabilities r_m proportional to exp(energy / T_m - log C(T_m)).
+/// Returns the factor of the temperature: probabilities r_m proportional to exp(energy / T_m - log C(T_m)). The energy
+/// is the expected log density of the tempered terms, in nats.
 std::vector<double> temperature_factor(double energy, const std::vector<double>& temperatures,
                                        const std::vector<double>& log_c);
 /// Returns E[1/T] under the probabilities r.

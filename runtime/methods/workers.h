@@ -62,7 +62,8 @@ class Workers {
   void forget_spilled() { spilled_.clear(); }
 
  private:
-  /// The machine of one thread: a copy with private scratch buffers.
+  /// What one thread works with: a copy of the machine whose scratch buffers are private, so that threads do not
+  /// overwrite each other's.
   struct Worker {
     Memory store;                         // the private scratch buffers
     std::vector<lehr_buffer> table,       // the table of buffers of this thread
@@ -114,7 +115,8 @@ class Workers {
   std::vector<std::unique_ptr<Worker>> workers_;   // by thread
   /// Memory of sums that can be reused, by the list of buffers that are summed.
   std::map<std::pair<const std::int64_t*, std::size_t>, std::vector<Sums>> spare_;
-  /// How the items are distributed over the processes of a group.
+  /// The partition by which the items are distributed over the processes of a group; gather() sends their factors by
+  /// it.
   struct Spread {
     machine::Extent items;  // extent of the items
     Partition shares;       // the chunks into which the items are partitioned
