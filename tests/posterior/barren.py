@@ -3,14 +3,12 @@
 
 usage: barren.py LEHR
 """
-import csv
-import json
 import tempfile
 
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from fitting import Folder, close, finish, fit, holds
+from fitting import Folder, arrays, close, finish, fit, holds, read_csv, read_json, write
 
 RNG = np.random.default_rng(3)
 TIGHT = ["--search", "none", "--tol", "1e-12", "--max-iter", "5000"]
@@ -186,8 +184,7 @@ def methods():
 def predicted(f, data, *options):
     """What `lehr predict` has of each number, by variable and indices."""
     f.run("predict", f.at("fit"), "--data", data, *options, "--out", f.at("p.csv"))
-    with open(f.at("p.csv")) as file:
-        return {(r["variable"], r["n"], r["value"] or r.get("k", "")): r for r in csv.DictReader(file)}
+    return {(r["variable"], r["n"], r["value"] or r.get("k", "")): r for r in read_csv(f.at("p.csv"))}
 
 
 @holds
@@ -244,8 +241,7 @@ def predictions_in_parts():
     x[3000:] = np.nan
     f = Folder("""model m { plate n; mu ~ Normal(mean = 0, sd = 10); b[n] ~ Normal(mean = mu, sd = 1); c[n] ~ Normal(mean = b[n], sd = 1);
       observe y[n] ~ Normal(mean = b[n], sd = 1); observe x[n] ~ Normal(mean = c[n], sd = 1); }""", {"y": b, "x": x})
-    with open(f.at("d.csv"), "w") as file:
-        file.write("y,x\n" + "".join(f"{one},{'' if np.isnan(other) else other}\n" for one, other in zip(b.tolist(), x.tolist())))
+    write(f.at("d.csv"), "y,x\n" + "".join(f"{one},{'' if np.isnan(other) else other}\n" for one, other in zip(b.tolist(), x.tolist())))
     whole, parts = predicted(f, f.at("d.csv")), predicted(f, f.at("d.csv"), "--stream")
     return len(whole) == 9000 and whole == parts
 
@@ -260,8 +256,7 @@ def scores():
       observe x[n, j] ~ Normal(mean = mu[z[n]], sd = 1); }""", {"x": x, "u": u}, *TIGHT)
     some = f.bind("some", {"x": [[]] * 15, "u": u[::2]})
     f.run("score", f.at("fit"), "--data", some, "--save")
-    with np.load(f.at("fit/heldout.npz")) as held, open(f.at("fit/score.json")) as score:
-        out, got = held["u"].reshape(15, 6), json.load(score)
+    out, got = arrays(f.at("fit/heldout.npz"))["u"].reshape(15, 6), read_json(f.at("fit/score.json"))
     want = 0
     for words, apart in zip(np.array(u[::2]), out):
         a = 1 + np.bincount(words[apart == 0], minlength=3)

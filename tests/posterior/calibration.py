@@ -8,49 +8,35 @@ usage: calibration.py LEHR [MODEL...]
 """
 import concurrent.futures
 import csv
-import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 from scipy import stats
 
 import simulated
 
-LEHR, chosen = os.path.abspath(sys.argv[1]), sys.argv[2:]
+from fitting import columns, lehr, read, read_json, temporary
+
+chosen = sys.argv[2:]
 SIMULATIONS, DRAWS, BINS = 160, 31, 8
 THIN = 20  # sweeps of a draw; of models that need more:
 SLOW = {"dirichlet_process_mixture": 40, "linear_dynamical_system": 40, "ppca_ard": 40, "matrix_factorisation": 40, "states": 40,
         "factor_analysis": 40}
 
 
-def run(*words):
-    done = subprocess.run([LEHR, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, f"{words}: {done.stderr}"
-    return done.stdout
-
-
-def read(path):
-    with open(path) as f:
-        lines = list(csv.reader(f))
-    return lines[0], lines[1:]
-
-
 def ranks_of(name, text, arguments, data, *more, simulations=SIMULATIONS, draws=DRAWS, thin=None):
     """Names, and ranks [simulation, name]."""
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         path = pathlib.Path(folder)
         words = simulated.write(path, text, data)
-        run("calibrate", *words, *arguments, "--simulations", simulations, "--draws", draws, "--thin", thin or SLOW.get(name, THIN),
-            "--warmup", 10 * (thin or SLOW.get(name, THIN)), "--seed", 20, "--out", path / "o", *more)
-        head, rows = read(path / "o/ranks.csv")
-        table = {r[0]: r for r in read(path / "o/calibration.csv")[1]}
-    ranks = np.array(rows, int)
-    assert (ranks[:, 0] == np.arange(1, simulations + 1)).all() and set(table) == set(head[1:])
-    return head[1:], ranks[:, 1:], table
+        lehr("calibrate", *words, *arguments, "--simulations", simulations, "--draws", draws, "--thin", thin or SLOW.get(name, THIN),
+             "--warmup", 10 * (thin or SLOW.get(name, THIN)), "--seed", 20, "--out", path / "o", *more)
+        number, *ranks = columns(path / "o/ranks.csv").items()
+        table = {r[0]: r for r in csv.reader(read(path / "o/calibration.csv").splitlines()[1:])}
+    assert (number[1] == np.arange(1, simulations + 1)).all() and set(table) == {name for name, _ in ranks}
+    return [name for name, _ in ranks], np.stack([of for _, of in ranks], 1).astype(int), table
 
 
 def uniform_p(ranks):
@@ -68,19 +54,19 @@ def same_as_fits():
     """The ranks of the first simulations, from the files of the other commands."""
     text, arguments, data = simulated.all_models()["hierarchical_normal"]
     names, ranks, table = ranks_of("", text, arguments, data, thin=2)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         path = pathlib.Path(folder)
         words = simulated.write(path, text, data)
         for k in range(1, 4):
-            run("simulate", *words, *arguments, "--seed", 20 + k, "--out", path / "s.json")
-            truth = json.loads((path / "s.json").read_text())
-            run("fit", path / "m.lehr", *arguments, "--data", path / "s.json", "--method", "gibbs", "--chains", k, "--warmup", 20,
-                "--draws", DRAWS, "--thin", 2, "--seed", 20, "--save-locals", "--quiet", "--out", path / "f")
-            head, rows = read_draws(path / f"f/draws_{k}.csv")
+            lehr("simulate", *words, *arguments, "--seed", 20 + k, "--out", path / "s.json")
+            truth = read_json(path / "s.json")
+            lehr("fit", path / "m.lehr", *arguments, "--data", path / "s.json", "--method", "gibbs", "--chains", k, "--warmup", 20,
+                 "--draws", DRAWS, "--thin", 2, "--seed", 20, "--save-locals", "--quiet", "--out", path / "f")
+            draws = columns(path / f"f/draws_{k}.csv")
             for name in ("mu", "tau", "theta.2"):
                 first, *rest = name.split(".")
                 value = truth[first][int(rest[0]) - 1] if rest else truth[first]
-                below = int((rows[:, head.index(name)] < value).sum())
+                below = int((draws[name] < value).sum())
                 assert below == ranks[k - 1, names.index(name)], f"simulation {k}: {name} has rank {below}"
     # The p-values of the command, which has bins of its own.
     for name, column in zip(names, ranks.T):
@@ -92,11 +78,6 @@ def same_as_fits():
         ks = stats.kstest((column + 0.5) / (DRAWS + 1), "uniform").pvalue
         assert abs(ks - float(table[name][2])) < 0.03, f"{name}: KS p {table[name][2]}, scipy's is {ks}"
     return "ranks are those of simulate and fit"
-
-
-def read_draws(path):
-    lines = [x.split(",") for x in path.read_text().splitlines() if not x.startswith("#")]
-    return lines[0], np.array(lines[1:], float)
 
 
 def too_narrow():

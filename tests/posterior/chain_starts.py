@@ -4,38 +4,28 @@ no chain changes from one to the other: where it began is where it is.
 
 usage: chain_starts.py LEHR
 """
-import json
 import pathlib
-import subprocess
-import sys
-import tempfile
 
 import numpy as np
 
-LEHR = sys.argv[1]
+from fitting import columns, lehr, read_json, temporary, write, write_json
+
 MODEL = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 20);
   tau ~ Gamma(shape = 2, rate = 2); z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], precision = tau); }"""
 SPINS = """model s { plate i = 40; s[i] ~ Spin(); z[i] ~ Bernoulli(0.5); observe y[i] ~ Normal(mean = 3 * s[i] + 6 * z[i], sd = 1); }"""
 
 
 def fit(path, model, out, *arguments, code=0):
-    done = subprocess.run([LEHR, "fit", path / model, "--data", path / "d.json", "--quiet", "--save-locals", "--out", path / out,
-                           *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
-    return done.stderr if code else json.loads((path / out / "fit.json").read_text())
-
-
-def draws(path, out, chain):
-    lines = [line for line in (path / out / f"draws_{chain}.csv").read_text().splitlines() if not line.startswith("#")]
-    return dict(zip(lines[0].split(","), np.array([line.split(",") for line in lines[1:]], dtype=float).T))
+    done = lehr("fit", path / model, "--data", path / "d.json", "--quiet", "--save-locals", "--out", path / out, *arguments, code=code)
+    return done.stderr if code else read_json(path / out / "fit.json")
 
 
 def main(path):
     rng = np.random.default_rng(2)
     x = np.concatenate([rng.normal(-10, 1, 30), rng.normal(10, 1, 50)])
-    (path / "m.lehr").write_text(MODEL)
-    (path / "s.lehr").write_text(SPINS)
-    (path / "d.json").write_text(json.dumps({"x": x.tolist()}))
+    write(path / "m.lehr", MODEL)
+    write(path / "s.lehr", SPINS)
+    write_json(path / "d.json", {"x": x.tolist()})
     for order in ([-10.0, 10.0], [10.0, -10.0]):
         np.savez(path / "means.npz", **{"mu.mean": order, "mu.precision": [1.0, 1.0], "pi.concentration": [40.0, 40.0]})
         begun = fit(path, "m.lehr", "begun", "--init", path / "means.npz")
@@ -45,7 +35,7 @@ def main(path):
         fit(path, "m.lehr", "chains", "--init", path / "begun", "--method", "gibbs", "--chains", 4, "--warmup", 0, "--draws", 30)
         firsts = set()
         for chain in (1, 2, 3, 4):
-            d = draws(path, "chains", chain)
+            d = columns(path / f"chains/draws_{chain}.csv")
             for k, at in enumerate(order):
                 assert np.abs(d[f"mu.{k + 1}"] - x[x * at > 0].mean()).max() < 1.0, (order, chain, d[f"mu.{k + 1}"])
             assert np.array_equal(d["z.1"], np.full(30, order.index(-10.0))), d["z.1"]
@@ -56,9 +46,9 @@ def main(path):
     assert "no factors to start from" in told, told
     # A fit by sampling serves the next chains.
     fit(path, "m.lehr", "more", "--init", path / "chains", "--method", "gibbs", "--warmup", 0, "--draws", 5)
-    assert np.abs(draws(path, "more", 1)["mu.1"] - x[x > 0].mean()).max() < 1.0
+    assert np.abs(columns(path / "more/draws_1.csv")["mu.1"] - x[x > 0].mean()).max() < 1.0
     # Another model has other variables.
-    (path / "d.json").write_text(json.dumps({"y": rng.normal(3, 1, 40).tolist()}))
+    write_json(path / "d.json", {"y": rng.normal(3, 1, 40).tolist()})
     told = fit(path, "s.lehr", "other", "--init", path / "begun", "--method", "gibbs", code=4)
     assert "is not a parameter of the posterior of this model" in told, told
     fit(path, "s.lehr", "spins", "--max-iter", 50)
@@ -69,18 +59,18 @@ def main(path):
 def stuck(path):
     """Numbers that no draw moves have no R-hat, which is said by name; those that the data have are not meant."""
     # Two bits that are alike: neither can change by itself.
-    (path / "b.lehr").write_text("""model b { plate site; plate visit; z[site] ~ Bernoulli(0.5); w[site] ~ Bernoulli(0.5);
+    write(path / "b.lehr", """model b { plate site; plate visit; z[site] ~ Bernoulli(0.5); w[site] ~ Bernoulli(0.5);
       observe y[site, visit] ~ Normal(mean = 60 * (z[site] - w[site]), sd = 1); }""")
-    (path / "k.lehr").write_text("model k { plate n; q ~ Beta(1, 1); z[n] ~ Bernoulli(q); observe y[n] ~ Normal(mean = z[n], sd = 2); }")
-    (path / "d.json").write_text(json.dumps({"y": [[0] * 4] * 8}))
+    write(path / "k.lehr", "model k { plate n; q ~ Beta(1, 1); z[n] ~ Bernoulli(q); observe y[n] ~ Normal(mean = z[n], sd = 2); }")
+    write_json(path / "d.json", {"y": [[0] * 4] * 8})
     of = lambda model: [w["text"] for w in fit(path, model, "stuck", "--method", "gibbs", "--chains", 2, "--draws", 200)["warnings"]]
     told = [w for w in of("b.lehr") if "never moved" in w]
     assert len(told) == 2 and told[0].startswith("'z': 8 of 8 numbers") and told[1].startswith("'w': 8 of 8 numbers"), told
-    (path / "d.json").write_text(json.dumps({"y": [0.1, 0.9, 0.4, 0.5], "z": [0, 1, None, None]}))
+    write_json(path / "d.json", {"y": [0.1, 0.9, 0.4, 0.5], "z": [0, 1, None, None]})
     assert not [w for w in of("k.lehr") if "never moved" in w]
     print("numbers that do not move are named")
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     main(pathlib.Path(folder))
     stuck(pathlib.Path(folder))

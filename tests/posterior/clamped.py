@@ -5,25 +5,16 @@ distributions and coordinate ascent in numpy.
 usage: clamped.py LEHR
 """
 import itertools
-import json
-import subprocess
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import Folder, check, finish, fit, lehr
+from fitting import Folder, arrays, check, finish, fit, lehr, near, read_json, write
 
 RNG = np.random.default_rng(3)
 TIGHT = ["--tol", "1e-15", "--max-iter", "20000", "--local-tol", "1e-14", "--local-iters", "10000"]
 POINT = 1e200  # the precision of a factor that is all mass at a value
-
-
-def near(got, want, limit):
-    error = np.max(np.abs(np.asarray(got) - want) / (1 + np.abs(want)))
-    assert error < limit, (got, want, error)
-    return error
-
 
 BAYES = """
 model bayes {
@@ -523,13 +514,11 @@ def scores_and_predictions():
         there = ~np.isnan(known)
         want = logsumexp(logs[~there], axis=1).sum() + logs[there, known[there].astype(int)].sum()
         f.run("score", f.at("fit"), "--data", f.bind("new", {"x": new, "z": known}))
-        with open(f.at("fit/score.json")) as file:
-            score = json.load(file)
+        score = read_json(f.at("fit/score.json"))
         worst = near(score["total"], want, 1e-10)
         assert score["observations"] == new.size + there.sum(), score
         f.run("predict", f.at("fit"), "--data", f.at("new.json"), "--out", f.at("out.npz"))
-        with np.load(f.at("out.npz")) as z:
-            probability = z["z.probability"]
+        probability = arrays(f.at("out.npz"))["z.probability"]
         q = f.posterior
         means = [digamma(q["p.a"]) - digamma(q["p.a"] + q["p.b"]), digamma(q["p.b"]) - digamma(q["p.a"] + q["p.b"])]
         odds = digamma(q["pi.concentration"]) + (new[:, None] * means[0] + (1 - new[:, None]) * means[1]).sum(-1)
@@ -572,21 +561,18 @@ def refusals():
              ({"x": [[1, 0], [0, 1]], "z": [1, None, 0]}, 4, "plate 'n'"),
              ({"x": [[1, 0], [0, 1]], "pi": [0.2, None, 0.3]}, 0, "'pi' is a")]
     for data, code, part in wrong:
-        done = subprocess.run([lehr(), "fit", f.model, "--data", f.bind("bad", data), "--out", f.at("bad")],
-                              capture_output=True, text=True)
-        assert done.returncode == code and part in done.stderr, done.stderr
+        done = lehr("fit", f.model, "--data", f.bind("bad", data), "--out", f.at("bad"), code=code)
+        assert part in done.stderr, done.stderr
     np.save(f.at("z.npy"), np.array([0, 1]))
     said = f.run("fit", f.model, "--data", f.bind("x", {"x": [[1, 0], [0, 1]]}), "--data", "z=" + f.at("z.npy"), "--out",
                  f.at("bad"), code=4)
     assert "all values of 'z'" in said and "observe z" in said, said
-    with open(f.at("exp.lehr"), "w") as file:
-        file.write("model m {\n  plate n;\n  observe x[n] ~ Normal(mean = 0, sd = 1);\n"
-                   "  observe y[n] ~ Normal(mean = exp(x[n]), sd = 1);\n}\n")
+    write(f.at("exp.lehr"), "model m {\n  plate n;\n  observe x[n] ~ Normal(mean = 0, sd = 1);\n"
+          "  observe y[n] ~ Normal(mean = exp(x[n]), sd = 1);\n}\n")
     data = f.bind("gap", {"x": [0.1, None], "y": [1, 2]})
     said = f.run("fit", f.at("exp.lehr"), "--data", data, "--out", f.at("bad"), code=3)
     assert "'x' is latent where the data miss its values" in said, said
     return f"{len(wrong) + 2} of them say why"
 
 
-if __name__ == "__main__":
-    finish()
+finish()

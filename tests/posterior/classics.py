@@ -1,19 +1,16 @@
 #!/usr/bin/env python3
 """Models of models/ on classic data, against SciPy, least squares and what was published."""
-import csv
-import json
 import os
 
 import numpy as np
-from fitting import ROOT, finish, fit
+from fitting import ROOT, finish, fit, read_csv, read_json
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln
 from scipy.stats import betabinom, gamma, nbinom
 
 
 def table(name):
-    with open(os.path.join(ROOT, "models/data", name + ".csv")) as f:
-        rows = list(csv.DictReader(f))
+    rows = read_csv(os.path.join(ROOT, "models/data", name + ".csv"))
     return {k: np.array([float(r[k]) for r in rows]) for k in rows[0]}
 
 
@@ -89,8 +86,7 @@ def casks():
 
 def lasso():
     """The sampler of Park & Casella (2008), section 2, at the fitted standard deviation of the noise."""
-    with open(os.path.join(ROOT, "models/data/sparse_regression.json")) as f:
-        data = {k: np.array(v) for k, v in json.load(f).items()}
+    data = {k: np.array(v) for k, v in read_json(os.path.join(ROOT, "models/data/sparse_regression.json")).items()}
     got = fitted("lasso", "@/sparse_regression.json")
     sigma = float(got.posterior["sigma.value"])
     x, y, rate = data["X"], data["y"], 1 / 0.5
@@ -109,8 +105,7 @@ def lasso():
 def penguins():
     """The fixed point of the factors of a Normal mean and precision of the logarithms; masses that are missing say nothing."""
     got = fitted("penguin_masses", "kind_of=@/penguins.csv:species", "mass=@/penguins.csv:body_mass_g")
-    with open(os.path.join(ROOT, "models/data/penguins.csv")) as f:
-        rows = [(r["species"], float(r["body_mass_g"])) for r in csv.DictReader(f) if r["body_mass_g"] not in ("", "NA")]
+    rows = [(r["species"], float(r["body_mass_g"])) for r in read_csv(f"{ROOT}/models/data/penguins.csv") if r["body_mass_g"] not in ("", "NA")]
     out = []
     for k, kind in enumerate(sorted({r[0] for r in rows})):
         x, tau = np.log([mass for of, mass in rows if of == kind]), 50.0
@@ -126,8 +121,7 @@ def penguins():
 
 def phage():
     """The likelihood of the Dirichlet-multinomial, with the priors of its concentrations, at its maximum."""
-    with open(os.path.join(ROOT, "models/data/phage.csv")) as f:
-        x = np.loadtxt(f, delimiter=",", skiprows=1)
+    x = np.loadtxt(os.path.join(ROOT, "models/data/phage.csv"), delimiter=",", skiprows=1)
 
     def energy(t):
         a = np.exp(t)
@@ -205,6 +199,5 @@ def eruptions():
     return f"centres {np.round(np.sort(centres[:, 0]), 2)}"
 
 
-if __name__ == "__main__":
-    finish({"rat tumours": rat_tumours, "lynx": lynx, "chest girths": chests, "stack loss": stack_loss, "casks": casks, "lasso": lasso,
-            "penguins": penguins, "phage": phage, "disasters": disasters, "girths": girths, "flows": flows, "eruptions": eruptions})
+finish({"rat tumours": rat_tumours, "lynx": lynx, "chest girths": chests, "stack loss": stack_loss, "casks": casks, "lasso": lasso,
+        "penguins": penguins, "phage": phage, "disasters": disasters, "girths": girths, "flows": flows, "eruptions": eruptions})

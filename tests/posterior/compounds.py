@@ -5,16 +5,12 @@ knows nothing of the parts); elsewhere draws follow the posterior by quadrature.
 
 usage: compounds.py LEHR
 """
-import csv
-import subprocess
-import tempfile
-
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 from scipy.stats import betabinom, gamma, nbinom, norm, t as student
 
-from fitting import close, finish, fit, holds, lehr
+from fitting import close, finish, fit, holds, lehr, read_csv, temporary
 
 RNG = np.random.default_rng(5)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
@@ -58,8 +54,7 @@ def every_spelling_and_over():
         elbos.append(got.elbo)
         here = ~np.isnan(x)
         exact = norm.logpdf(mu, 0, 3).sum() + student.logpdf(x, 3, mu, 0.5)[here].sum()
-        if not close(got.elbo, exact):
-            return False
+        assert close(got.elbo, exact)
     return close(elbos, elbos[0])
 
 
@@ -126,8 +121,7 @@ def more_spread_than_poisson():
         return gamma.logpdf(m, 2, scale=10) + nbinom.logpmf(y, 1.5, 1.5 / (1.5 + m)).sum()
 
     steps = [log_joint(mu * f) for f in (0.999, 1, 1.001)]
-    if not (close(got.elbo, steps[1]) and steps[1] > max(steps[0], steps[2])):
-        return False
+    assert close(got.elbo, steps[1]) and steps[1] > max(steps[0], steps[2])
     sums = """model m { plate n; plate g; data of[n] : g; base ~ Gamma(shape = 2, rate = 0.5); rate[g] ~ Gamma(shape = 2, rate = 0.5);
       observe y[n] ~ GammaPoisson(mean = base + rate[of[n]], r = 2); }"""
     of = np.arange(40) % 3
@@ -169,20 +163,14 @@ def annealed_tempered_and_stochastic():
     plain = fit(model, {"y": y}, *TIGHT)
     for options in (["--anneal", "linear:from=5,over=20"], ["--temper", "global:max=5,levels=10"], ["--interpret"]):
         other = fit(model, {"y": y}, *TIGHT, *options, monotone=False)
-        if not close(plain.elbo, other.elbo, 1e-6):
-            print(options, plain.elbo, other.elbo)
-            return False
+        assert close(plain.elbo, other.elbo, 1e-6), (options, plain.elbo, other.elbo)
     steps = fit(model, {"y": y}, "--method", "svi", "--batch-size", "50", "--epochs", "3000", monotone=False)
     return abs(steps.elbo - plain.elbo) < 0.05
 
 
 def refused(model, data, *expected):
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/m.lehr", "w") as f:
-            f.write(model)
-        with open(f"{d}/y.csv", "w") as f:
-            f.write(data)
-        done = subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/y.csv", "--out", f"{d}/out"], capture_output=True, text=True)
+    with temporary({"m.lehr": model, "y.csv": data}) as d:
+        done = lehr("fit", f"{d}/m.lehr", "--data", f"{d}/y.csv", "--out", f"{d}/out", code=None)
         if done.returncode and all(e in done.stderr for e in expected):
             return True
         print(done.stderr)
@@ -204,19 +192,15 @@ def messages():
 def simulated_predicted_shown():
     """What is simulated has the variance of the distribution; gaps of y are predicted; the weights are shown by name."""
     model = """model m { plate n; mu ~ Normal(mean = 3, sd = 0.001); observe y[n] ~ StudentT(df = 5, mean = mu, sd = 2); }"""
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/m.lehr", "w") as f:
-            f.write(model)
-        run = lambda *a: subprocess.run([lehr(), *a], capture_output=True, text=True, check=True, cwd=d).stdout
+    with temporary({"m.lehr": model}) as d:
+        run = lambda *a: lehr(*a, cwd=d).stdout
         run("simulate", "m.lehr", "--sizes", "n=200000", "--seed", "3", "--out", "y.npz")
         y = np.load(f"{d}/y.npz")["y"]
-        if abs(y.mean() - 3) > 0.03 or abs(y.std() - 2 * np.sqrt(5 / 3)) > 0.05:
-            return False
+        assert abs(y.mean() - 3) <= 0.03 and abs(y.std() - 2 * np.sqrt(5 / 3)) <= 0.05
         np.save(f"{d}/few.npy", y[:50])
         run("fit", "m.lehr", "--data", "y=few.npy", "--out", "out", "--save-locals")
         run("predict", "out", "--sizes", "n=1", "--out", "p.csv")
-        with open(f"{d}/p.csv") as f:
-            y = next(row for row in csv.DictReader(f) if row["variable"] == "y")
+        y = next(row for row in read_csv(f"{d}/p.csv") if row["variable"] == "y")
         low, high = student.ppf([0.05, 0.95], 5, 3, 2)
         return "y.weight" in run("show", "out") and abs(float(y["q5"]) - low) < 1e-4 and abs(float(y["q95"]) - high) < 1e-4
 

@@ -53,5 +53,4 @@ def same(name):
     return f"ELBO {few.elbo:.6f}"
 
 
-if __name__ == "__main__":
-    finish({name: lambda name=name: same(name) for name in MODELS})
+finish({name: lambda name=name: same(name) for name in MODELS})

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy import integrate, stats
 
-from fitting import Folder, check, finish
+from fitting import Folder, check, finish, read, read_json
 
 RNG = np.random.default_rng(41)
 TIGHT = ["--search", "none", "--tol", "1e-12"]
@@ -20,8 +20,7 @@ class Diagnosed(Folder):
     def __init__(self, model, data, *arguments):
         super().__init__(model, data, *TIGHT)
         self.said = self.run("diagnose", self.at("fit"), "--data", self.at("train.json"), *map(str, arguments))
-        with open(self.at("fit/diagnosis.json")) as f:
-            self.json = json.load(f)
+        self.json = read_json(self.at("fit/diagnosis.json"))
         self.pareto = self.json["pareto"]
 
     def response(self, variable):
@@ -106,8 +105,7 @@ def correlated_gaussian():
     assert d.pareto["k_hat"] > 0.7, d.pareto["k_hat"]
     # The words of the page, which most right models meet.
     words = "means may be right" if d.pareto["k_hat"] < 1 else "means may be off, too"
-    with open("docs/checking.md", encoding="utf-8") as page:
-        assert words in d.said and words in page.read(), d.said
+    assert words in d.said and words in read("docs/checking.md"), d.said
     mine = k_hat(d.pareto["log_ratios"])
     assert abs(mine - d.pareto["k_hat"]) < 1e-9, (mine, d.pareto["k_hat"])
     near = Diagnosed(CORRELATED, correlated(0.1), "--draws", 2000)

@@ -2,26 +2,17 @@
 """draws.nc, its log likelihoods and replicated observations against scipy, and draws from the factors of a fit against their
 distributions. NetCDF is read by Debian's netCDF4. Distributions are compared by chi-square, Kolmogorov-Smirnov or five
 standard errors; the seeds are fixed."""
-import csv
-import json
 import os
 import pathlib
-import subprocess
 import tempfile
 
 import netCDF4
 import numpy as np
 from scipy import stats
 
-from fitting import ROOT, finish, lehr, plain
+from fitting import ROOT, arrays, columns, finish, lehr, plain, read_csv, read_json, write, write_json
 
 RNG = np.random.default_rng(11)
-
-
-def run(*arguments, code=0):
-    done = subprocess.run([lehr(), *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == code, f"{arguments}: exit {done.returncode}: {done.stderr}"
-    return done
 
 
 def groups(path):
@@ -40,14 +31,12 @@ def groups(path):
 class Fitted:
     def __init__(self, folder, model, data, *options, method="gibbs"):
         self.path = pathlib.Path(folder)
-        (self.path / "m.lehr").write_text(model)
-        (self.path / "d.json").write_text(json.dumps({k: plain(v) for k, v in data.items()}))
         self.out = self.path / "out"
         sampling = [] if method == "cavi" else ["--warmup", 200]
-        self.said = run("fit", self.path / "m.lehr", "--data", self.path / "d.json", "--method", method, *sampling, "--seed", 3,
-                        *options, "--out", self.out).stderr
+        self.said = lehr("fit", write(self.path / "m.lehr", model), "--data", write_json(self.path / "d.json", plain(data)), "--method", method,
+                         *sampling, "--seed", 3, *options, "--out", self.out).stderr
         self.draws = groups(self.out / "draws.nc") if method != "cavi" else None
-        self.report = json.loads((self.out / "fit.json").read_text())
+        self.report = read_json(self.out / "fit.json")
 
 
 def fitted(model, data, *options, **more):
@@ -83,10 +72,9 @@ def normal():
     lp = stats.norm.logpdf(mu[..., 0], 0, 3) + stats.gamma.logpdf(d["posterior"]["tau"], 2) + d["log_likelihood"]["x"].sum(-1)
     close(d["sample_stats"]["lp"], lp)
     for k in range(3):  # the same numbers as in the files of the chains
-        lines = [line for line in (f.out / f"draws_{k + 1}.csv").read_text().splitlines() if line[0] != "#"]
-        columns = dict(zip(lines[0].split(","), np.array([line.split(",") for line in lines[1:]], dtype=float).T))
+        drawn = columns(f.out / f"draws_{k + 1}.csv")
         for name, array in [("mu", d["posterior"]["mu"]), ("tau", d["posterior"]["tau"]), ("lp__", d["sample_stats"]["lp"])]:
-            assert (columns[name] == array[k]).all(), name
+            assert (drawn[name] == array[k]).all(), name
     return f"log densities off by {off:.0e}, replicates p = {p:.2f}"
 
 
@@ -141,8 +129,7 @@ def chains_and_matrices():
       observe x[t] ~ MvNormal(mean = mu[s[t]], precision = Lambda) over dim; }"""
     with tempfile.TemporaryDirectory() as folder:
         labels = os.path.join(folder, "dim.txt")
-        with open(labels, "w") as file:
-            file.write("länge\nbreite\n")
+        write(labels, "länge\nbreite\n")
         f = fitted(model, {"x": x, "p": [0.5, 0.5]}, "--draws", 300, "--save-locals", "--labels", f"dim={labels}")
     d = f.draws["posterior"]
     assert d["dims"]["Lambda"] == ("chain", "draw", "dim", "dim_2") and d["dims"]["A"] == ("chain", "draw", "state", "state_2")
@@ -217,7 +204,7 @@ def exact():
 def diagnostics():
     """fit.json has the worst of summary.csv, posterior.npz and `show` all of it."""
     f = fitted(NORMAL, {"x": RNG.normal(size=10)}, "--draws", 200, "--chains", 4)
-    rows = {row["name"]: row for row in csv.DictReader((f.out / "summary.csv").open())}
+    rows = {row["name"]: row for row in read_csv(f.out / "summary.csv")}
     worst = {"r_hat": max, "ess_bulk": min, "ess_tail": min}
     for key, of in worst.items():
         want = of(float(row[key]) for row in rows.values())
@@ -225,7 +212,7 @@ def diagnostics():
         for name in ("mu", "tau"):
             assert abs(f.report["variables"][name][key] / float(rows[name][key]) - 1) < 1e-5, (name, key)
     posterior = np.load(f.out / "posterior.npz")
-    lines = {line.split()[0]: line.split()[1:] for line in run("show", f.out).stdout.splitlines() if line.startswith("  ")}
+    lines = {line.split()[0]: line.split()[1:] for line in lehr("show", f.out).stdout.splitlines() if line.startswith("  ")}
     assert lines["mean"] == ["sd", "mcse", "ess_bulk", "ess_tail", "r_hat"], lines
     for name in ("mu", "tau"):
         for k, key in enumerate(("mean", "sd", "mcse", "ess_bulk", "ess_tail", "r_hat")):
@@ -248,9 +235,9 @@ def from_factors():
     data = {"x": x, "c": RNG.integers(3, size=30), "y": RNG.integers(3, size=30), "u": RNG.poisson(2, size=30),
             "v": RNG.integers(2, size=30), "w": RNG.normal(size=30), "h": 0.9}
     f = fitted(model, data, method="cavi")
-    q = dict(np.load(f.out / "posterior.npz"))
+    q = arrays(f.out / "posterior.npz")
     n = 4000
-    run("draws", f.out, "-n", n, "--seed", 6)
+    lehr("draws", f.out, "-n", n, "--seed", 6)
     d = groups(f.out / "drawn.nc")["posterior"]
     assert d["dims"]["Lambda"] == ("chain", "draw", "d", "d_2") and d["mu"].shape == (1, n, 2)
     least = 1.0
@@ -275,11 +262,9 @@ def from_factors():
     e = d["mu"][0] - q["mu.mean"]
     uniform("mu given Lambda", q["mu.precision_scale"] * np.einsum("di,dij,dj->d", e, d["Lambda"][0], e), stats.chi2(2))
     assert abs(stats.spearmanr(np.abs(e[:, 0]), d["Lambda"][0, :, 0, 0])[0]) > 0.05, "the pair is drawn together"
-    again = run("draws", f.out, "-n", n, "--seed", 6, "--out", f.path / "again.csv")
+    again = lehr("draws", f.out, "-n", n, "--seed", 6, "--out", f.path / "again.csv")
     assert f"{n} draws from the factors" in again.stdout
-    rows = [line for line in (f.path / "again.csv").read_text().splitlines() if line[0] != "#"]
-    column = rows[0].split(",").index("Lambda.1.2")
-    assert [float(line.split(",")[column]) for line in rows[1:]] == list(d["Lambda"][0, :, 0, 1])
+    assert list(columns(f.path / "again.csv")["Lambda.1.2"]) == list(d["Lambda"][0, :, 0, 1])
     return f"least p = {least:.3f}"
 
 
@@ -289,13 +274,13 @@ def local_factors():
     model = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 2) over k; mu[k] ~ Normal(mean = 0, sd = 3);
       z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
     f = fitted(model, {"x": x}, "--save-locals", method="cavi")
-    run("draws", f.out, "-n", 5000, "--out", f.path / "z.nc")
+    lehr("draws", f.out, "-n", 5000, "--out", f.path / "z.nc")
     z = groups(f.path / "z.nc")["posterior"]["z"]
     p = np.load(f.out / "posterior.npz")["z.probs"][:, 1]
     off = (z[0].mean(0) - p) / np.sqrt(p * (1 - p) / 5000 + 1e-6)
     assert z.dtype == np.int64 and np.abs(off).max() < 4.5, off
     f = fitted(model, {"x": x}, method="cavi")
-    assert "the factors of z were not written" in run("draws", f.out).stderr
+    assert "the factors of z were not written" in lehr("draws", f.out).stderr
     return f"{np.abs(off).max():.1f} standard errors"
 
 
@@ -305,7 +290,7 @@ def stored():
     all_draws = f.draws
     assert list(all_draws["log_likelihood"]["draw"]) == list(range(0, 90, 3))
     for n, kept in ((30, 10), (31, 10), (2, 1), (180, 60), (100000, 90)):
-        run("draws", f.out, "-n", n, "--out", f.path / "t.nc")
+        lehr("draws", f.out, "-n", n, "--out", f.path / "t.nc")
         d = groups(f.path / "t.nc")
         chosen = d["posterior"]["draw"].astype(int)
         gaps = np.diff(chosen)
@@ -320,12 +305,11 @@ def stored():
         assert (d["observed_data"]["x"] == all_draws["observed_data"]["x"]).all()
     with open(f.out / "draws.nc", "ab") as file:
         file.write(b"x")
-    assert "not the draws of this fit" in run("draws", f.out, code=4).stderr
-    assert "does not end in" in run("draws", f.out, "--out", f.path / "t.txt", code=2).stderr
+    assert "not the draws of this fit" in lehr("draws", f.out, code=4).stderr
+    assert "does not end in" in lehr("draws", f.out, "--out", f.path / "t.txt", code=2).stderr
     return "thinned"
 
 
-if __name__ == "__main__":
-    os.chdir(ROOT)
-    finish({check.__name__: check for check in (normal, poisson_mixture, logistic, chains_and_matrices, ragged, odd_names, limits,
-                                                exact, diagnostics, from_factors, local_factors, stored)})
+os.chdir(ROOT)
+finish({check.__name__: check for check in (normal, poisson_mixture, logistic, chains_and_matrices, ragged, odd_names, limits,
+                                            exact, diagnostics, from_factors, local_factors, stored)})

@@ -7,14 +7,13 @@ guide under flat priors must take. The likelihood and a step of EM are also comp
 
 usage: earthquakes.py LEHR
 """
-import csv
 from math import lgamma
 
 import numpy as np
 from scipy.stats import poisson
 
 from external import require
-from fitting import finish, fit
+from fitting import finish, fit, read_csv
 
 MODEL = """model m {
   const K;
@@ -36,8 +35,7 @@ STEPS = {2: {1: [13.742, 24.169], 2: [14.090, 24.061], 30: [15.419, 26.014]},
 
 
 def counts():
-    with open(require("sequences/earthquakes.csv")) as f:
-        return np.array([int(row["count"]) for row in csv.DictReader(f)])
+    return np.array([int(row["count"]) for row in read_csv(require("sequences/earthquakes.csv"))])
 
 
 X = counts()
@@ -68,18 +66,15 @@ def maximum(K, *arguments, init=None):
     point = [got.posterior[f"{name}.value"] for name in ("pi", "A", "l")]
     log_likelihood, step = em_step(*point)
     log_prior = (K + 1) * lgamma(K) + np.sum(np.log(FLAT) - FLAT * point[2])
-    if not abs(got.elbo - log_prior - log_likelihood) <= 1e-8:
-        raise AssertionError(f"log likelihood {got.elbo - log_prior!r}, by numpy {log_likelihood!r}")
+    assert abs(got.elbo - log_prior - log_likelihood) <= 1e-8, f"log likelihood {got.elbo - log_prior!r}, by numpy {log_likelihood!r}"
     moved = max(np.max(np.abs(after - before)) for after, before in zip(step, point))
-    if got.report["status"] != "converged" or not moved <= 1e-4:
-        raise AssertionError(f"{got.report['status']}, one step of EM moves a parameter by {moved:.1e}")
+    assert got.report["status"] == "converged" and moved <= 1e-4, f"{got.report['status']}, one step of EM moves a parameter by {moved:.1e}"
     return np.sort(point[2]), log_likelihood
 
 
 def differs(rates, want, tolerance):
     error = np.max(np.abs(rates - want))
-    if not error <= tolerance:
-        raise AssertionError(f"rates {rates}, not {want}")
+    assert error <= tolerance, f"rates {rates}, not {want}"
     return error
 
 
@@ -97,8 +92,7 @@ def likelihood(K):
     rates, value = maximum(K, "--restarts", 30)
     want, best = FREE[K]
     differs(rates, want, 6e-4)
-    if not abs(value - best) <= 1e-5:
-        raise AssertionError(f"log likelihood {value:.6f}, not {best}")
+    assert abs(value - best) <= 1e-5, f"log likelihood {value:.6f}, not {best}"
     apart = differs(rates, STATIONARY[K], 0.11)  # the first year alone tells the two models apart
     return f"rates {np.round(rates, 3)}, log likelihood {value:.5f}, {apart:.3f} from the stationary chain's"
 
@@ -126,15 +120,12 @@ def posterior_means():
             continue
         mean, sd = (shape / rate)[order], (np.sqrt(shape) / rate)[order]
         away = np.abs(mean - STATIONARY[K])
-        if not np.all(away <= sd / 3):
-            raise AssertionError(f"means {mean}, sds {sd}, not {STATIONARY[K]}")
+        assert np.all(away <= sd / 3), f"means {mean}, sds {sd}, not {STATIONARY[K]}"
         lines.append(f"{np.round(mean, 3)} differ by {np.round(away, 3)} of sds {np.round(sd, 2)}")
-    if max(evidence, key=evidence.get) != 3:
-        raise AssertionError(f"log evidences {evidence}")
+    assert max(evidence, key=evidence.get) == 3, f"log evidences {evidence}"
     return "; ".join(lines) + "; ELBO " + ", ".join(f"{v:.2f}" for v in evidence.values())
 
 
-if __name__ == "__main__":
-    finish({"2 states, steps": lambda: steps(2), "3 states, steps": lambda: steps(3),
-            "2 states": lambda: likelihood(2), "3 states": lambda: likelihood(3),
-            "4 states": four_states, "posterior means": posterior_means})
+finish({"2 states, steps": lambda: steps(2), "3 states, steps": lambda: steps(3),
+        "2 states": lambda: likelihood(2), "3 states": lambda: likelihood(3),
+        "4 states": four_states, "posterior means": posterior_means})

@@ -71,8 +71,7 @@ def model(body):
 
 def same(short, long, data):
     got, want = (fit(model(body), data, "--tol", 0, "--max-iter", 60, "--seed", 3) for body in (short, long))
-    if got.posterior.keys() != want.posterior.keys():
-        raise AssertionError(f"{sorted(got.posterior)}, not {sorted(want.posterior)}")
+    assert got.posterior.keys() == want.posterior.keys(), f"{sorted(got.posterior)}, not {sorted(want.posterior)}"
     worst = max(relative(got.posterior[k], want.posterior[k]) for k in want.posterior)
     if not (worst <= 1e-9 and abs(got.elbo - want.elbo) <= 1e-11 * abs(want.elbo)):
         raise AssertionError(f"posterior differs by {worst:.1e}, ELBO {got.elbo!r}, not {want.elbo!r}")
@@ -81,8 +80,7 @@ def same(short, long, data):
 
 def evidence(body, data, exact):
     got = fit(model(body), data, "--tol", 0, "--max-iter", 20).elbo
-    if not abs(got - exact) <= 1e-10 * abs(exact):
-        raise AssertionError(f"ELBO {got!r}, log evidence {exact!r}")
+    assert abs(got - exact) <= 1e-10 * abs(exact), f"ELBO {got!r}, log evidence {exact!r}"
     return f"log evidence {exact:.6f}"
 
 
@@ -106,12 +104,10 @@ def states():
     got = fit(model(PAIRS["chain of element-wise states"][0]), {"x": REAL}, "--tol", 0, "--max-iter", 3000)
     precision = np.diag([1 / 9 + 0.64 + 4] + [1 + 0.64 + 4] * (N - 2) + [1 + 4.0])
     precision -= 0.8 * (np.eye(N, k=1) + np.eye(N, k=-1))
-    if not relative(got.posterior["s.mean"], np.linalg.solve(precision, 4 * REAL)) <= 1e-8:
-        raise AssertionError("means differ from those of the Gaussian vector")
+    assert relative(got.posterior["s.mean"], np.linalg.solve(precision, 4 * REAL)) <= 1e-8, "means differ from those of the Gaussian vector"
     return "means of the Gaussian vector"
 
 
-if __name__ == "__main__":
-    finish({**{name: (lambda case=case: same(*case)) for name, case in PAIRS.items()},
-            "evidence, normal with missing entries": normal_with_holes, "evidence, Poisson": poisson,
-            "means of a chain": states})
+finish({**{name: (lambda case=case: same(*case)) for name, case in PAIRS.items()},
+        "evidence, normal with missing entries": normal_with_holes, "evidence, Poisson": poisson,
+        "means of a chain": states})

@@ -27,11 +27,9 @@ def exact(f):
         for arguments in ([], ["--interpret"]):
             got = fit(model, data, "--tol", "1e-12", "--local-tol", "1e-13", "--local-iters", "1000", *arguments)
             error = abs(got.elbo - evidence) / (1 + abs(evidence))
-            if not error <= 1e-9:
-                raise AssertionError(f"ELBO {got.elbo!r}, log evidence {evidence!r} {' '.join(arguments)}")
+            assert error <= 1e-9, f"ELBO {got.elbo!r}, log evidence {evidence!r} {' '.join(arguments)}"
             for name, value in known.items():
-                if not relative(got.posterior[name], value) <= 1e-9:
-                    raise AssertionError(f"{name} is {got.posterior[name]}, not {value} {' '.join(arguments)}")
+                assert relative(got.posterior[name], value) <= 1e-9, f"{name} is {got.posterior[name]}, not {value} {' '.join(arguments)}"
             lines.append(f"{error:.0e}")
         return f"log evidence {evidence:.6f}, errors " + " ".join(lines)
 
@@ -407,5 +405,4 @@ def flat_and_jeffreys():
         "mu.mean": mean, "tau.shape": 3.5}
 
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

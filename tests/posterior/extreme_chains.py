@@ -86,7 +86,7 @@ def check_letters(a, c):
     return f"ELBO {bound:.6g}, marginals to {worst:.1e}"
 
 
-if __name__ == "__main__":
-    finish({f"letters, concentrations {a:g} and {c:g}": lambda c=(a, c): check_letters(*c)
-            for a, c in ((1, 0.5), (0.1, 1e-2), (1e-3, 1e-3), (1e-5, 1e-5))} | {f"tau = {tau:g}, rare = {rare:g}{', moving' if moving else ''}": lambda c=(tau, rare, moving): check(*c)
-            for moving in (False, True) for tau in (1, 100, 1000) for rare in (0.1, 1e-12, 1e-120, 1e-290, 0)})
+finish({f"letters, concentrations {a:g} and {c:g}": lambda c=(a, c): check_letters(*c)
+        for a, c in ((1, 0.5), (0.1, 1e-2), (1e-3, 1e-3), (1e-5, 1e-5))} | {
+        f"tau = {tau:g}, rare = {rare:g}{', moving' if moving else ''}": lambda c=(tau, rare, moving): check(*c)
+        for moving in (False, True) for tau in (1, 100, 1000) for rare in (0.1, 1e-12, 1e-120, 1e-290, 0)})

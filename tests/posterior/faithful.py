@@ -6,22 +6,20 @@ ELBO of several starts is taken, and scikit-learn's BayesianGaussianMixture with
 
 usage: faithful.py LEHR
 """
-import csv
 import os
 import warnings
 
 import numpy as np
 from sklearn.mixture import BayesianGaussianMixture
 
-from fitting import ROOT, finish, fit
+from fitting import ROOT, finish, fit, read_csv
 
 MODEL = os.path.join(ROOT, "models/gmm_normal_wishart.lehr")
 NU0, W0, BETA0 = 4.0, 1.0, 1.0
 
 
 def eruptions():
-    with open(os.path.join(ROOT, "models/data/faithful.csv")) as f:
-        x = np.array([[float(r["eruptions"]), float(r["waiting"])] for r in csv.DictReader(f)])
+    x = np.array([[float(r["eruptions"]), float(r["waiting"])] for r in read_csv(os.path.join(ROOT, "models/data/faithful.csv"))])
     return (x - x.mean(0)) / x.std(0)
 
 
@@ -48,5 +46,4 @@ def components(alpha0, want):
     return f"{want} components, ELBO {ours.elbo:.3f}, counts {np.round(np.sort(ours.posterior['pi.concentration'])[::-1], 1)}"
 
 
-if __name__ == "__main__":
-    finish({"concentration 0.001": lambda: components(1e-3, 2), "concentration 10": lambda: components(10.0, 6)})
+finish({"concentration 0.001": lambda: components(1e-3, 2), "concentration 10": lambda: components(10.0, 6)})

@@ -6,15 +6,12 @@ near ones plus an offset, exactly: near = far - offset is formed in the numbers 
 parameter of the fit with that of the near data; a regression on a far covariate, which centring would change, is compared with
 rational arithmetic alone. The numbers of some models are held to closed forms as well.
 """
-import json
 import os
-import subprocess
 import sys
-import tempfile
 from fractions import Fraction
 
 import numpy as np
-from fitting import finish, lehr, plain
+from fitting import arrays, finish, lehr, plain, temporary
 
 TOLERANCE, FEWER_DIGITS = 1e-6, 1e-3
 NUMERICAL = 5
@@ -25,20 +22,14 @@ NAMED = ("with a standard deviation of", "lost in rounding", "cannot be told apa
 
 def run(text, data, *extra):
     """The arrays of the posterior, or the complaint of a run that ended with a numerical failure."""
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary({"m.lehr": text, "d.json": plain(data)}) as folder:
         at = lambda name: os.path.join(folder, name)
-        with open(at("m.lehr"), "w") as f:
-            f.write(text)
-        with open(at("d.json"), "w") as f:
-            json.dump({k: plain(v) for k, v in data.items()}, f)
-        done = subprocess.run([lehr(), "fit", at("m.lehr"), "--data", at("d.json"), "--out", at("o"), "--quiet", *OPTIONS, *extra],
-                              capture_output=True, text=True)
+        done = lehr("fit", at("m.lehr"), "--data", at("d.json"), "--out", at("o"), "--quiet", *OPTIONS, *extra, code=None)
         if done.returncode == NUMERICAL:
             return None, done.stderr
         if done.returncode != 0:
             raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
-        with np.load(at("o/posterior.npz")) as z:
-            return {k: z[k] for k in z.files}, done.stderr
+        return arrays(at("o/posterior.npz")), done.stderr
 
 
 def offsets(rng, n):
@@ -406,10 +397,9 @@ def parts_and_limits():
     return f"within {worst:.0e}"
 
 
-if __name__ == "__main__":
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 18
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
-    # The second: twenty points of which the last bits move no sum.
-    finish({f"{count} random trials": lambda: trials(first, count), "a sum rounded as a whole": lambda: trials(9305, 1),
-            "steps over a window": steps_over_a_window, "columns without spread": constant_columns,
-            "parts and limits": parts_and_limits})
+count = int(sys.argv[2]) if len(sys.argv) > 2 else 18
+first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+# The second: twenty points of which the last bits move no sum.
+finish({f"{count} random trials": lambda: trials(first, count), "a sum rounded as a whole": lambda: trials(9305, 1),
+        "steps over a window": steps_over_a_window, "columns without spread": constant_columns,
+        "parts and limits": parts_and_limits})

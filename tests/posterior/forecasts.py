@@ -278,5 +278,4 @@ def new_groups_by_size():
     return "sizes and refusals"
 
 
-if __name__ == "__main__":
-    finish()
+finish()

@@ -22,8 +22,7 @@ def check(f):
 
 def near(got, want, tolerance, what):
     error = relative(got, want)
-    if not error <= tolerance:
-        raise AssertionError(f"{what} off by {error:.1e}: {np.asarray(got).ravel()[:4]}, not {np.asarray(want).ravel()[:4]}")
+    assert error <= tolerance, f"{what} off by {error:.1e}: {np.asarray(got).ravel()[:4]}, not {np.asarray(want).ravel()[:4]}"
     return error
 
 
@@ -363,10 +362,8 @@ def long_chain(rng):
         peak[T] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
         error = near(got.elbo, filtered(y, A, C, np.eye(2) / 4, np.eye(1) / 2), 1e-10, "log evidence")
     each = (peak[100_000] - peak[10_000]) / 90_000
-    if each > 4096:
-        raise AssertionError(f"{each:.0f} bytes an element")
+    assert each <= 4096, f"{each:.0f} bytes an element"
     return f"log evidence {error:.0e}, {each:.0f} bytes an element"
 
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

@@ -2,16 +2,14 @@
 """Gibbs sampling against exact posteriors: enumeration, conjugate formulas, quadrature, linear algebra. Means within five Monte
 Carlo standard errors, standard deviations within 6 %, frequencies of states by chi-square; the seeds are fixed."""
 import itertools
-import json
 import pathlib
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy import stats
 
 import sampling
-from sampling import LEHR, check_states
+from fitting import lehr, temporary
+from sampling import check_states
 
 
 def sample(model, data, **options):
@@ -242,16 +240,14 @@ def copies():
 
 def compared():
     """Two fits of one model: the correlation of the weights makes the factors of coordinate ascent too narrow."""
-    with tempfile.TemporaryDirectory() as folder:
+    model = """model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
+          observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }"""
+    with temporary({"m.lehr": model, "d.json": {"x": [3.0, 4.0, 5.0, 6.0], "y": [1.0, 2.0, 2.5, 4.0]}}) as folder:
         path = pathlib.Path(folder)
-        (path / "m.lehr").write_text("""model m { plate n; data x[n] : real; a ~ Normal(mean = 0, sd = 10); b ~ Normal(mean = 0, sd = 10);
-          observe y[n] ~ Normal(mean = a + b * x[n], sd = 1); }""")
-        (path / "d.json").write_text(json.dumps({"x": [3.0, 4.0, 5.0, 6.0], "y": [1.0, 2.0, 2.5, 4.0]}))
         for method in ("cavi", "gibbs"):
-            subprocess.run([LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--max-iter", "5000",
-                            "--draws", "20000", "--quiet", "--out", path / method], check=True, capture_output=True)
-        done = subprocess.run([LEHR, "compare", path / "cavi", path / "gibbs"], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+            lehr("fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--max-iter", "5000", "--draws", "20000", "--quiet",
+                 "--out", path / method)
+        done = lehr("compare", path / "cavi", path / "gibbs")
         rows = {line.split()[0]: [float(x) for x in line.split()[1:]] for line in done.stdout.splitlines() if line[:2] in ("a ", "b ")}
         x = np.array([3.0, 4.0, 5.0, 6.0])
         design = np.stack([np.ones(4), x], 1)

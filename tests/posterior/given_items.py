@@ -4,18 +4,12 @@ starts of others; sums over local variables against enumeration, and in a time t
 
 usage: given_items.py LEHR
 """
-import csv
-import itertools
-import json
-import re
 import resource
-import subprocess
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import norm
 
-from fitting import Folder, check, finish, lehr
+from fitting import Folder, arrays, check, finish, lehr, read, read_csv, read_json
 
 RNG = np.random.default_rng(31)
 
@@ -95,8 +89,7 @@ class Given(Folder):
     def predict(self, data, *arguments):
         """The table, by variable, position and value; what was said."""
         said = self.run("predict", self.at("fit"), "--data", self.bind("given", data), "--out", self.at("p.csv"), *map(str, arguments))
-        with open(self.at("p.csv")) as f:
-            return list(csv.DictReader(f)), said
+        return read_csv(self.at("p.csv")), said
 
     def probabilities(self, data, variable, *arguments):
         table, said = self.predict(data, *arguments)
@@ -106,16 +99,12 @@ class Given(Folder):
 
     def score(self, data, *arguments):
         said = self.run("score", self.at("fit"), "--data", self.bind("given", data), *map(str, arguments))
-        with open(self.at("fit/score.json")) as f:
-            return json.load(f), said
+        return read_json(self.at("fit/score.json")), said
 
     def diagnose(self, data, *arguments):
         self.said = ""
-        done = subprocess.run([lehr(), "diagnose", self.at("fit"), "--data", self.bind("given", data), "--most", "0", *map(str, arguments)],
-                              capture_output=True, text=True, timeout=600)
-        assert done.returncode == 0, done.stderr
-        with open(self.at("fit/diagnosis.json")) as f:
-            return json.load(f), done.stdout, done.stderr
+        done = lehr("diagnose", self.at("fit"), "--data", self.bind("given", data), "--most", "0", *map(str, arguments), timeout=600)
+        return read_json(self.at("fit/diagnosis.json")), done.stdout, done.stderr
 
 
 def factors_data(n, d=6):
@@ -176,8 +165,7 @@ def new_items_take_the_best_of_several_starts():
     whole, _ = f.predict({"x": X[200:]})
     np.save(f.at("x.npy"), X[200:])
     f.run("predict", f.at("fit"), "--stream", "--data", "x=" + f.at("x.npy"), "--out", f.at("s.csv"))
-    with open(f.at("s.csv")) as s, open(f.at("p.csv")) as w:
-        assert s.read() == w.read(), "a stream has another table"
+    assert read(f.at("s.csv")) == read(f.at("p.csv")), "a stream has another table"
     assert share[10] >= 0.95 and share[10] >= share[1], share
     return f"{share[1]:.2f} of the items in the most probable component from one start, {share[10]:.2f} from ten"
 
@@ -278,11 +266,8 @@ def memory_of_a_category_is_linear_in_its_values():
     model = "model c {\n  plate n;\n  plate code;\n  p ~ Dirichlet(concentration = 1) over code;\n  observe y[n] ~ Categorical(p);\n}\n"
     f = Given(model, {"y": data["y"][:3]}, "--sizes", f"code={values}")
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-    done = subprocess.run([lehr(), "predict", f.at("fit"), "--data", f.bind("given", data), "--out", f.at("p.npz")],
-                          capture_output=True, text=True, preexec_fn=limit)
-    assert done.returncode == 0, done.stderr
-    with np.load(f.at("p.npz")) as z:
-        p = z["y.probability"][-1]
+    done = lehr("predict", f.at("fit"), "--data", f.bind("given", data), "--out", f.at("p.npz"), preexec_fn=limit)
+    p = arrays(f.at("p.npz"))["y.probability"][-1]
     want = np.ones(values)
     want[[0, 5, 29999]] += 1
     assert np.abs(p / (want / want.sum()) - 1).max() < 1e-9

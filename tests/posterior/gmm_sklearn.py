@@ -66,6 +66,5 @@ def mixture(n, d, k, seed):
     return ", ".join(f"{k} differ by {v:.0e}" for k, v in worst.items())
 
 
-if __name__ == "__main__":
-    finish({f"N={n} D={d} K={k}": (lambda n=n, d=d, k=k: mixture(n, d, k, n + d + k))
-            for n, d, k in [(200, 2, 3), (1000, 1, 5), (2000, 5, 4), (3000, 16, 9)]})
+finish({f"N={n} D={d} K={k}": (lambda n=n, d=d, k=k: mixture(n, d, k, n + d + k))
+        for n, d, k in [(200, 2, 3), (1000, 1, 5), (2000, 5, 4), (3000, 16, 9)]})

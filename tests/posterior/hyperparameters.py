@@ -4,18 +4,15 @@
 usage: hyperparameters.py LEHR
 """
 import gzip
-import json
 import os
 import re
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln, polygamma
 from scipy.stats import beta, dirichlet, gamma, nbinom
 
-from fitting import ROOT, close, finish, fit, holds, lehr
+from fitting import ROOT, close, finish, fit, holds, lehr, read, read_json, temporary, write
 
 RNG = np.random.default_rng(17)
 SEARCH = ["--search", "quick", "--max-iter", "2000", "--tol", "1e-6"]
@@ -63,16 +60,14 @@ def shapes_of_gammas():
     x = RNG.gamma(2.5, 0.5, size=70)
     text = "model m { plate n; a ~ Gamma(shape = 1, rate = 0.01); b ~ Gamma(shape = 2, rate = 1); observe x[n] ~ Gamma(shape = a, rate = b); guide point(%s); }"
     joint = lambda p: gamma.logpdf(p[0], 1, scale=100) + gamma.logpdf(p[1], 2) + gamma.logpdf(x, p[0], scale=1 / p[1]).sum()
-    if not agrees(fit(text % "a, b", {"x": x}, *TIGHT), ["a", "b"], joint, [1.0, 1.0]):
-        return False
+    assert agrees(fit(text % "a, b", {"x": x}, *TIGHT), ["a", "b"], joint, [1.0, 1.0])
 
     def averaged(p):  # b integrated out
         a, rest = p[0], 2 + 70 * p[0]
         return (gamma.logpdf(a, 1, scale=100) + (a - 1) * np.log(x).sum() - 70 * gammaln(a) + gammaln(rest) - rest * np.log(1 + x.sum()))
 
     got = fit(text % "a", {"x": x}, *TIGHT)
-    if not agrees(got, ["a"], averaged, [1.0]):
-        return False
+    assert agrees(got, ["a"], averaged, [1.0])
     mixed = """model m { plate n; plate k = 2; a[k] ~ Gamma(shape = 2, rate = 0.1); b[k] ~ Gamma(shape = 2, rate = 1); pi ~ Dirichlet(concentration = 1) over k;
       z[n] ~ Categorical(pi); observe x[n] ~ Gamma(shape = a[z[n]], rate = b[z[n]]); guide point(a); }"""
     two = np.concatenate([RNG.gamma(2, 0.5, size=60), RNG.gamma(40, 0.2, size=60)])
@@ -122,9 +117,7 @@ def documents():
             return gamma.logpdf(a, 1.5, scale=0.5).sum() + 12 * (gammaln(a3.sum()) - gammaln(a3).sum()) + (a3 - 1) @ logs
 
         _, at = largest(objective, [0.5] * alpha.size)
-        if not close(alpha, at, 1e-4):
-            print(alpha, at)
-            return False
+        assert close(alpha, at, 1e-4), (alpha, at)
     return True
 
 
@@ -148,23 +141,17 @@ def documents_of_a_corpus():
     are not less probable than with 1 / K for each."""
     with gzip.open(os.path.join(ROOT, "models/data/kos.ldac.gz"), "rt") as f:
         lines = [next(f) for _ in range(550)]
-    with open(os.path.join(ROOT, "models/lda_learned_alpha.lehr")) as f:
-        text = f.read()
+    text = read(os.path.join(ROOT, "models/lda_learned_alpha.lehr"))
     flat = text.replace("Gamma(shape = 1, rate = 1)", "Gamma(shape = 1, rate = 1e-9)")
     assert flat != text
     scores = []
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in (("train.ldac", "".join(lines[:400])), ("test.ldac", "".join(lines[400:])), ("flat.lehr", flat)):
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+    with temporary({"train.ldac": "".join(lines[:400]), "test.ldac": "".join(lines[400:]), "flat.lehr": flat}) as d:
         vocabulary = os.path.join(ROOT, "models/data/kos.vocab.txt")
         for model, *settings in ((f"{d}/flat.lehr",), (os.path.join(ROOT, "models/lda.lehr"), "--set", "alpha=0.125")):
-            run = lambda *a: subprocess.run([lehr(), *a], check=True, capture_output=True, text=True)
-            run("fit", model, "--data", f"w={d}/train.ldac", "--labels", f"term={vocabulary}", "--set", "K=8", *settings, "--search", "none",
-                "--max-iter", "250", "--save-locals", "--quiet", "--out", f"{d}/{len(scores)}")
-            run("score", f"{d}/{len(scores)}", "--data", f"w={d}/test.ldac")
-            with open(f"{d}/{len(scores)}/score.json") as f:
-                scores.append(json.load(f)["per_observation"])
+            lehr("fit", model, "--data", f"w={d}/train.ldac", "--labels", f"term={vocabulary}", "--set", "K=8", *settings, "--search", "none",
+                 "--max-iter", "250", "--save-locals", "--quiet", "--out", f"{d}/{len(scores)}")
+            lehr("score", f"{d}/{len(scores)}", "--data", f"w={d}/test.ldac")
+            scores.append(read_json(f"{d}/{len(scores)}/score.json")["per_observation"])
         with np.load(f"{d}/0/posterior.npz") as z:
             alpha, c = z["alpha.value"], z["theta.concentration"]
     want = gensim_alpha((digamma(c) - digamma(c.sum(axis=1, keepdims=True))).mean(axis=0), 400, 8)
@@ -177,8 +164,7 @@ def hierarchical_dirichlet_process():
     """Six planted topics of thirty: six are in use and are those, and the concentration that every topic has alike uses more."""
     # 150 documents of 80 tokens over 5 x 5 terms: rows and columns 0, 2, 4 are topics, with the concentrations `planted`.
     data = [f"w={os.path.join(ROOT, 'models/data/planted_topics.ldac')}"]
-    with open(os.path.join(ROOT, "models/hierarchical_dirichlet_process.lehr")) as f:
-        text = f.read()
+    text = read(os.path.join(ROOT, "models/hierarchical_dirichlet_process.lehr"))
     got = fit(text, data, *SEARCH, monotone=False)
     alike = fit(re.sub(r"a\[topic\] *~ Exponential\(rate = 1\);", "const a = 1 / K;", text).replace("guide point(a);", ""), data,
                 *SEARCH, monotone=False)
@@ -205,22 +191,17 @@ def a_prior_without_a_maximum():
     """Counts that are all 0, and a density that is infinite where they lead: said of the element, and not where there is a maximum."""
     text = """model m {{ plate n; plate g = 2; data of[n] : g; a[g] ~ Gamma(shape = {}, rate = 1); observe x[n] ~ NegativeBinomial(r = a[of[n]], p = 0.5);
       guide point(a); }}"""
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/x.json", "w") as f:
-            json.dump({"of": [0, 0, 1, 1], "x": [3, 1, 0, 0]}, f)
+    with temporary({"x.json": {"of": [0, 0, 1, 1], "x": [3, 1, 0, 0]}}) as d:
         said = []
         for shape in (0.2, 1.2):
-            with open(f"{d}/m.lehr", "w") as f:
-                f.write(text.format(shape))
-            said.append(subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/x.json", "--out", f"{d}/out"], capture_output=True, text=True).stderr)
+            write(f"{d}/m.lehr", text.format(shape))
+            said.append(lehr("fit", f"{d}/m.lehr", "--data", f"{d}/x.json", "--out", f"{d}/out", code=None).stderr)
     return "'a[1]' has left for 0" in said[0] and "(Gamma) is infinite" in said[0] and "has left" not in said[1]
 
 
 def refused(text, *expected):
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/m.lehr", "w") as f:
-            f.write(text)
-        done = subprocess.run([lehr(), "check", f"{d}/m.lehr"], capture_output=True, text=True)
+    with temporary({"m.lehr": text}) as d:
+        done = lehr("check", f"{d}/m.lehr", code=None)
         if done.returncode and all(e in done.stderr for e in expected):
             return True
         print(done.stderr)

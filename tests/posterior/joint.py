@@ -9,28 +9,26 @@ import concurrent.futures
 import csv
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 from scipy import stats
 
 import simulated
 
-LEHR, chosen = os.path.abspath(sys.argv[1]), sys.argv[2:]
+from fitting import lehr, read, temporary
+
+chosen = sys.argv[2:]
 CHAINS, ROUNDS = 300, 10
 
 
 def compared(case):
     name, (text, arguments, data) = case
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         path = pathlib.Path(folder)
         words = simulated.write(path, text, data)
-        done = subprocess.run([LEHR, "calibrate", *words, *arguments, "--geweke", "--simulations", str(CHAINS), "--draws", str(ROUNDS),
-                               "--seed", "70", "--out", path / "o"], capture_output=True, text=True)
-        assert done.returncode == 0, f"{name}: {done.stderr}"
-        with open(path / "o/calibration.csv") as f:
-            rows = list(csv.reader(f))[1:]
+        lehr("calibrate", *words, *arguments, "--geweke", "--simulations", str(CHAINS), "--draws", str(ROUNDS), "--seed", "70",
+             "--out", path / "o")
+        rows = list(csv.reader(read(path / "o/calibration.csv").splitlines()))[1:]
     for row in rows:
         p = min(1, 4 * stats.norm.sf(max(abs(float(z)) for z in row[1:3])))
         assert abs(float(row[3]) - p) < 1e-3 * p + 1e-9, f"{name}: {row}, where p is {p}"

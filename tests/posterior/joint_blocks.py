@@ -4,14 +4,12 @@
 Linear Gaussian models are solved with dense matrices: the posterior is N(P^-1 h, P^-1), the evidence its normaliser. A
 hierarchy is held to coordinate ascent written with numpy, block by block."""
 import csv
-import io
-import json
 import os
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from fitting import Folder, ROOT, finish, fit, relative
+from fitting import Folder, ROOT, columns, finish, fit, near, read_csv, read_json
 
 RNG = np.random.default_rng(5)
 
@@ -33,13 +31,6 @@ class Linear:
         mean = cov @ self.h
         evidence = self.c + 0.5 * self.h @ mean + 0.5 * len(self.h) * np.log(2 * np.pi) - 0.5 * np.linalg.slogdet(self.P)[1]
         return mean, cov, evidence
-
-
-def close(got, want, tolerance, what):
-    off = float(np.max(np.abs(np.asarray(got) - np.asarray(want)) / (1 + np.abs(np.asarray(want)))))
-    if not off <= tolerance:
-        raise AssertionError(f"{what}: off by {off:.1e}: {got} and not {want}")
-    return off
 
 
 # Coordinates: a, b, w[0..2] (Normals on a plate), u[0], u[1] (an MvNormal), as the guide lists them.
@@ -75,15 +66,14 @@ def exact_posterior():
     got = fit(MIXED, d)
     p = got.posterior
     name = "joint(a, b, w, u)"
-    close(p[f"{name}.mean"], mean, 1e-9, "mean")
-    close(np.linalg.inv(p[f"{name}.precision"]), cov, 1e-9, "covariance")
-    close(got.elbo, evidence, 1e-9, "ELBO")
+    near(p[f"{name}.mean"], mean, 1e-9, "mean")
+    near(np.linalg.inv(p[f"{name}.precision"]), cov, 1e-9, "covariance")
+    near(got.elbo, evidence, 1e-9, "ELBO")
     for variable, at in (("a", [0]), ("b", [1]), ("w", [2, 3, 4])):
-        close(p[f"{variable}.mean"].ravel(), mean[at], 1e-9, variable)
-        close(p[f"{variable}.precision"].ravel(), 1 / np.diag(cov)[at], 1e-8, variable)
-    close(p["u.precision"], np.linalg.inv(cov[5:, 5:]), 1e-8, "u")
-    if got.report["iterations"] > 3:
-        raise AssertionError(f"{got.report['iterations']} sweeps for one block")
+        near(p[f"{variable}.mean"].ravel(), mean[at], 1e-9, variable)
+        near(p[f"{variable}.precision"].ravel(), 1 / np.diag(cov)[at], 1e-8, variable)
+    near(p["u.precision"], np.linalg.inv(cov[5:, 5:]), 1e-8, "u")
+    assert got.report["iterations"] <= 3, f"{got.report['iterations']} sweeps for one block"
     return f"7 coordinates, log evidence {evidence:.6f}"
 
 
@@ -111,12 +101,12 @@ def shared_plates():
             mean, cov, evidence = s.solve()
             total += evidence
             p = got.posterior
-            close(p["a.mean"][g, h], mean[0], 1e-9, "a")
-            close(p["b.mean"][h, :, g], mean[1:3], 1e-9, "b")
-            close(p["b.precision"][h, :, g], 1 / np.diag(cov)[1:3], 1e-8, "b")
-            close(p["c.mean"][h, g], mean[3:], 1e-9, "c")
-            close(p["c.precision"][h, g], np.linalg.inv(cov[3:, 3:]), 1e-8, "c")
-    return f"log evidence off by {close(got.elbo, total, 1e-9, 'ELBO'):.1e}"
+            near(p["a.mean"][g, h], mean[0], 1e-9, "a")
+            near(p["b.mean"][h, :, g], mean[1:3], 1e-9, "b")
+            near(p["b.precision"][h, :, g], 1 / np.diag(cov)[1:3], 1e-8, "b")
+            near(p["c.mean"][h, g], mean[3:], 1e-9, "c")
+            near(p["c.precision"][h, g], np.linalg.inv(cov[3:, 3:]), 1e-8, "c")
+    return f"log evidence off by {near(got.elbo, total, 1e-9, 'ELBO'):.1e}"
 
 
 COUNTIES = """model counties { plate n; plate county; data of[n] : county; data x[n] : real;
@@ -169,11 +159,11 @@ def hierarchy():
     m, S, top, prior, t, elbo = counties_by_numpy(d, k)
     got = fit(COUNTIES, d, "--max-iter", 20000, "--tol", "1e-13")
     p = got.posterior
-    close(got.elbo, elbo, 1e-8, "ELBO")
-    close(np.stack([p["a.mean"], p["b.mean"]], 1), m, 1e-5, "means")
-    close(np.linalg.inv(p["joint(a, b).precision"]), S, 1e-5, "covariances")
-    close([p["mu.mean"], p["nu.mean"]], top, 1e-5, "means of the counties")
-    close(p["tau.shape"] / p["tau.rate"], t, 1e-5, "tau")
+    near(got.elbo, elbo, 1e-8, "ELBO")
+    near(np.stack([p["a.mean"], p["b.mean"]], 1), m, 1e-5, "means")
+    near(np.linalg.inv(p["joint(a, b).precision"]), S, 1e-5, "covariances")
+    near([p["mu.mean"], p["nu.mean"]], top, 1e-5, "means of the counties")
+    near(p["tau.shape"] / p["tau.rate"], t, 1e-5, "tau")
     return f"ELBO {elbo:.6f}"
 
 
@@ -184,16 +174,13 @@ def gibbs():
     draws = 4000
     f = Folder(MIXED, d, "--method", "gibbs", "--draws", draws, "--warmup", 5, "--chains", 1, "--seed", 3)
     f.run("draws", f.at("fit"), "-n", str(draws), "--out", f.at("draws.csv"))
-    with open(f.at("draws.csv")) as text:
-        rows = list(csv.DictReader(line for line in text if not line.startswith("#")))
-    names = ["a", "b", "w.1", "w.2", "w.3", "u.1", "u.2"]
-    x = np.array([[float(row[n]) for n in names] for row in rows])
+    drawn = columns(f.at("draws.csv"))
+    x = np.stack([drawn[n] for n in ("a", "b", "w.1", "w.2", "w.3", "u.1", "u.2")], 1)
     sd = np.sqrt(np.diag(cov))
     off = np.max(np.abs(x.mean(0) - mean) / sd) * np.sqrt(draws)
     spread = np.cov((x / sd).T) - cov / np.outer(sd, sd)
     apart = np.max(np.abs(spread)) * np.sqrt(draws / 2)
-    if off > 4.5 or apart > 4.5:
-        raise AssertionError(f"means off by {off:.1f} standard errors, covariances by {apart:.1f}")
+    assert off <= 4.5 and apart <= 4.5, f"means off by {off:.1f} standard errors, covariances by {apart:.1f}"
     return f"means within {off:.1f} standard errors, covariances within {apart:.1f}"
 
 
@@ -203,21 +190,17 @@ def drawn_from_factor():
     mean, cov, _ = mixed_exact(d)
     f = Folder(MIXED, d, "--search", "none")
     f.run("draws", f.at("fit"), "-n", "20000", "--out", f.at("draws.csv"))
-    with open(f.at("draws.csv")) as text:
-        rows = list(csv.DictReader(line for line in text if not line.startswith("#")))
-    x = np.array([[float(row[n]) for n in ("a", "b", "w.1", "w.2", "w.3", "u.1", "u.2")] for row in rows])
+    drawn = columns(f.at("draws.csv"))
+    x = np.stack([drawn[n] for n in ("a", "b", "w.1", "w.2", "w.3", "u.1", "u.2")], 1)
     r = np.corrcoef(x.T) - cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
-    if np.max(np.abs(r)) > 0.04 or np.max(np.abs(x.mean(0) - mean)) > 0.05:
-        raise AssertionError(f"correlations off by {np.max(np.abs(r)):.3f}")
+    assert np.max(np.abs(r)) <= 0.04 and np.max(np.abs(x.mean(0) - mean)) <= 0.05, f"correlations off by {np.max(np.abs(r)):.3f}"
     shown = f.run("show", f.at("fit"))
-    if "joint(" in shown or "\nu over d" not in shown:
-        raise AssertionError(shown)
-    table = list(csv.DictReader(io.StringIO(f.run("show", f.at("fit"), "--format", "csv"))))
+    assert "joint(" not in shown and "\nu over d" in shown, shown
+    table = list(csv.DictReader(f.run("show", f.at("fit"), "--format", "csv").splitlines()))
     sds = {row["variable"] + row.get("f", "") + row.get("d", ""): float(row["sd"]) for row in table}
-    close([sds[v] for v in ("a", "b", "w0", "w1", "w2", "u0", "u1")], np.sqrt(np.diag(cov)), 1e-8, "sds")
+    near([sds[v] for v in ("a", "b", "w0", "w1", "w2", "u0", "u1")], np.sqrt(np.diag(cov)), 1e-8, "sds")
     whole = f.run("show", f.at("fit"), "joint(a, b, w, u)")
-    if "MvNormal" not in whole:
-        raise AssertionError(whole)
+    assert "MvNormal" in whole, whole
     return "correlations within 0.04"
 
 
@@ -240,9 +223,9 @@ def trend():
         s.add(e[t], -y[t], 1)
     mean, cov, evidence = s.solve()
     got = fit(model, {"y": y})
-    close(got.elbo, evidence, 1e-9, "ELBO")
-    close(np.concatenate([got.posterior["level.mean"], got.posterior["slope.mean"]]), mean, 1e-8, "means")
-    close(1 / np.concatenate([got.posterior["level.precision"], got.posterior["slope.precision"]]), np.diag(cov), 1e-8, "variances")
+    near(got.elbo, evidence, 1e-9, "ELBO")
+    near(np.concatenate([got.posterior["level.mean"], got.posterior["slope.mean"]]), mean, 1e-8, "means")
+    near(1 / np.concatenate([got.posterior["level.precision"], got.posterior["slope.precision"]]), np.diag(cov), 1e-8, "variances")
     return f"log evidence {evidence:.6f}"
 
 
@@ -253,18 +236,15 @@ def children():
       w ~ Gamma(shape = 0.5, rate = 0.16); tau ~ Gamma(shape = 0.5, rate = w);
       observe kid_score[child] ~ Normal(mean = a + b * mom_iq[child], precision = tau);
       guide joint(a, b); }"""
-    with open(os.path.join(ROOT, "tests/posterior/data/kidiq.json")) as f:
-        d = json.load(f)
-    with open(os.path.join(ROOT, "tests/posterior/data/reference_posteriors.csv")) as f:
-        want = {r["parameter"]: (float(r["mean"]), float(r["sd"])) for r in csv.DictReader(f)
-                if r["posterior"] == "kidiq-kidscore_momiq"}
+    d = read_json(os.path.join(ROOT, "tests/posterior/data/kidiq.json"))
+    want = {r["parameter"]: (float(r["mean"]), float(r["sd"])) for r in read_csv(os.path.join(ROOT, "tests/posterior/data/reference_posteriors.csv"))
+            if r["posterior"] == "kidiq-kidscore_momiq"}
     got = fit(model, {k: d[k] for k in ("kid_score", "mom_iq")})
     worst = 0.0
     for name, (mean, sd) in (("a", want["beta[1]"]), ("b", want["beta[2]"])):
         ratio = float(got.posterior[f"{name}.precision"])**-0.5 / sd
         worst = max(worst, abs(ratio - 1))
-        if not abs(ratio - 1) < 0.02 or not abs(float(got.posterior[f"{name}.mean"]) - mean) < 0.05 * sd:
-            raise AssertionError(f"{name}: sd {ratio:.4f} of the reference's")
+        assert abs(ratio - 1) < 0.02 and abs(float(got.posterior[f"{name}.mean"]) - mean) < 0.05 * sd, f"{name}: sd {ratio:.4f} of the reference's"
     return f"sds within {100 * worst:.1f} %, {got.report['iterations']} sweeps"
 
 
@@ -278,10 +258,9 @@ def years():
     year = np.arange(1960, 2000)
     d = {"year": year, "y": 0.03 * (year - 1980) + RNG.normal(size=40)}
     got = fit(YEARS.replace("GUIDE", "guide joint(a, b);"), d, "--max-iter", 50)
-    if got.report["status"] != "converged":
-        raise AssertionError(f"{got.report['status']} after {got.report['iterations']} sweeps")
+    assert got.report["status"] == "converged", f"{got.report['status']} after {got.report['iterations']} sweeps"
     slope = np.polyfit(year, d["y"], 1)[0]
-    close(got.posterior["b.mean"], slope, 1e-3, "slope")
+    near(got.posterior["b.mean"], slope, 1e-3, "slope")
     return f"converged after {got.report['iterations']} sweeps, slope {slope:.4f}"
 
 
@@ -290,11 +269,9 @@ def warning():
     x = np.linspace(9, 11, 30)
     d = {"year": x, "y": 1 + x + RNG.normal(size=30) * 0.1}
     apart = fit(YEARS.replace("GUIDE", ""), d, "--max-iter", 100000)
-    if "guide joint(a, b)" not in apart.said:
-        raise AssertionError(apart.said)
+    assert "guide joint(a, b)" in apart.said, apart.said
     joint = fit(YEARS.replace("GUIDE", "guide joint(a, b);"), d)
-    if "coupled" in joint.said or not joint.elbo > apart.elbo:
-        raise AssertionError(joint.said)
+    assert "coupled" not in joint.said and joint.elbo > apart.elbo, joint.said
     return apart.said.splitlines()[0].split("warning: ")[1]
 
 
@@ -306,12 +283,12 @@ def starts():
     members = {k: v for k, v in alone.posterior.items()}
     joint = fit(MIXED, d, "--max-iter", 0, init=members, monotone=False)
     for v in ("a", "b", "w", "u"):
-        close(joint.posterior[f"{v}.mean"], alone.posterior[f"{v}.mean"], 1e-12, v)
-        close(joint.posterior[f"{v}.precision"], alone.posterior[f"{v}.precision"], 1e-9, v)
-    close(joint.elbo, alone.elbo, 1e-9, "ELBO of the factorised factors")
+        near(joint.posterior[f"{v}.mean"], alone.posterior[f"{v}.mean"], 1e-12, v)
+        near(joint.posterior[f"{v}.precision"], alone.posterior[f"{v}.precision"], 1e-9, v)
+    near(joint.elbo, alone.elbo, 1e-9, "ELBO of the factorised factors")
     done = fit(MIXED, d)
     again = fit(MIXED, d, "--max-iter", 0, init=done.posterior, monotone=False)
-    close(again.elbo, done.elbo, 1e-12, "ELBO")
+    near(again.elbo, done.elbo, 1e-12, "ELBO")
     return f"ELBO {alone.elbo:.6f}, then {done.elbo:.6f}"
 
 

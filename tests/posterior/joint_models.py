@@ -5,16 +5,14 @@ posteriors, enumeration and fixed points that are written here.
 usage: joint_models.py LEHR
 """
 import os
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import check, finish, fit, lehr
+from fitting import check, finish, fit, lehr, near, temporary, write
 from linear_normal import LinearNormal
-from partly_known import TIGHT, as_solved, near, ragged
+from partly_known import TIGHT, as_solved, ragged
 
 RNG = np.random.default_rng(31)
 
@@ -248,13 +246,9 @@ def built_objects_have_constant_coordinates():
     model = """model m { plate n; plate g; data i[n] : g; mu ~ Normal(mean = 0, sd = 1); a[g] ~ Normal(mean = mu, sd = 1);
       observe y[n] ~ Normal(mean = a[i[n]], sd = 1); %sguide joint(mu, a); }"""
     said = []
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         for extra, sizes, code in (("", [], 2), ("", ["--sizes", "g=3"], 0), ("observe u[g] ~ Normal(mean = a[g], sd = 1); ", ["--sizes", "g=3"], 3)):
-            with open(os.path.join(folder, "m.lehr"), "w") as f:
-                f.write(model % extra)
-            done = subprocess.run([lehr(), "build", f.name, *sizes, "--out", os.path.join(folder, "m")], capture_output=True, text=True)
-            assert done.returncode == code, done.stderr
-            said.append(done.stderr)
+            said.append(lehr("build", write(f"{folder}/m.lehr", model % extra), *sizes, "--out", os.path.join(folder, "m"), code=code).stderr)
     assert "--sizes g=..." in said[0] and "its own number" in said[2], said
     return "refused"
 
@@ -457,5 +451,4 @@ def experts():
     return f"within {worst:.0e}"
 
 
-if __name__ == "__main__":
-    finish()
+finish()

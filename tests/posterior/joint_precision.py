@@ -5,7 +5,6 @@ here with dense matrices (Gelman et al., Bayesian Data Analysis, 2013, 14.8), an
 
 usage: joint_precision.py LEHR
 """
-
 import numpy as np
 from scipy import stats
 from scipy.special import gammaln
@@ -37,8 +36,7 @@ class Regression:
 
 def near(got, want, tolerance, what):
     off = relative(got, want)
-    if not off <= tolerance:
-        raise AssertionError(f"{what}: off by {off:.1e}: {got} and not {want}")
+    assert off <= tolerance, f"{what}: off by {off:.1e}: {got} and not {want}"
 
 
 def held(got, exact, name, what=""):
@@ -272,5 +270,4 @@ def refusals():
     return "four"
 
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

@@ -5,13 +5,12 @@ normal equations numpy solves. Chains of categories against the sum over all pat
 usage: lags.py LEHR
 """
 import itertools
-import json
 
 import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import norm
 
-from fitting import Folder, finish, fit, plain
+from fitting import Folder, finish, fit, plain, read_json
 from sampling import sample
 
 CHECKS = {}
@@ -193,7 +192,7 @@ def gaps_of_an_autoregression(rng):
 
 def gibbs(text, data, names, draws=4000):
     """Draws of the numbers of one chain, by name."""
-    got = sample(text, {k: plain(v) for k, v in data.items()}, "--chains", "1", "--save-locals", draws=draws, warmup=20, seed=1)
+    got = sample(text, plain(data), "--chains", "1", "--save-locals", draws=draws, warmup=20, seed=1)
     return np.column_stack([got.draws[name] for name in names])
 
 
@@ -228,8 +227,7 @@ def score(rng):
         want.append(rows.solve()[3])
     f = Folder(text, {"y": y})
     f.run("score", f.at("fit"), "--data", f.bind("new", {"y": y}))
-    with open(f.at("fit/score.json")) as file:
-        found = json.load(file)
+    found = read_json(f.at("fit/score.json"))
     near(found["total"], sum(want), 1e-10, "score")
     near(found["sequences"], want, 1e-10, "sequences")
     text = "model m { %s data mu[k] : real; observe y[t] ~ Normal(mean = mu[z[t]], sd = 1); }" % (TRANSITIONS % TABLE)

@@ -4,8 +4,6 @@ model itself at its largest (by SciPy, which knows of no auxiliary variables); e
 
 usage: links.py LEHR
 """
-import csv
-import json
 import os
 
 import numpy as np
@@ -13,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, gammaln, log_ndtr, logsumexp
 from scipy.stats import beta, binom, dirichlet, expon, gamma, geom, nbinom, norm, poisson
 
-from fitting import ROOT, close, finish, fit, holds
+from fitting import ROOT, close, finish, fit, holds, read, read_csv, read_json
 
 RNG = np.random.default_rng(8)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
@@ -21,8 +19,7 @@ DRAWS = ["--method", "gibbs", "--draws", "20000", "--warmup", "500"]
 
 
 def table(name):
-    with open(os.path.join(ROOT, "models/data", name)) as f:
-        return list(csv.DictReader(f))
+    return read_csv(os.path.join(ROOT, "models/data", name))
 
 
 def largest(minus_log_joint, *starts):
@@ -104,9 +101,7 @@ def limits_of_known_normals():
         mean = (w @ (grid - a)) / w.sum() + a
         sd = np.sqrt((w @ (grid - mean)**2) / w.sum())
         shown = truncated_mean(got, k)
-        if abs(shown - mean) > 1e-6 * sd + 1e-9 * abs(mean):
-            print(k, shown, mean, sd)
-            return False
+        assert abs(shown - mean) <= 1e-6 * sd + 1e-9 * abs(mean), (k, shown, mean, sd)
     return close(got.elbo, total, 1e-9)
 
 
@@ -280,8 +275,7 @@ def standard_errors(minus_log_likelihood, best):
 def miners():
     """The same by counts: means within a fifth of the standard errors of maximum likelihood, which the head of the model has."""
     got = fit(os.path.join(ROOT, "models/sequential_logistic.lehr"), [os.path.join(ROOT, "models/data/pneumoconiosis.json")])
-    with open(os.path.join(ROOT, "models/data/pneumoconiosis.json")) as f:
-        data = {k: np.array(v) for k, v in json.load(f).items()}
+    data = {k: np.array(v) for k, v in read_json(os.path.join(ROOT, "models/data/pneumoconiosis.json")).items()}
     y = [np.repeat(k, n) for r, b in zip(data["reached"], data["beyond"])
          for k, n in enumerate([r[0] - b[0], r[1] - b[1], b[1]])]
     x = np.repeat(np.log(data["years"]), data["reached"][:, 0])[:, None]
@@ -301,8 +295,7 @@ def log_between_cuts(e, cuts, y):
 @holds
 def proportional_odds():
     """What is published of R's polr(Sat ~ Infl + Type + Cont, weights = Freq, data = housing): flat priors, points."""
-    with open(os.path.join(ROOT, "models/ordered_logistic.lehr")) as f:
-        text = f.read()
+    text = read(os.path.join(ROOT, "models/ordered_logistic.lehr"))
     data = os.path.join(ROOT, "models/data/housing.csv")
     columns = ["medium", "high", "apartment", "atrium", "terrace", "contact"]
     bound = [data, f"x={data}:{','.join(columns)}"]
@@ -439,8 +432,7 @@ def softmax_of_counts_and_latent_classes():
                  + (gammaln(8) - gammaln(y + 1).sum(axis=1)).sum())
 
     best = largest(minus_log_joint, np.zeros(6))
-    if not close(got.elbo, -best.fun, 1e-7):
-        return False
+    assert close(got.elbo, -best.fun, 1e-7)
     gated = """model m { plate n; plate k = 2; data x[n] : real; v[k] ~ Normal(mean = 0, sd = 1); mu[k] ~ Normal(mean = 0, sd = 5);
       z[n] ~ Categorical(softmax(v * x[n])); observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); guide point(v, mu); }"""
     t = np.where(RNG.uniform(size=60) < 1 / (1 + np.exp(-2 * RNG.normal(size=60))), 2.0, -2.0) + RNG.normal(size=60)
@@ -465,8 +457,7 @@ def zeros_and_more_zeros():
         return each.sum(axis=0) + beta.logpdf(p, 2, 3) + gamma.logpdf(r, 2)
 
     p, r = got.posterior["p.value"], got.posterior["r.value"]
-    if not close(got.elbo, log_joint(p, np.atleast_1d(r))[0], 1e-8):
-        return False
+    assert close(got.elbo, log_joint(p, np.atleast_1d(r))[0], 1e-8)
     drawn = fit(model % "", {"x": x}, *DRAWS, monotone=False)
     grid = np.linspace(0.02, 8, 400)
     shares = np.linspace(0.002, 0.998, 250)
@@ -484,8 +475,7 @@ def mixtures_of_two_families():
     p, mu = got.posterior["p.value"], got.posterior["mu.value"]
     exact = (np.logaddexp(np.log(p) + norm.logpdf(x, mu, 0.5), np.log1p(-p) + norm.logpdf(x, 0, 10)).sum()
              + beta.logpdf(p, 2, 2) + norm.logpdf(mu, 0, 5))
-    if not close(got.elbo, exact, 1e-8):
-        return False
+    assert close(got.elbo, exact, 1e-8)
     model = """model m { plate n; plate kind = 3; w ~ Dirichlet(concentration = 2) over kind; r ~ Gamma(shape = 2, rate = 0.2);
       observe x[n] ~ mixture(w, Poisson(r), Geometric(0.3), Binomial(20, 0.9)); guide point(w, r); }"""
     x = np.concatenate([RNG.poisson(9, size=30), RNG.geometric(0.3, size=20) - 1, RNG.binomial(20, 0.9, size=20)])
@@ -509,8 +499,7 @@ def counts_with_a_logit():
           b ~ Normal(mean = 0, sd = 3); observe y[n] ~ %s; guide point(a, b); }""" % likelihood
         got = fit(model, {"x": x, "trials": trials, "y": data}, *TIGHT)
         best = largest(lambda p: -(logpmf(p[0] + p[1] * x).sum() + norm.logpdf(p, 0, 3).sum()), np.zeros(2))
-        if not (close(got.elbo, -best.fun, 1e-8) and close([got.posterior["a.value"], got.posterior["b.value"]], best.x, 1e-4)):
-            return False
+        assert close(got.elbo, -best.fun, 1e-8) and close([got.posterior["a.value"], got.posterior["b.value"]], best.x, 1e-4)
     return True
 
 
@@ -531,5 +520,4 @@ def no_draws():
     return True
 
 
-if __name__ == "__main__":
-    finish()
+finish()

@@ -4,14 +4,13 @@ posterior that the fit wrote.
 
 usage: links_used.py LEHR
 """
-import json
 import os
 
 import numpy as np
 from scipy.special import digamma, expit, log_ndtr, log_softmax, logsumexp
 from scipy.stats import binom, multivariate_normal, norm, poisson, truncnorm
 
-from fitting import Folder, check, finish
+from fitting import Folder, arrays, check, finish, read_json
 
 RNG = np.random.default_rng(2)
 DRAWS = 4000
@@ -20,22 +19,18 @@ DRAWS = 4000
 class Used(Folder):
     def score(self, data):
         self.run("score", self.at("fit"), "--data", self.bind("test", data), "--save")
-        with open(self.at("fit/score.json")) as f:
-            return json.load(f)["total"]
+        return read_json(self.at("fit/score.json"))["total"]
 
     def elbo(self):
-        with open(self.at("fit/fit.json")) as f:
-            return json.load(f)["elbo"]
+        return read_json(self.at("fit/fit.json"))["elbo"]
 
     def predict(self, data):
         self.run("predict", self.at("fit"), "--data", self.bind("new", data), "--draws", str(DRAWS), "--out", self.at("out.npz"))
-        with np.load(self.at("out.npz")) as z:
-            return {k: z[k] for k in z.files}
+        return arrays(self.at("out.npz"))
 
     def simulate(self, data):
         self.run("simulate", self.model, "--data", self.bind("given", data), "--out", self.at("drawn.npz"))
-        with np.load(self.at("drawn.npz")) as z:
-            return {k: z[k] for k in z.files}
+        return arrays(self.at("drawn.npz"))
 
 
 def near(got, want, limit=1e-8):
@@ -226,6 +221,5 @@ def chains_with_censored_observations():
     return "no score"
 
 
-if __name__ == "__main__":
-    os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    finish()
+os.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+finish()

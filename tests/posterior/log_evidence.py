@@ -7,7 +7,6 @@ three standard errors. Where there is none, the ELBO of oracles.json lies below.
 usage: log_evidence.py LEHR
 """
 import itertools
-import json
 import os
 import sys
 
@@ -15,7 +14,7 @@ import numpy as np
 from scipy.special import expit, gammaln, logsumexp
 from scipy.stats import gamma, multivariate_normal, norm, poisson
 
-from fitting import ROOT, finish, fit
+from fitting import ROOT, finish, fit, read_json
 
 sys.path.insert(0, os.path.join(ROOT, "tests/oracles"))
 from cases import CASES  # noqa: E402
@@ -32,16 +31,14 @@ def sampled(model, data, *arguments):
 
 def within(model, data, exact, *arguments, largest_error=0.15):
     value, error = sampled(model, data, *arguments)
-    if not 0 < error < largest_error or not abs(value - exact) <= 3 * error:
-        raise AssertionError(f"log evidence {value} +- {error}, not {exact}")
+    assert 0 < error < largest_error and abs(value - exact) <= 3 * error, f"log evidence {value} +- {error}, not {exact}"
     return f"{value:.4f} +- {error:.4f}, exact {exact:.4f}"
 
 
 def oracles():
-    with open(os.path.join(ROOT, "tests/oracles/oracles.json")) as f:
-        for o in json.load(f)["cases"]:
-            if o["name"] in CASES and "log_evidence" in o:
-                yield o
+    for o in read_json(os.path.join(ROOT, "tests/oracles/oracles.json"))["cases"]:
+        if o["name"] in CASES and "log_evidence" in o:
+            yield o
 
 
 def of_oracle(o):
@@ -50,8 +47,7 @@ def of_oracle(o):
         if o["log_evidence"] is not None:
             return within(case["model"], case["data"], o["log_evidence"])
         value, error = sampled(case["model"], case["data"])
-        if not value - 3 * error > o["elbo_converged"]:
-            raise AssertionError(f"log evidence {value} +- {error}, below the bound {o['elbo_converged']}")
+        assert value - 3 * error > o["elbo_converged"], f"log evidence {value} +- {error}, below the bound {o['elbo_converged']}"
         return f"{value:.4f} +- {error:.4f}, above {o['elbo_converged']:.4f}"
 
     return check

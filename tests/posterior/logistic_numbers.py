@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit, gammaln
 
-from fitting import Folder, finish, fit
+from fitting import Folder, finish, fit, within
 
-
-def close(got, want, what, rtol=1e-11):
-    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, atol=0, err_msg=what)
+close = within(rtol=1e-11)
 
 
 def curvature(xi):
@@ -112,5 +110,4 @@ CHECKS = {
     "Binomial": lambda: regression("Binomial(trials[n], logistic(w * x[n]))", [0, 7, 1, 6, 5], TRIALS),
     "Geometric": lambda: regression("Geometric(logistic(w * x[n]))", [0, 3, 1, 2, 7], TRIALS)}
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

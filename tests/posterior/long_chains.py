@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """Chains of 10,000 steps: memory linear in the length, a small stack, and code that does not depend on the length."""
-import json
 import os
 import re
 import resource
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
-from fitting import finish, lehr
+from fitting import LEHR, finish, lehr, temporary
 
 HMM = """model m { plate t ordered; plate k = 10;
   pi ~ Dirichlet(concentration = 1) over k;
@@ -42,13 +40,9 @@ def series(n):
 
 def peak(model, steps, extra):
     """The resident memory of a fit, in bytes."""
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary({"m.lehr": model, "d.json": {"x": series(steps), **extra}}) as directory:
         at = lambda name: os.path.join(directory, name)
-        with open(at("m.lehr"), "w") as f:
-            f.write(model)
-        with open(at("d.json"), "w") as f:
-            json.dump({"x": series(steps), **extra}, f)
-        command = [lehr(), "fit", at("m.lehr"), "--data", at("d.json"), "--out", at("out"), "--max-iter", "3", "--quiet"]
+        command = [LEHR, "fit", at("m.lehr"), "--data", at("d.json"), "--out", at("out"), "--max-iter", "3", "--quiet"]
         limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
         # What compiling takes is the same at every length, where it is done at every length.
         child = subprocess.Popen(command, preexec_fn=limit, stderr=subprocess.PIPE, env={**os.environ, "LEHR_CACHE": "off"})
@@ -62,8 +56,7 @@ def peak(model, steps, extra):
 def linear(model, extra=None):
     one, two, four = (peak(model, n * STEPS, extra or {}) for n in (1, 2, 4))
     first, second = (two - one) / STEPS, (four - two) / (2 * STEPS)
-    if not second <= 1.5 * first + 200:
-        raise AssertionError(f"bytes a step: {first:.0f}, then {second:.0f}")
+    assert second <= 1.5 * first + 200, f"bytes a step: {first:.0f}, then {second:.0f}"
     return f"{first:.0f} bytes a step between {STEPS} and {2 * STEPS} steps, {second:.0f} up to {4 * STEPS}"
 
 
@@ -71,10 +64,8 @@ def same_code(model):
     with tempfile.NamedTemporaryFile("w", suffix=".lehr") as f:
         f.write(model)
         f.flush()
-        short, long = (subprocess.run([lehr(), "emit", f.name, "--as", "llvm", "--sizes", f"t={n}"], check=True,
-                                      capture_output=True, text=True).stdout for n in (10, STEPS))
-    if short != long or len(short) < 1000:
-        raise AssertionError("the code depends on the length")
+        short, long = (lehr("emit", f.name, "--as", "llvm", "--sizes", f"t={n}").stdout for n in (10, STEPS))
+    assert short == long and len(short) >= 1000, "the code depends on the length"
     return f"{len(short)} characters of LLVM for 10 and for {STEPS} steps"
 
 
@@ -83,20 +74,18 @@ def pairs(previous):
     with tempfile.NamedTemporaryFile("w", suffix=".lehr") as f:
         f.write(SEQUENCES.replace("PREVIOUS[", previous))
         f.flush()
-        text = subprocess.run([lehr(), "emit", f.name, "--as", "loops"], check=True, capture_output=True, text=True).stdout
+        text = lehr("emit", f.name, "--as", "loops").stdout
     return set(re.findall(r"^  pair\.s\.\d+\[(.*)\]", text, re.M))
 
 
 def summed_pairs():
     same, changing = pairs("A["), pairs("D[w[seq, t], ")
-    if same != {"k, k"} or changing != {"longest.t, k, k"}:
-        raise AssertionError(f"pairs over {same}, {changing} where transitions change")
+    assert same == {"k, k"} and changing == {"longest.t, k, k"}, f"pairs over {same}, {changing} where transitions change"
     return "sums of pairs where transitions are the same at all steps"
 
 
 TRANSITION = [[0.9, 0.1, 0.0], [0.0, 0.8, 0.1], [0.1, 0.0, 0.7]]
 
-if __name__ == "__main__":
-    finish({"10 states": lambda: linear(HMM), "10 states, code": lambda: same_code(HMM),
-            "pairs": summed_pairs,
-            "smoother": lambda: linear(SMOOTHER, {"T": TRANSITION}), "smoother, code": lambda: same_code(SMOOTHER)})
+finish({"10 states": lambda: linear(HMM), "10 states, code": lambda: same_code(HMM),
+        "pairs": summed_pairs,
+        "smoother": lambda: linear(SMOOTHER, {"T": TRANSITION}), "smoother, code": lambda: same_code(SMOOTHER)})

@@ -55,12 +55,9 @@ def free_energies():
         # at T = 4 the magnetisation falls as 1 / sqrt(sweeps) and beta F as its fourth power
         _, bound = spins(torus(SIDE), 16, T, np.full(16, 0.3), "--tol", "1e-15", "--max-iter", 3000)
         bound /= 16
-        if not abs(exact[T] - EXACT[T]) <= 1e-6:
-            raise AssertionError(f"T = {T}: enumeration gives {exact[T]:.7f}, not {EXACT[T]}")
-        if not bound > exact[T]:
-            raise AssertionError(f"T = {T}: {bound!r} is not above the exact free energy {exact[T]!r}")
-        if not abs(bound - want) <= 1e-6:
-            raise AssertionError(f"T = {T}: beta F / N is {bound!r}, not {want}")
+        assert abs(exact[T] - EXACT[T]) <= 1e-6, f"T = {T}: enumeration gives {exact[T]:.7f}, not {EXACT[T]}"
+        assert bound > exact[T], f"T = {T}: {bound!r} is not above the exact free energy {exact[T]!r}"
+        assert abs(bound - want) <= 1e-6, f"T = {T}: beta F / N is {bound!r}, not {want}"
         worst = max(worst, abs(bound - want))
     return f"five temperatures, errors at most {worst:.1e}"
 
@@ -75,31 +72,26 @@ def grows(T):
 
 def critical_temperature():
     low, high = 2.0, 7.0
-    if not grows(low) or grows(high):
-        raise AssertionError(f"no transition between {low} and {high}")
+    assert grows(low) and not grows(high), f"no transition between {low} and {high}"
     while high - low > 2e-4:
         middle = (low + high) / 2
         low, high = (middle, high) if grows(middle) else (low, middle)
     T = (low + high) / 2
-    if not abs(T - 4) < 1e-3:
-        raise AssertionError(f"T_c = {T}, not 4")
+    assert abs(T - 4) < 1e-3, f"T_c = {T}, not 4"
     return f"T_c = {T:.5f}"
 
 
 def never_lowers(data, sites, T, start, want=None):
     got, bound = spins(data, sites, T, start, "--tol", "1e-14", "--max-iter", 5000)
     worst = max(a - b for a, b in zip(got.trace, got.trace[1:]))
-    if not worst <= 1e-13 * (1 + abs(got.elbo)):
-        raise AssertionError(f"the ELBO falls by {worst:.1e}")
-    if want is not None and not abs(bound - want) <= 5e-5:
-        raise AssertionError(f"beta F is {bound}, not {want}")
+    assert worst <= 1e-13 * (1 + abs(got.elbo)), f"the ELBO falls by {worst:.1e}"
+    assert want is None or abs(bound - want) <= 5e-5, f"beta F is {bound}, not {want}"
     m, field = got.posterior["s.mean"], np.zeros(sites)
     for a, b, J in zip(data["a"], data["b"], data["J"]):
         field[a] += J * m[b] / T
         field[b] += J * m[a] / T
     error = np.max(np.abs(m - np.tanh(field)))
-    if not error <= 1e-5:
-        raise AssertionError(f"not a fixed point: {error:.1e}")
+    assert error <= 1e-5, f"not a fixed point: {error:.1e}"
     return f"{len(got.trace)} sweeps, largest fall {max(worst, 0):.0e}, beta F {bound:.4f}"
 
 
@@ -126,13 +118,10 @@ def unknown_gaussian():
     for sweeps in (5, 6, 60):
         q = fit(model, {"x": x}, "--tol", 0, "--max-iter", sweeps, init={"beta.shape": 2.5, "beta.rate": 2.5 / 3}).posterior
         variance.append(float(q["beta.rate"] / q["beta.shape"]))
-    if not relative(variance[2], want) <= 1e-10:
-        raise AssertionError(f"1 / E[beta] is {variance[2]!r}, not {want!r}")
-    if not relative((variance[1] - want) / (variance[0] - want), 1 / len(x)) <= 1e-8:
-        raise AssertionError(f"the error does not contract by 1 / {len(x)}: {variance}")
+    assert relative(variance[2], want) <= 1e-10, f"1 / E[beta] is {variance[2]!r}, not {want!r}"
+    assert relative((variance[1] - want) / (variance[0] - want), 1 / len(x)) <= 1e-8, f"the error does not contract by 1 / {len(x)}: {variance}"
     return f"1 / E[beta] = {variance[2]:.12f}"
 
 
-if __name__ == "__main__":
-    finish({"free energies": free_energies, "critical temperature": critical_temperature, "antiferromagnet": antiferromagnet,
-            "spin glass 1": lambda: spin_glass(1), "spin glass 2": lambda: spin_glass(2), "unknown Gaussian": unknown_gaussian})
+finish({"free energies": free_energies, "critical temperature": critical_temperature, "antiferromagnet": antiferromagnet,
+        "spin glass 1": lambda: spin_glass(1), "spin glass 2": lambda: spin_glass(2), "unknown Gaussian": unknown_gaussian})

@@ -47,27 +47,20 @@ def run(*arguments):
 
 def fixed_point():
     want, precisions, sweeps = ascent(100000, 1e-13)
-    if not np.max(np.abs(want - FIXED_POINT)) <= 1e-6:
-        raise AssertionError(f"the exact updates end at {want}, not {FIXED_POINT}")
+    assert np.max(np.abs(want - FIXED_POINT)) <= 1e-6, f"the exact updates end at {want}, not {FIXED_POINT}"
     m, p, report = run("--max-iter", 100000, "--tol", "1e-16")
-    if report["status"] != "converged":
-        raise AssertionError(f"{report['status']} after {report['iterations']} sweeps")
-    if not np.max(np.abs(m - want)) <= 1e-5 or not relative(p, precisions) <= 1e-5:
-        raise AssertionError(f"means {m}, not {want}; precisions {p}, not {precisions}")
+    assert report["status"] == "converged", f"{report['status']} after {report['iterations']} sweeps"
+    assert np.max(np.abs(m - want)) <= 1e-5 and relative(p, precisions) <= 1e-5, f"means {m}, not {want}; precisions {p}, not {precisions}"
     return f"means {np.round(m, 6)} after {report['iterations']} sweeps, of {sweeps} to 1e-13"
 
 
 def not_yet_settled():
     want, precisions, _ = ascent(1000)
     m, p, report = run("--max-iter", 1000, "--leap-after", 0)
-    if (report["status"], report["iterations"]) != ("max_iter", 1000):
-        raise AssertionError(f"{report['status']} after {report['iterations']} sweeps at {m}")
-    if not relative(m, want) <= 1e-11 or not relative(p, precisions) <= 1e-11:
-        raise AssertionError(f"sweep 1000: {m}, not {want}")
-    if not np.max(np.abs(m - SWEEP_1000)) <= 5e-4:
-        raise AssertionError(f"sweep 1000: {m}, not {SWEEP_1000}")
+    assert (report["status"], report["iterations"]) == ("max_iter", 1000), f"{report['status']} after {report['iterations']} sweeps at {m}"
+    assert relative(m, want) <= 1e-11 and relative(p, precisions) <= 1e-11, f"sweep 1000: {m}, not {want}"
+    assert np.max(np.abs(m - SWEEP_1000)) <= 5e-4, f"sweep 1000: {m}, not {SWEEP_1000}"
     return f"max_iter after 1000 sweeps at {np.round(m, 3)}"
-
 
 
 def converged_means_settled(tolerance):
@@ -80,6 +73,5 @@ def converged_means_settled(tolerance):
     return f"converged after {report['iterations']} sweeps, {error:.1e} from the fixed point"
 
 
-if __name__ == "__main__":
-    finish({"fixed point": fixed_point, "after 1000 sweeps": not_yet_settled, **{
-        f"settled at {tol}": lambda tol=tol: converged_means_settled(tol) for tol in (1e-6, 1e-8, 1e-10, 1e-12)}})
+finish({"fixed point": fixed_point, "after 1000 sweeps": not_yet_settled, **{
+    f"settled at {tol}": lambda tol=tol: converged_means_settled(tol) for tol in (1e-6, 1e-8, 1e-10, 1e-12)}})

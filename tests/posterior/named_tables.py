@@ -4,12 +4,10 @@ table of what they name (no more cells than items) and where they are not, and d
 
 usage: named_tables.py LEHR
 """
-import csv
-
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from fitting import Folder, finish, fit
+from fitting import Folder, columns, finish, fit
 
 RNG = np.random.default_rng(14)
 ROWS, COLUMNS, LAYERS = 7, 9, 4
@@ -115,14 +113,12 @@ def draws():
     mean = np.linalg.solve(P, F.T @ y + np.repeat([0, 0.25], [ROWS, COLUMNS]))
     f = Folder(model, {"i": at["i"], "j": at["j"], "y": y}, "--method", "gibbs", "--draws", 20000, "--warmup", 500, "--chains", 1, "--seed", 3)
     f.run("draws", f.at("fit"), "-n", "20000", "--out", f.at("draws.csv"))
-    with open(f.at("draws.csv")) as text:
-        rows = list(csv.DictReader(line for line in text if not line.startswith("#")))
+    drawn = columns(f.at("draws.csv"))
     names = [f"A.{k + 1}" for k in range(ROWS)] + [f"B.{k + 1}" for k in range(COLUMNS)]
-    x = np.array([[float(r[name]) for name in names] for r in rows])
+    x = np.stack([drawn[name] for name in names], 1)
     off = np.max(np.abs(x.mean(0) - mean) * np.sqrt(np.diag(P)))
     spread = np.max(np.abs(x.std(0) / np.sqrt(np.diag(np.linalg.inv(P))) - 1))
-    if off > 0.4 or spread > 0.1:
-        raise AssertionError(f"means off by {off:.2f}, standard deviations by {spread:.2f}")
+    assert off <= 0.4 and spread <= 0.1, f"means off by {off:.2f}, standard deviations by {spread:.2f}"
     return f"means within {off:.2f}, standard deviations within {spread:.2f}"
 
 

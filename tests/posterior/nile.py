@@ -4,12 +4,11 @@
 With flat improper priors and points for both precisions the fit is EM, and its maximum the maximum-likelihood variances
 that Durbin & Koopman (2012), section 2.10, and R's StructTS publish for a diffuse start: 15099 and 1469.1.
 """
-import csv
 import math
 
 import numpy as np
 
-from fitting import ROOT, finish, fit
+from fitting import ROOT, finish, fit, read_csv
 
 MODEL = """model m { plate t ordered;
   level    ~ Gamma(SHAPE);
@@ -17,8 +16,7 @@ MODEL = """model m { plate t ordered;
   mu[t]    ~ Normal(mean = mu[t-1], precision = level) start Flat();
   observe y[t] ~ Normal(mean = mu[t], precision = noise); GUIDE }"""
 
-with open(ROOT + "/models/data/nile.csv") as f:
-    Y = np.array([float(row["flow"]) for row in csv.DictReader(f)])
+Y = np.array([float(row["flow"]) for row in read_csv(ROOT + "/models/data/nile.csv")])
 PUBLISHED = {"noise": 15099.0, "level": 1469.1}
 
 
@@ -39,11 +37,9 @@ def expectation_maximisation():
               init={"level.value": 1 / 5000, "noise.value": 1 / 5000})
     variances = {k: 1 / float(got.posterior[f"{k}.value"]) for k in PUBLISHED}
     for k, want in PUBLISHED.items():
-        if not abs(variances[k] / want - 1) <= 0.01:
-            raise AssertionError(f"{variances}, published {PUBLISHED}")
+        assert abs(variances[k] / want - 1) <= 0.01, f"{variances}, published {PUBLISHED}"
     exact = diffuse_likelihood(variances["noise"], variances["level"])
-    if not abs(got.elbo - exact) <= 1e-8 * abs(exact):
-        raise AssertionError(f"ELBO {got.elbo}, log likelihood {exact}")
+    assert abs(got.elbo - exact) <= 1e-8 * abs(exact), f"ELBO {got.elbo}, log likelihood {exact}"
     return f"variances {variances['noise']:.1f} and {variances['level']:.1f}, log likelihood {exact:.6f}"
 
 
@@ -61,11 +57,9 @@ def full_posterior():
               "1e-13", init={k: v for n in PUBLISHED for k, v in ((n + ".shape", 1.0), (n + ".rate", 5000.0))})
     means = {k: float(got.posterior[f"{k}.rate"] / (got.posterior[f"{k}.shape"] - 1)) for k in PUBLISHED}
     evidence = log_evidence(1, 1)
-    if not 0 <= evidence - got.elbo <= 2:
-        raise AssertionError(f"ELBO {got.elbo}, log evidence {evidence}")
+    assert 0 <= evidence - got.elbo <= 2, f"ELBO {got.elbo}, log evidence {evidence}"
     return (f"means of the variances {means['noise']:.0f} and {means['level']:.0f} (maximum likelihood 15099 and 1469), "
             f"ELBO {got.elbo:.3f}, log evidence {evidence:.3f}")
 
 
-if __name__ == "__main__":
-    finish({"expectation maximisation": expectation_maximisation, "full posterior": full_posterior})
+finish({"expectation maximisation": expectation_maximisation, "full posterior": full_posterior})

@@ -10,17 +10,11 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, softmax
 from scipy.stats import norm
 
-from fitting import check, finish, fit
+from fitting import check, finish, fit, near
 from linear_normal import LinearNormal
 
 RNG = np.random.default_rng(21)
 TIGHT = ["--tol", "1e-15", "--max-iter", "20000", "--local-tol", "1e-14", "--local-iters", "10000"]
-
-
-def near(got, want, limit=1e-8):
-    error = np.max(np.abs(np.asarray(got, dtype=float) - want) / (1 + np.abs(want)), initial=0)
-    assert error < limit, (got, want, error)
-    return error
 
 
 def as_solved(got, s, *names, limit=1e-6):

@@ -6,14 +6,13 @@ usage: paths.py LEHR
 """
 import functools
 import itertools
-import json
 import math
 
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, norm, poisson
 
-from fitting import Folder, check, finish
+from fitting import Folder, arrays, check, finish, read_json
 from linear_normal import LinearNormal
 
 RNG = np.random.default_rng(11)
@@ -26,15 +25,13 @@ class Sequences(Folder):
 
     def predict(self, data, *arguments):
         self.said = self.run("predict", self.at("fit"), "--data", self.bind("new", data), "--out", self.at("out.npz"), *arguments)
-        with np.load(self.at("out.npz")) as z:
-            return dict(z)
+        return arrays(self.at("out.npz"))
 
     def score(self, data, code=0):
         said = self.run("score", self.at("fit"), "--data", self.bind("test", data), code=code)
         if code:
             return said
-        with open(self.at("fit/score.json")) as f:
-            return json.load(f)
+        return read_json(self.at("fit/score.json"))
 
 
 def rows(e):
@@ -522,5 +519,4 @@ def refusals():
     raise AssertionError("steps of a latent chain have copies")
 
 
-if __name__ == "__main__":
-    finish()
+finish()

@@ -3,15 +3,13 @@
 
 usage: predict.py LEHR
 """
-import csv
 import math
-import subprocess
 
 import numpy as np
 from scipy.special import softmax
 from scipy.stats import multivariate_normal, norm
 
-from fitting import Folder, check, finish, lehr
+from fitting import Folder, arrays, check, finish, lehr, read_csv, write
 
 RNG = np.random.default_rng(8)
 TIGHT = ["--local-tol", "1e-14", "--local-iters", "100000"]
@@ -26,10 +24,8 @@ class Predicted(Folder):
         if code:
             return said
         self.run(*command, "--out", self.at("out.csv"))
-        with np.load(self.at("out.npz")) as z:
-            out = {k: z[k] for k in z.files}
-        with open(self.at("out.csv")) as f:
-            out["table"] = list(csv.DictReader(f))
+        out = arrays(self.at("out.npz"))
+        out["table"] = read_csv(self.at("out.csv"))
         out["said"] = said
         return out
 
@@ -274,10 +270,9 @@ def changed_model():
     model = "model m { plate n; mu ~ Normal(mean = 0, sd = 10); observe x[n] ~ Normal(mean = mu, sd = %d); }"
     f = Predicted(model % 1, {"x": [1.0, 2.0, 4.0]})
     before = f.predict({}, "--sizes", "n=1")
-    with open(f.model, "w") as file:
-        file.write(model % 50)
+    write(f.model, model % 50)
     after = f.predict({}, "--sizes", "n=1")
-    told = subprocess.run([lehr(), "predict", f.at("fit"), "--sizes", "n=1"], capture_output=True, text=True).stderr
+    told = lehr("predict", f.at("fit"), "--sizes", "n=1", code=None).stderr
     assert "is another model by now" in told, told
     return near(after["x.sd"], before["x.sd"])
 

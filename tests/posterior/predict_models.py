@@ -5,16 +5,13 @@ are in order and finite, or the refusal is one that is listed here.
 usage: predict_models.py LEHR, from the root of the repository
 """
 import csv
-import json
 import os
 import pathlib
 import re
-import subprocess
-import tempfile
 
 import numpy as np
 
-from fitting import finish, lehr
+from fitting import arrays, finish, lehr, read_json, temporary, write_json
 
 # What cannot be predicted, and a part of what is said: nothing observed, a missing parent, a total that nothing gives.
 REFUSED = {"spin_system": (4, "nothing to predict"), "markov_switching": (4, "depend on growth"),
@@ -45,10 +42,7 @@ def with_gaps(binding, observed, folder):
         with open(new, "w", newline="") as f:
             csv.writer(f).writerows(rows)
     else:
-        with open(path) as f:
-            arrays = json.load(f)
-        with open(new, "w") as f:
-            json.dump({k: holes(v) if k in observed else v for k, v in arrays.items()}, f)
+        write_json(new, {k: holes(v) if k in observed else v for k, v in read_json(path).items()})
     return (name + "=" if name else "") + new + (":" + columns if columns else "")
 
 
@@ -57,36 +51,33 @@ def predict(path):
     head = text.split("\nmodel ")[0].replace("\\\n//", " ")
     words = next(line.lstrip("/ ").split() for line in head.splitlines() if "lehr fit" in line)
     options = {k: [b for a, b in zip(words, words[1:]) if a == k] for k in ["--data", "--sizes", "--set", "--labels"]}
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         fit, out = os.path.join(folder, "fit"), os.path.join(folder, "out.npz")
         given = [x for k, values in options.items() for v in values for x in (k, v)]
-        subprocess.run([lehr(), "fit", path, *given, "--max-iter", "3", "--out", fit, "--quiet"], check=True,
-                       capture_output=True)
+        lehr("fit", path, *given, "--max-iter", "3", "--out", fit, "--quiet")
         observed = re.findall(r"observe (\w+)", text)
         gaps = [x for b in options["--data"] for x in ("--data", with_gaps(b, observed, folder))]
         sizes = [x for v in options["--sizes"] for x in ("--sizes", v)]
-        done = subprocess.run([lehr(), "predict", fit, *gaps, *sizes, "--draws", "20", "--out", out],
-                              capture_output=True, text=True)
+        done = lehr("predict", fit, *gaps, *sizes, "--draws", "20", "--out", out, code=None)
         code, said = REFUSED.get(path.stem, (0, ""))
         assert done.returncode == code and said in done.stderr, f"exit {done.returncode}: {done.stderr}"
         if code:
             return f"refused, {said}"
-        with np.load(out) as z:
-            arrays = {k: z[k] for k in z.files}
-    for name, a in arrays.items():
+        found = arrays(out)
+    for name, a in found.items():
         if name.endswith(".probability"):
             there = a[~np.isnan(a).any(-1)]
             assert there.size and np.allclose(there.sum(-1), 1, atol=1e-9) and (there >= 0).all(), name
         if name.endswith(".mean"):
             there = ~np.isnan(a)
             v = name[:-len(".mean")]
-            assert there.any() and np.isfinite(a[there]).all() and (arrays[v + ".sd"][there] >= 0).all(), name
-            low, middle, high = (arrays[v + q][there] for q in (".q5", ".q50", ".q95"))
+            assert there.any() and np.isfinite(a[there]).all() and (found[v + ".sd"][there] >= 0).all(), name
+            low, middle, high = (found[v + q][there] for q in (".q5", ".q50", ".q95"))
             rounding = 1e-12 * (1 + abs(middle))  # quantiles of equal numbers are averages of them
             assert (low <= middle + rounding).all() and (middle <= high + rounding).all(), name
     for name in observed:
-        assert any(k.startswith(name + ".") for k in arrays), f"nothing of {name}"
-    return ", ".join(sorted({k.split(".")[0] for k in arrays}))
+        assert any(k.startswith(name + ".") for k in found), f"nothing of {name}"
+    return ", ".join(sorted({k.split(".")[0] for k in found}))
 
 
 finish({path.stem: lambda path=path: predict(path)

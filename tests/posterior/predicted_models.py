@@ -5,14 +5,13 @@ predictive distributions are written here, from the factors of the fit.
 usage: predicted_models.py LEHR
 """
 import itertools
-import json
 import math
 
 import numpy as np
 from scipy import stats
 from scipy.special import digamma, logsumexp, softmax
 
-from fitting import check, finish
+from fitting import check, finish, read_json
 from partly_known import apart
 from linear_normal import LinearNormal
 from predict import TIGHT, Predicted, near
@@ -35,8 +34,7 @@ def weights(c):
 
 def scored(f, data, *arguments):
     f.run("score", f.at("fit"), "--data", f.bind("test", data), *arguments)
-    with open(f.at("fit/score.json")) as file:
-        return json.load(file)
+    return read_json(f.at("fit/score.json"))
 
 
 @check
@@ -438,5 +436,4 @@ def links_and_other_counts():
     return "within 4.5 standard errors"
 
 
-if __name__ == "__main__":
-    finish()
+finish()

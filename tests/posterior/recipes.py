@@ -3,12 +3,7 @@
 
 usage: recipes.py LEHR, from the root of the repository
 """
-import csv
-import json
 import os
-import subprocess
-import sys
-import tempfile
 
 import numpy as np
 from scipy.optimize import linprog
@@ -16,29 +11,22 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import gamma, multivariate_normal
 from scipy.stats import t as student
 
-LEHR = os.path.abspath(sys.argv[1])
+from fitting import lehr, read_csv, read_json, temporary
+
 HERE = "docs/recipes/"
 
 
 def fit(folder, name, *data):
     out = os.path.join(folder, name)
-    done = subprocess.run([LEHR, "fit", HERE + name + ".lehr", *(data or ["--data", HERE + name + ".json"]), "--quiet", "--out", out],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    with open(os.path.join(out, "fit.json")) as f:
-        return json.load(f)["elbo"], np.load(os.path.join(out, "posterior.npz"))
-
-
-def rows(path):
-    with open(path) as f:
-        return list(csv.DictReader(f))
+    lehr("fit", HERE + name + ".lehr", *(data or ["--data", HERE + name + ".json"]), "--quiet", "--out", out)
+    return read_json(os.path.join(out, "fit.json"))["elbo"], np.load(os.path.join(out, "posterior.npz"))
 
 
 def quantile_regression(folder):
     """The points are the solution of the linear programme, up to the reach of the prior."""
     _, q = fit(folder, "quantile_regression", "--data", "x=models/data/faithful.csv:eruptions", "--data",
                "y=models/data/faithful.csv:waiting")
-    table = rows("models/data/faithful.csv")
+    table = read_csv("models/data/faithful.csv")
     x, y = (np.array([float(r[name]) for r in table]) for name in ("eruptions", "waiting"))
     n, ones = len(y), np.ones(len(y))
     best = linprog(np.r_[0, 0, 0.9 * ones, 0.1 * ones], A_eq=np.hstack([ones[:, None], x[:, None], np.eye(n), -np.eye(n)]), b_eq=y,
@@ -52,7 +40,7 @@ def quantile_regression(folder):
 
 def change_point(folder):
     elbo, q = fit(folder, "change_point")
-    x = np.array([int(r["count"]) for r in rows("models/data/coal_counts.csv")])
+    x = np.array([int(r["count"]) for r in read_csv("models/data/coal_counts.csv")])
     # Gamma(1, 0.1) and Poisson, integrated: the log evidence of a period.
     period = lambda v: gammaln(1 + v.sum()) - (1 + v.sum()) * np.log(0.1 + len(v)) + np.log(0.1) - gammaln(v + 1).sum()
     joint = np.array([period(x[:k]) + period(x[k:]) for k in range(1, len(x))])
@@ -65,8 +53,7 @@ def change_point(folder):
 
 def zero_inflation(folder):
     elbo, q = fit(folder, "zero_inflation")
-    with open(HERE + "zero_inflation.json") as f:
-        x = np.array(json.load(f)["x"])
+    x = np.array(read_json(HERE + "zero_inflation.json")["x"])
     share, rate = np.meshgrid(np.linspace(0.3, 0.9, 300), np.linspace(2.0, 4.5, 300))
     joint = gamma.logpdf(rate, 1, scale=10)
     poisson = lambda k, r: k * np.log(r) - r - gammaln(k + 1)
@@ -82,7 +69,7 @@ def zero_inflation(folder):
 
 def censoring(folder):
     _, q = fit(folder, "censoring", "--data", HERE + "censoring.csv")
-    data = rows(HERE + "censoring.csv")
+    data = read_csv(HERE + "censoring.csv")
     for k, name in enumerate(("6-MP", "placebo")):
         mine = [r for r in data if r["g"] == name]
         assert np.isclose(q["rate.shape"][k], 1 + sum(int(r["event"]) for r in mine), rtol=1e-12)
@@ -93,7 +80,7 @@ def censoring(folder):
 def robust_regression(folder):
     path = HERE + "robust_regression.csv"
     elbo, q = fit(folder, "robust_regression", "--data", f"x={path}:one,year", "--data", f"y={path}:calls")
-    data = rows(path)
+    data = read_csv(path)
     x, y = np.array([[1, float(r["year"])] for r in data]), np.array([float(r["calls"]) for r in data])
     # The posterior of w and tau on a grid, Student's t with two degrees of freedom and the mean field's neighbourhood.
     a, b, u = np.meshgrid(np.linspace(0, 5, 101), np.linspace(-1, 6, 101), np.linspace(-4, 7, 111), indexing="ij")
@@ -108,7 +95,6 @@ def robust_regression(folder):
     return f"slope {q['w.mean'][1]:.2f}, by quadrature {slope:.2f}, by least squares {squares:.2f}"
 
 
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        for check in (change_point, zero_inflation, censoring, robust_regression, quantile_regression):
-            print(f"ok {check.__name__}: {check(folder)}", flush=True)
+with temporary() as folder:
+    for check in (change_point, zero_inflation, censoring, robust_regression, quantile_regression):
+        print(f"ok {check.__name__}: {check(folder)}", flush=True)

@@ -2,13 +2,11 @@
 """Gibbs sampling against reference posteriors of posteriordb (10,000 draws of Stan each, nearly independent): means within
 four standard errors, theirs and ours together, and standard deviations within 5 %. Where a prior of the reference has no
 conjugate form, ours is the nearest that has one, and a draw counts by the ratio of the two priors."""
-import csv
-import json
 import os
 
 import numpy as np
 
-from fitting import ROOT, finish
+from fitting import ROOT, finish, read_csv, read_json
 from sampling import effective_size, sample
 
 HMM = """model hmm { plate t ordered; plate k = 2; data m[k] : real; data p : simplex over k;
@@ -38,14 +36,12 @@ REGRESSION = """model regression { plate n; plate d; data X[n] : vector over d;
 
 
 def data(name):
-    with open(os.path.join(ROOT, f"tests/posterior/data/{name}.json")) as f:
-        return json.load(f)
+    return read_json(os.path.join(ROOT, f"tests/posterior/data/{name}.json"))
 
 
 def reference(posterior):
-    with open(os.path.join(ROOT, "tests/posterior/data/reference_posteriors.csv")) as f:
-        return {row["parameter"]: (float(row["mean"]), float(row["sd"]), int(row["n_draws"])) for row in csv.DictReader(f)
-                if row["posterior"] == posterior}
+    rows = read_csv(os.path.join(ROOT, "tests/posterior/data/reference_posteriors.csv"))
+    return {row["parameter"]: (float(row["mean"]), float(row["sd"]), int(row["n_draws"])) for row in rows if row["posterior"] == posterior}
 
 
 def check(posterior, draws, log_weights=0.0):

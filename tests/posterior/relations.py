@@ -7,7 +7,7 @@ usage: relations.py LEHR
 import numpy as np
 from scipy.special import digamma
 
-from fitting import finish, fit
+from fitting import finish, fit, within
 
 R = np.random.default_rng(8)
 PAIRS = "plate member; plate pair; data a[pair] : member; data b[pair] : member;"
@@ -22,8 +22,7 @@ def logs(concentration):
     return digamma(concentration) - digamma(concentration.sum(-1, keepdims=True))
 
 
-def close(got, want, what):
-    np.testing.assert_allclose(np.asarray(got).reshape(np.shape(want)), want, rtol=1e-10, atol=1e-12, err_msg=what)
+close = within(rtol=1e-10, atol=1e-12)
 
 
 def ends(members, pairs):

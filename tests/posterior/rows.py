@@ -4,13 +4,9 @@ go the same way.
 
 usage: rows.py LEHR, from the root of the repository
 """
-import json
-import subprocess
-import tempfile
-
 import numpy as np
 
-from fitting import close, finish, fit, lehr
+from fitting import arrays, close, finish, fit, lehr, read, read_json, temporary
 
 MODELS = {
     "ppca_ard": ["x=models/data/three_directions.csv"],
@@ -27,13 +23,11 @@ def fits(name, *arguments):
     """Traces and posteriors without the factors of items, and with them."""
     out = []
     for locals_too in [[], ["--save-locals"]]:
-        with tempfile.TemporaryDirectory() as d:
+        with temporary() as d:
             data = [a for b in MODELS[name] for a in ("--data", b)]
-            subprocess.run([lehr(), "fit", f"models/{name}.lehr", *data, "--out", d, *locals_too, *arguments], check=True, capture_output=True)
-            with open(f"{d}/trace.csv") as f, open(f"{d}/fit.json") as summary:
-                trace = [line.split(",")[2] for line in f.read().splitlines()[1:]] + [json.load(summary)["elbo"]]
-            with np.load(f"{d}/posterior.npz") as z:
-                out.append((trace, {k: z[k] for k in z.files}))
+            lehr("fit", f"models/{name}.lehr", *data, "--out", d, *locals_too, *arguments)
+            trace = [line.split(",")[2] for line in read(f"{d}/trace.csv").splitlines()[1:]] + [read_json(f"{d}/fit.json")["elbo"]]
+            out.append((trace, arrays(f"{d}/posterior.npz")))
     return out
 
 
@@ -41,16 +35,14 @@ def same_way(name):
     """To the bit, with annealing, too."""
     for arguments in [[], ["--anneal", "linear:from=3,over=10"], ["--precision", "float"]]:
         (trace, few), (other, all_) = fits(name, "--search", "none", "--max-iter", "40", *arguments)
-        if trace != other or not all(np.array_equal(few[k], all_[k]) for k in few):
-            raise AssertionError(f"{arguments}: {trace[-1]}, {other[-1]}")
+        assert trace == other and all(np.array_equal(few[k], all_[k]) for k in few), f"{arguments}: {trace[-1]}, {other[-1]}"
     return f"{len(all_) - len(few)} arrays of items"
 
 
 def same_end(name):
     """With searches and moves, which read what items are."""
     (trace, few), (other, all_) = fits(name)
-    if not close(float(trace[-1]), float(other[-1]), 1e-7):
-        raise AssertionError(f"{trace[-1]}, {other[-1]}")
+    assert close(float(trace[-1]), float(other[-1]), 1e-7), f"{trace[-1]}, {other[-1]}"
     return trace[-1]
 
 
@@ -62,8 +54,7 @@ def precisions():
     q, K = ends[0], 9
     W = q["W.mean"].T @ q["W.mean"] + np.linalg.inv(q["W.precision"]).sum(0)
     expected = np.eye(K) + q["tau.shape"] / q["tau.rate"] * W
-    if not close(ends[1]["z.precision"], np.broadcast_to(expected, (100, K, K)), 1e-8):
-        raise AssertionError(ends[1]["z.precision"][0] - expected)
+    assert close(ends[1]["z.precision"], np.broadcast_to(expected, (100, K, K)), 1e-8), ends[1]["z.precision"][0] - expected
     return "1 + E[tau] E[W'W]"
 
 

@@ -1,17 +1,12 @@
 """Draws by `lehr fit --method gibbs` (or exact) through the command line, and what they say: for the tests of this folder."""
 import collections
-import csv
-import json
 import pathlib
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-LEHR = sys.argv[1]
+from fitting import lehr, read_csv, read_json, temporary, write, write_json
 
 
 @dataclass
@@ -31,18 +26,15 @@ def columns_of(path):
 
 
 def run(model, data, *options, draws=8000, warmup=500, thin=1, method="gibbs", seed=7):
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         path = pathlib.Path(folder)
-        (path / "m.lehr").write_text(model)
-        (path / "d.json").write_text(json.dumps(data, default=lambda x: x.tolist()))
-        command = [LEHR, "fit", path / "m.lehr", "--data", path / "d.json", "--method", method, "--warmup", warmup, "--draws", draws,
-                   "--thin", thin, "--seed", seed, "--quiet", "--out", path / "o", *options]
-        done = subprocess.run([str(word) for word in command], text=True, capture_output=True)
+        done = lehr("fit", write(path / "m.lehr", model), "--data", write_json(path / "d.json", data), "--method", method,
+                    "--warmup", warmup, "--draws", draws, "--thin", thin, "--seed", seed, "--quiet", "--out", path / "o", *options, code=None)
         if done.returncode != 0:
             return Sampled(done.returncode, done.stderr, {}, [], {}, {})
         chains = [columns_of(p) for p in sorted((path / "o").glob("draws_*.csv"))]
-        summary = {row["name"]: row for row in csv.DictReader((path / "o/summary.csv").open())}
-        fit = json.loads((path / "o/fit.json").read_text())
+        summary = {row["name"]: row for row in read_csv(path / "o/summary.csv")}
+        fit = read_json(path / "o/fit.json")
     return Sampled(0, done.stderr, {k: np.concatenate([c[k] for c in chains]) for k in chains[0]}, chains, summary, fit)
 
 

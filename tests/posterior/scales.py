@@ -4,16 +4,13 @@ negative binomial by its mean. Against quadrature, SciPy's densities, and publis
 
 usage: scales.py LEHR
 """
-import subprocess
-import tempfile
-
 import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import beta, gamma, halfcauchy, halfnorm, invgamma, invwishart, laplace, multivariate_normal, nbinom, norm, t as student
 
-from fitting import close, finish, fit, holds, lehr
+from fitting import close, finish, fit, holds, lehr, temporary
 from sampling import sample, standard_error
 
 RNG = np.random.default_rng(11)
@@ -39,12 +36,10 @@ def half_cauchy_by_its_factors():
     for _ in range(500):  # E[1/s^2], then E[weight]
         shape, scale = 0.5 + 6, weight + 0.5 * (y**2).sum()
         weight = (0.5 + 0.5) / (0.25 + shape / scale)
-    if not (close(got.posterior["s.shape"], shape) and close(got.posterior["s.square_scale"], scale)):
-        return False
+    assert close(got.posterior["s.shape"], shape) and close(got.posterior["s.square_scale"], scale)
     log_joint = lambda s: halfcauchy.logpdf(s, scale=2) + norm.logpdf(y[:, None], 0, s).sum(axis=0)
     evidence = np.log(quad(lambda s: np.exp(log_joint(np.array([s]))[0]), 1e-6, 60, limit=200, epsabs=1e-30)[0])
-    if not evidence - 0.1 < got.elbo < evidence:
-        return False
+    assert evidence - 0.1 < got.elbo < evidence
     drawn = fit(model, {"y": y}, "--method", "gibbs", "--draws", "20000", "--warmup", "500", monotone=False)
     mean, sd = moments(log_joint, 0.3, 8)
     return abs(drawn.posterior["s.mean"] - mean) < 0.03 * sd and abs(drawn.posterior["s.sd"] / sd - 1) < 0.05
@@ -121,8 +116,7 @@ def covariances():
       observe x[n] ~ MvNormal(mean = 0, covariance = S) over d; }"""
     got = fit(model, {"x": x, "psi": psi}, *TIGHT)
     numbers = fit(model.replace("data psi : matrix over d, d;", "plate e = d; const psi[d, e];"), {"x": x, "psi": psi}, *TIGHT)
-    if not (close(numbers.elbo, got.elbo) and close(numbers.posterior["S.scale"], got.posterior["S.scale"])):
-        return False
+    assert close(numbers.elbo, got.elbo) and close(numbers.posterior["S.scale"], got.posterior["S.scale"])
     posterior = psi + x.T @ x
     at = np.eye(3)
     evidence = (invwishart.logpdf(at, 6, psi) + multivariate_normal.logpdf(x, np.zeros(3), at).sum()
@@ -134,8 +128,7 @@ def covariances():
         return False
     drawn = fit(model, {"x": x, "psi": psi}, "--method", "gibbs", "--draws", "20000", monotone=False)
     sd = drawn.posterior["S.sd"]
-    if np.any(np.abs(drawn.posterior["S.mean"] - posterior / (21 - 4)) > 0.05 * sd):
-        return False
+    assert not np.any(np.abs(drawn.posterior["S.mean"] - posterior / (21 - 4)) > 0.05 * sd)
     point = fit(model.rstrip(" }") + " guide point(S); }", {"x": x, "psi": psi}, *TIGHT)
     return close(point.posterior["S.value"], posterior / (21 + 4))
 
@@ -177,9 +170,7 @@ def laplace_noise():
     grid = np.linspace(-4, 6, 100001)
     evidence = logsumexp(log_joint(grid)) + np.log(grid[1] - grid[0])
     got = fit(model, {"y": y}, *TIGHT)
-    if not evidence - 0.7 < got.elbo < evidence or "bound of the ELBO" not in got.said + str(got.report):
-        print(got.elbo, evidence, got.said)
-        return False
+    assert evidence - 0.7 < got.elbo < evidence and "bound of the ELBO" in got.said + str(got.report), (got.elbo, evidence, got.said)
     for text, density in ((model, log_joint),
                           ("model m { plate n; mu ~ Laplace(mean = 0, scale = 0.4); observe y[n] ~ Normal(mean = mu, sd = 2); }",
                            lambda m: laplace.logpdf(m, 0, 0.4) + norm.logpdf(y[:, None], m, 2).sum(axis=0))):
@@ -255,8 +246,7 @@ def stacks_of_bugs():
                  (3.48764, 0.87611, 0.02790)]
     for v, (mean, spread, error) in zip(found, published):
         print(f"  {v.mean():.4f} ({v.std():.4f}), published {mean} ({spread})")
-        if abs(v.mean() - mean) > 4 * np.hypot(standard_error(v), error) or abs(v.std() / spread - 1) > 0.1:
-            return False
+        assert abs(v.mean() - mean) <= 4 * np.hypot(standard_error(v), error) and abs(v.std() / spread - 1) <= 0.1
     return True
 
 
@@ -306,12 +296,8 @@ def negative_binomial_spellings():
 
 
 def run(text, y, *arguments):
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/m.lehr", "w") as f:
-            f.write(text)
-        with open(f"{d}/y.csv", "w") as f:
-            f.write("y\n" + "\n".join(str(v) for v in y) + "\n")
-        return subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/y.csv", "--out", f"{d}/out", *arguments], capture_output=True, text=True)
+    with temporary({"m.lehr": text, "y.csv": "y\n" + "\n".join(str(v) for v in y) + "\n"}) as d:
+        return lehr("fit", f"{d}/m.lehr", "--data", f"{d}/y.csv", "--out", f"{d}/out", *arguments, code=None)
 
 
 @holds

@@ -4,16 +4,14 @@
 usage: score.py LEHR
 """
 import itertools
-import json
 import math
 import os
-import tempfile
 
 import numpy as np
 from scipy.special import digamma, logsumexp
 from scipy.stats import betabinom, multivariate_normal, norm, poisson, t as student
 
-from fitting import Folder, check, finish, plain
+from fitting import Folder, arrays, check, finish, plain, read, read_json, temporary, write_json
 
 RNG = np.random.default_rng(4)
 # The formulas are those of one start: given_items.py has several.
@@ -26,11 +24,9 @@ class Scored(Folder):
         err = self.run("score", self.at("fit"), "--data", self.bind("test", data), "--save", *map(str, arguments), code=code)
         if code:
             return err
-        with open(self.at("fit/score.json")) as f:
-            out = json.load(f)
+        out = read_json(self.at("fit/score.json"))
         if os.path.exists(self.at("fit/heldout.npz")):
-            with np.load(self.at("fit/heldout.npz")) as z:
-                out["split"] = {k: z[k] for k in z.files}
+            out["split"] = arrays(self.at("fit/heldout.npz"))
         return out
 
 
@@ -88,8 +84,7 @@ def lda():
 @check
 def lda_without_multiplicities():
     """Every token an element of its own: what is held out is missing to the inference."""
-    with open("models/lda.lehr") as f:
-        model = f.read().replace(" times count", "")
+    model = read("models/lda.lehr").replace(" times count", "")
     k, terms = 3, 20
     spread = lambda c: {"w": [np.repeat(w, n) for w, n in zip(c["w"], c["count"])]}
     fit = Scored(model, spread(corpus(60, terms, k)), "--set", f"K={k}", "--sizes", f"term={terms}")
@@ -282,19 +277,16 @@ def during_a_fit():
     model = """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, variance = 10); pi ~ Dirichlet(concentration = 1) over k;
       z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], variance = 1); }"""
     x = np.concatenate([RNG.normal(-2, 1, 40), RNG.normal(3, 1, 60)])
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         test = os.path.join(folder, "test.json")
-        with open(test, "w") as f:
-            json.dump({"x": plain(RNG.normal(3, 1, 30))}, f)
+        write_json(test, {"x": plain(RNG.normal(3, 1, 30))})
         fits = [Scored(model, {"x": x}, "--max-iter", n, "--test", test, "--test-every", 2) for n in (4, 5)]
         scores = []
         for e in fits:
             e.run("score", e.at("fit"), "--data", test)
-            with open(e.at("fit/score.json")) as f, open(e.at("fit/fit.json")) as g:
-                scores.append(json.load(f)["per_observation"])
-                assert abs(json.load(g)["held_out"]["per_observation"] - scores[-1]) < 1e-12
-        with open(fits[1].at("fit/trace.csv")) as f:
-            traced = [row.split(",")[-1] for row in f.read().splitlines()]
+            scores.append(read_json(e.at("fit/score.json"))["per_observation"])
+            assert abs(read_json(e.at("fit/fit.json"))["held_out"]["per_observation"] - scores[-1]) < 1e-12
+        traced = [row.split(",")[-1] for row in read(fits[1].at("fit/trace.csv")).splitlines()]
         assert traced[0] == "held_out" and [t == "" for t in traced[1:]] == [True, False, True, False, True], traced
         assert abs(float(traced[4]) - scores[0]) < 1e-12
     return f"{scores[0]:.6f} after four sweeps, in the trace and by `lehr score`"

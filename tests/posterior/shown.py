@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """Means and standard deviations that `lehr show` prints, of every kind of factor, against scipy.stats."""
-import json
 import os
 import re
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy import stats
 
-from fitting import finish, lehr
+from fitting import finish, lehr, temporary, write_json
 
 SCALE = np.array([[0.5, 0.2], [0.2, 0.8]])
 MARGINAL = np.diag(np.linalg.inv(SCALE))
@@ -59,7 +56,7 @@ FAMILIES = {"normal": "Normal", "gamma": "Gamma", "inverse_gamma": "InverseGamma
 
 def printed(out, name):
     """The numbers of a variable: means and sds in turn."""
-    done = subprocess.run([lehr(), "show", out, name], capture_output=True, text=True)
+    done = lehr("show", out, name, code=None)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     one = re.match(rf"{name}: .*mean (\S+), sd (\S+)$", done.stdout.strip())
@@ -78,13 +75,11 @@ def shown(out, name):
     return f"mean {mean}, sd {sd}"
 
 
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as directory:
-        variables = {name: {"family": FAMILIES[name], "axes": (x[2:3] or [[]])[0], "event": (x[3:4] or [[]])[0],
-                            **({"joint": x[4]} if x[4:] else {})}
-                     for name, x in FACTORS.items()}
-        np.savez(os.path.join(directory, "posterior.npz"),
-                 **{f"{name}.{k}": np.asarray(v, float) for name, x in FACTORS.items() for k, v in x[0].items()})
-        with open(os.path.join(directory, "fit.json"), "w") as f:
-            json.dump({"model": "made_up", "status": "converged", "variables": variables, "elbo": None}, f)
-        finish({name: lambda name=name: shown(directory, name) for name in FACTORS})
+with temporary() as directory:
+    variables = {name: {"family": FAMILIES[name], "axes": (x[2:3] or [[]])[0], "event": (x[3:4] or [[]])[0],
+                        **({"joint": x[4]} if x[4:] else {})}
+                 for name, x in FACTORS.items()}
+    np.savez(os.path.join(directory, "posterior.npz"),
+             **{f"{name}.{k}": np.asarray(v, float) for name, x in FACTORS.items() for k, v in x[0].items()})
+    write_json(os.path.join(directory, "fit.json"), {"model": "made_up", "status": "converged", "variables": variables, "elbo": None})
+    finish({name: lambda name=name: shown(directory, name) for name in FACTORS})

@@ -4,15 +4,12 @@ fit` reads, and posteriors that find what was simulated.
 
 usage: simulate.py LEHR
 """
-import json
 import os
-import subprocess
-import tempfile
 
 import numpy as np
 from scipy import stats
 
-from fitting import check, finish, fit, lehr, plain
+from fitting import LEHR, arrays, check, finish, fit, lehr, plain, read, run, temporary, write, write_json
 
 RNG = np.random.default_rng(8)
 LIMIT = 4.5
@@ -20,23 +17,19 @@ LIMIT = 4.5
 
 def simulate(model, *arguments, data=None, seed=1, code=0):
     """The arrays of the file; `model` is a path or a text."""
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary() as directory:
         at = lambda name: os.path.join(directory, name)
         if not model.endswith(".lehr"):
-            with open(at("model.lehr"), "w") as f:
-                f.write(model)
+            write(at("model.lehr"), model)
             model = at("model.lehr")
-        command = [lehr(), "simulate", model, "--seed", str(seed), "--out", at("out.npz"), *map(str, arguments)]
+        command = [LEHR, "simulate", model, "--seed", str(seed), "--out", at("out.npz"), *map(str, arguments)]
         if data:
-            with open(at("data.json"), "w") as f:
-                json.dump({k: plain(v) for k, v in data.items()}, f)
+            write_json(at("data.json"), plain(data))
             command += ["--data", at("data.json")]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == code, f"exit {done.returncode}: {done.stderr}"
+        done = run(*command, code=code)
         if code:
             return done.stderr
-        with np.load(at("out.npz")) as z:
-            return {k: z[k] for k in z.files}
+        return arrays(at("out.npz"))
 
 
 def z_mean(x, mean):
@@ -50,8 +43,7 @@ def small(**scores):
     worst = 0.0
     for name, z in scores.items():
         z = np.max(np.abs(z))
-        if not z < LIMIT:
-            raise AssertionError(f"{name}: {z:.2f} standard errors off")
+        assert z < LIMIT, f"{name}: {z:.2f} standard errors off"
         worst = max(worst, z)
     return f"largest z {worst:.2f}"
 
@@ -119,10 +111,9 @@ def lda():
     enough = expected > 25  # where counts are nearly normal
     moments = small(theta=z_mean(theta, 1 / k), theta2=z_mean(theta**2, 1 / k * (alpha + 1) / (k * alpha + 1)),
                     z=z_mean(given[np.isfinite(given)], 0), w=((tables - expected) / np.sqrt(expected * (1 - beta)))[enough])
-    with tempfile.TemporaryDirectory() as tmp:  # the file as it is
+    with temporary() as tmp:  # the file as it is
         sizes = ["--set", "K=4,alpha=0.1,eta=0.1", "--sizes", "term=50"]
-        subprocess.run([lehr(), "simulate", "models/lda.lehr", *sizes, "--sizes", "doc=400,token=200", "--out", f"{tmp}/x.npz"],
-                       check=True, capture_output=True)
+        lehr("simulate", "models/lda.lehr", *sizes, "--sizes", "doc=400,token=200", "--out", f"{tmp}/x.npz")
         beta = np.load(f"{tmp}/x.npz")["beta"]
         # From the truth: other starts end in other optima.
         found = fit("models/lda.lehr", [f"{tmp}/x.npz"], *sizes, init={"beta.concentration": 20000 * beta + 0.1}).posterior
@@ -280,12 +271,10 @@ KNOWN = {"mu0": np.zeros(2), "Sigma0": 25 * np.eye(2), "Sigma": np.eye(2)}
 
 @check
 def same_seed_same_file():
-    with tempfile.TemporaryDirectory() as tmp:
+    with temporary() as tmp:
         def bytes_of(seed):
-            subprocess.run([lehr(), "simulate", "models/coin.lehr", "--sizes", "throw=50", "--seed", seed, "--out", f"{tmp}/a.npz"],
-                           check=True, capture_output=True)
-            with open(f"{tmp}/a.npz", "rb") as f:
-                return f.read()
+            lehr("simulate", "models/coin.lehr", "--sizes", "throw=50", "--seed", seed, "--out", f"{tmp}/a.npz")
+            return read(f"{tmp}/a.npz", "rb")
 
         assert bytes_of("3") == bytes_of("3") != bytes_of("4")
     return "bit for bit"

@@ -94,8 +94,7 @@ def algorithm(version):
     _, parameters, trace, _ = run(version, "--max-iter", 12, "--tol", 0)
     errors = {"F of the start": relative(start, first), "F of the sweeps": relative(trace, want),
               "parameters": max(relative(a, b) for a, b in zip(parameters, theta))}
-    if not max(errors.values()) <= 1e-10:
-        raise AssertionError(", ".join(f"{k} differ by {v:.1e}" for k, v in errors.items()))
+    assert max(errors.values()) <= 1e-10, ", ".join(f"{k} differ by {v:.1e}" for k, v in errors.items())
     return f"F {first:.9f} after the first assignment, {want[-1]:.9f} after 12 sweeps"
 
 
@@ -114,10 +113,8 @@ def hard():
     """With a small width the assignments are those of K-means."""
     _, (mu, _, _), _, _ = run(1, "--tol", "1e-14", "--max-iter", 500, sd=0.01)
     peer = KMeans(K, init=START, n_init=1, tol=0, algorithm="lloyd").fit(X)
-    if not relative(mu, peer.cluster_centers_) <= 1e-10:
-        raise AssertionError(f"{mu}, K-means {peer.cluster_centers_}")
+    assert relative(mu, peer.cluster_centers_) <= 1e-10, f"{mu}, K-means {peer.cluster_centers_}"
     return f"centres {np.round(mu, 3).tolist()}"
 
 
-if __name__ == "__main__":
-    finish({"version 1": lambda: algorithm(1), "version 2": lambda: algorithm(2), "maximum likelihood": converged, "K-means": hard})
+finish({"version 1": lambda: algorithm(1), "version 2": lambda: algorithm(2), "maximum likelihood": converged, "K-means": hard})

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 """Sums of rates: single summands and a sum over a plate, by coordinate ascent written out with numpy."""
-import tempfile
-
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
-from fitting import finish, fit
+from fitting import finish, fit, temporary
 
 X = np.array([[0.5, 2.0, 1.0], [1.5, 0.1, 3.0], [2.5, 1.0, 0.4], [0.2, 0.6, 0.9], [1.0, 4.0, 2.0]])
 Y = np.array([3, 0, 7, 1, 12])
@@ -53,7 +51,7 @@ def beside_a_chain():
     options = ["--tol", "1e-15", "--max-iter", 5000]
     of_chain = fit(f"model m {{ {head} {chain} }}", {"x": x}, *options, "--init", "points")
     of_counts = fit(f"model m {{ plate seq; {counts} }}", {"y": y}, *options)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         np.savez(f"{folder}/start.npz", **of_chain.posterior)  # the chain has several optima
         both = fit(f"model m {{ {head} {chain} {counts} }}", {"x": x, "y": y}, *options, "--init", f"{folder}/start.npz")
     # On the way, too.
@@ -70,5 +68,4 @@ def beside_a_chain():
     return f"ELBO {both.elbo:.8f}"
 
 
-if __name__ == "__main__":
-    finish({"beside a chain": beside_a_chain} | {f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)})
+finish({"beside a chain": beside_a_chain} | {f"{n} summands and a sum": lambda n=n: rates(n) for n in (0, 1, 2)})

@@ -3,13 +3,12 @@
 
 One such pair alone has the exact posterior, by hand. Regressions are held to coordinate ascent over the pairs written with
 numpy, draws to the enumeration of all subsets of coefficients."""
-import csv
 import itertools
 import os
 
 import numpy as np
 
-from fitting import Folder, finish, fit
+from fitting import Folder, columns, finish, fit, near
 
 RNG = np.random.default_rng(9)
 PRIOR, SLAB = 0.2, 4.0  # of s = 1; variance of w
@@ -19,13 +18,6 @@ REGRESSION = """model regression { plate n; plate f; data x[n, f] : real;
   observe y[n] ~ Normal(mean = sum(f) x[n, f] * s[f] * w[f], precision = tau);
   guide joint(s, w); }"""
 KNOWN, UNKNOWN = "const tau = 2;", "tau ~ Gamma(shape = 1, rate = 1);"
-
-
-def close(got, want, tolerance, what):
-    off = float(np.max(np.abs(np.asarray(got) - np.asarray(want)) / (1 + np.abs(np.asarray(want)))))
-    if not off <= tolerance:
-        raise AssertionError(f"{what}: off by {off:.1e}: {got} and not {want}")
-    return off
 
 
 def log_marginal(y, F, tau, variance):
@@ -44,14 +36,14 @@ def one_pair():
     p = 1 / (1 + np.exp(off - on))
     precision = 1 / SLAB + tau * x @ x
     q = got.posterior
-    close(got.elbo, np.logaddexp(on, off), 1e-9, "ELBO")
-    close(q["s.p"], p, 1e-9, "probability")
-    close(q["joint(s, w).precision"].ravel(), [1 / SLAB, precision], 1e-9, "precisions")
-    close(q["joint(s, w).mean"].ravel(), [0, tau * x @ y / precision], 1e-9, "means")
+    near(got.elbo, np.logaddexp(on, off), 1e-9, "ELBO")
+    near(q["s.p"], p, 1e-9, "probability")
+    near(q["joint(s, w).precision"].ravel(), [1 / SLAB, precision], 1e-9, "precisions")
+    near(q["joint(s, w).mean"].ravel(), [0, tau * x @ y / precision], 1e-9, "means")
     mean = p * tau * x @ y / precision
     second = (1 - p) * SLAB + p * (1 / precision + (tau * x @ y / precision)**2)
-    close(q["w.mean"], mean, 1e-9, "mean of the mixture")
-    close(1 / q["w.precision"], second - mean**2, 1e-9, "variance of the mixture")
+    near(q["w.mean"], mean, 1e-9, "mean of the mixture")
+    near(1 / q["w.precision"], second - mean**2, 1e-9, "variance of the mixture")
     return f"probability {p:.4f}, log evidence {np.logaddexp(on, off):.6f}"
 
 
@@ -71,9 +63,9 @@ def three_values():
     evidence = np.logaddexp.reduce(logs)
     got = fit(model, {"x": x, "y": y, "scale": scale, "m": m, "p": prior})
     q = got.posterior
-    close(got.elbo, evidence, 1e-9, "ELBO")
-    close(q["s.probs"], np.exp(logs - evidence), 1e-9, "probabilities")
-    close(q["joint(w, s).mean"] if "joint(w, s).mean" in q else q["joint(s, w).mean"], means, 1e-9, "means")
+    near(got.elbo, evidence, 1e-9, "ELBO")
+    near(q["s.probs"], np.exp(logs - evidence), 1e-9, "probabilities")
+    near(q["joint(w, s).mean"] if "joint(w, s).mean" in q else q["joint(s, w).mean"], means, 1e-9, "means")
     return f"probabilities {np.round(np.exp(logs - evidence), 4)}"
 
 
@@ -112,10 +104,9 @@ def regression():
     for seed in range(1, 21):
         got = fit(REGRESSION.replace("TAU", UNKNOWN), {"x": x, "y": y}, "--seed", seed, "--tol", "1e-12")
         q = got.posterior
-        if not np.all(q["s.p"][:3] > 0.99) or not np.all(q["s.p"][3:] < 0.5):
-            raise AssertionError(f"seed {seed}: {np.round(q['s.p'], 3)}")
-        worst = max(worst, close(q["s.p"], p, 1e-4, "probabilities"), close(q["joint(s, w).mean"][:, 1], m, 1e-4, "means"),
-                    close(q["tau.shape"] / q["tau.rate"], t, 1e-4, "tau"))
+        assert np.all(q["s.p"][:3] > 0.99) and np.all(q["s.p"][3:] < 0.5), f"seed {seed}: {np.round(q['s.p'], 3)}"
+        worst = max(worst, near(q["s.p"], p, 1e-4, "probabilities"), near(q["joint(s, w).mean"][:, 1], m, 1e-4, "means"),
+                    near(q["tau.shape"] / q["tau.rate"], t, 1e-4, "tau"))
     return f"20 seeds at one point to {worst:.1e}: {np.round(m[:3], 3)}"
 
 
@@ -135,13 +126,11 @@ def draws():
     f = Folder(REGRESSION.replace("TAU", KNOWN), {"x": x, "y": y}, "--method", "gibbs", "--draws", 20000, "--warmup", 200,
                "--chains", 1, "--seed", 2)
     f.run("draws", f.at("fit"), "-n", "20000", "--out", f.at("draws.csv"))
-    with open(f.at("draws.csv")) as text:
-        rows = list(csv.DictReader(line for line in text if not line.startswith("#")))
-    got = {v: np.array([[float(r[f"{v}.{k + 1}"]) for k in range(d)] for r in rows]) for v in ("s", "w")}
+    drawn = columns(f.at("draws.csv"))
+    got = {v: np.stack([drawn[f"{v}.{k + 1}"] for k in range(d)], 1) for v in ("s", "w")}
     off = np.max(np.abs(got["s"].mean(0) - want))
     mean = np.max(np.abs(got["w"].mean(0) - means))
-    if off > 0.02 or mean > 0.06:
-        raise AssertionError(f"probabilities {got['s'].mean(0)} and not {want}; means {got['w'].mean(0)} and not {means}")
+    assert off <= 0.02 and mean <= 0.06, f"probabilities {got['s'].mean(0)} and not {want}; means {got['w'].mean(0)} and not {means}"
     return f"probabilities within {off:.3f} of {np.round(want, 3)}, means within {mean:.3f}"
 
 
@@ -162,8 +151,7 @@ def whatever_memory_held():
         os.environ["MALLOC_PERTURB_"] = filling
         elbos.add(fit(REGRESSION.replace("TAU", UNKNOWN), {"x": x, "y": y}, "--search", "none", "--max-iter", "0").elbo)
     del os.environ["MALLOC_PERTURB_"]
-    if len(elbos) != 1:
-        raise AssertionError(f"ELBOs of one start: {elbos}")
+    assert len(elbos) == 1, f"ELBOs of one start: {elbos}"
     return f"ELBO {elbos.pop():.6f}"
 
 

@@ -14,8 +14,7 @@ def start(model, data, kind, *more, seed=1):
 
 
 def near(got, want, tolerance, what):
-    if not abs(got - want) <= tolerance:
-        raise AssertionError(f"{what}: {got}, not {want}")
+    assert abs(got - want) <= tolerance, f"{what}: {got}, not {want}"
 
 
 def seeds():
@@ -30,8 +29,7 @@ def seeds():
     used = [triples[int(np.argmin(np.abs(means - m).sum(1)))] for m in threes]
     for m, t in zip(threes, used):
         np.testing.assert_allclose(m, x[list(t)].mean(0), rtol=1e-9)
-    if len({i for t in used for i in t}) != 12:
-        raise AssertionError(f"points {used} were taken twice")
+    assert len({i for t in used for i in t}) == 12, f"points {used} were taken twice"
     return f"points {used}"
 
 
@@ -40,8 +38,7 @@ def allocations():
     got = start(MIXTURE, {"x": np.random.default_rng(2).normal(size=(4000, 1))}, "allocations")
     counts = got["pi.concentration"] - 0.5
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
-    if counts.sum() != 4000 or np.any(np.abs(counts - 1000) > 150):
-        raise AssertionError(f"counts {counts}")
+    assert counts.sum() == 4000 and not np.any(np.abs(counts - 1000) > 150), f"counts {counts}"
     return f"counts {counts}"
 
 
@@ -78,21 +75,18 @@ def points():
         x = np.column_stack([centres, centres, np.zeros(100)]) + 1000
         got = start(MIXTURE, {"x": x}, "points", seed=seed)
         counts = sorted(np.round(got["pi.concentration"] - 0.5, 9))
-        if counts != [10, 20, 30, 40]:
-            raise AssertionError(f"clusters of {counts}")
+        assert counts == [10, 20, 30, 40], f"clusters of {counts}"
     x = np.column_stack([*[label % 2 + 1000.0] * 4, r.normal(size=100)])
     two = MIXTURE.replace("k = 4", "k = 2")
     for seed in range(1, 5):
         counts = sorted(np.round(start(two, {"x": x}, "points", seed=seed)["pi.concentration"] - 0.5, 9))
-        if counts != [40, 60]:
-            raise AssertionError(f"clusters of {counts} under noise")
+        assert counts == [40, 60], f"clusters of {counts} under noise"
     x = np.column_stack([*[label % 2 * 30 + 1000] * 4, r.poisson(3, size=100)])
     rates = """model m { plate n; plate k = 2; plate d; pi ~ Dirichlet(concentration = 0.5) over k;
       rate[k, d] ~ Gamma(shape = 1, rate = 0.01); z[n] ~ Categorical(pi); observe x[n, d] ~ Poisson(rate[z[n], d]); }"""
     for seed in range(1, 5):
         counts = sorted(np.round(start(rates, {"x": x}, "points", seed=seed)["pi.concentration"] - 0.5, 9))
-        if counts != [40, 60]:
-            raise AssertionError(f"clusters of {counts} in counts")
+        assert counts == [40, 60], f"clusters of {counts} in counts"
     return "eight seeds"
 
 
@@ -120,6 +114,5 @@ def displaced(kind, size):
     return f"displacements of {size}"
 
 
-if __name__ == "__main__":
-    finish({"seeds": seeds, "allocations": allocations, "between": between, "points": points, "means": lambda: displaced("means", 1.0),
-            "flat": lambda: displaced("flat", 0.1)})
+finish({"seeds": seeds, "allocations": allocations, "between": between, "points": points, "means": lambda: displaced("means", 1.0),
+        "flat": lambda: displaced("flat", 0.1)})

@@ -8,7 +8,7 @@ usage: superposition.py LEHR
 import numpy as np
 from scipy.special import digamma, entr, gammaln
 
-from fitting import fit, finish
+from fitting import finish, fit, within
 
 MODEL = """
 model superposition {
@@ -67,8 +67,7 @@ def check(options):
     close(c, 1 + z.sum(0))
 
 
-def close(a, b):
-    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+close = within(rtol=1e-5, atol=1e-7)
 
 
 def same(probs, odds):

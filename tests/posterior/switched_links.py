@@ -195,8 +195,7 @@ def states_of_a_chain_switch_links():
                 f = logsumexp(f[:, None] + np.log(A), axis=0) + e
             return logsumexp(f) + norm.logpdf(a, [-2, 2], 1).sum() + norm.logpdf(b, 0, 1)[0]
 
-        if not is_tight(model, {"x": x, "y": y, "A": A, "first": [0.5, 0.5], "a0": [-2, 2]}, ["a", "b"], log_joint):
-            return False
+        assert is_tight(model, {"x": x, "y": y, "A": A, "first": [0.5, 0.5], "a0": [-2, 2]}, ["a", "b"], log_joint)
     return True
 
 
@@ -270,10 +269,8 @@ def posteriors_and_draws():
         got = fit(head + line, bind, *TIGHT)
         drawn = fit(head + line, bind, *DRAWS, monotone=False).posterior
         print(line, got.elbo, evidence, got.posterior["a.mean"], mean, sd, drawn["a.mean"], drawn["a.sd"])
-        if not evidence - 1.5 < got.elbo < evidence or np.abs(got.posterior["a.mean"] - mean).max() > 0.35 * sd.max():
-            return False
-        if np.abs((drawn["a.mean"] - mean) / sd).max() > 0.06 or np.abs(drawn["a.sd"] / sd - 1).max() > 0.05:
-            return False
+        assert evidence - 1.5 < got.elbo < evidence and np.abs(got.posterior["a.mean"] - mean).max() <= 0.35 * sd.max()
+        assert np.abs((drawn["a.mean"] - mean) / sd).max() <= 0.06 and np.abs(drawn["a.sd"] / sd - 1).max() <= 0.05
     return True
 
 

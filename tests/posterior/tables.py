@@ -7,7 +7,6 @@ usage: tables.py LEHR
 import csv
 import itertools
 import json
-import subprocess
 import tempfile
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.integrate import quad
 from scipy.special import digamma, gammaln, logsumexp
 from scipy.stats import binom, multivariate_normal, norm
 
-from fitting import close, finish, fit, holds, lehr
+from fitting import arrays, close, finish, fit, holds, lehr, read_csv, read_json, temporary, write
 
 RNG = np.random.default_rng(23)
 TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
@@ -23,17 +22,12 @@ TIGHT = ["--search", "none", "--tol", "1e-14", "--max-iter", "20000"]
 
 def run(text, files, *arguments, command="fit"):
     """A fit of files by name; the process, and the posterior if there is one."""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, **files}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+    with temporary({"m.lehr": text, **files}) as d:
         data = [a for name in files for a in ("--data", f"{d}/{name}")]
-        done = subprocess.run([lehr(), command, f"{d}/m.lehr", *data, "--out", f"{d}/out", "--search", "none", *arguments],
-                              capture_output=True, text=True)
+        done = lehr(command, f"{d}/m.lehr", *data, "--out", f"{d}/out", "--search", "none", *arguments, code=None)
         if done.returncode:
             return done, None
-        with np.load(f"{d}/out/posterior.npz") as z:
-            return done, {k: z[k] for k in z.files}
+        return done, arrays(f"{d}/out/posterior.npz")
 
 
 @holds
@@ -44,8 +38,7 @@ def weights():
     weighted = text % (" times w", "data w[n] : real;")
     a = fit(weighted, {"x": x, "w": w}, *TIGHT)
     b = fit(text % ("", ""), {"x": np.repeat(x, w)}, *TIGHT)
-    if not (close(a.elbo, b.elbo) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])):
-        return False
+    assert close(a.elbo, b.elbo) and close(a.posterior["mu.mean"], b.posterior["mu.mean"])
     half = fit(weighted.replace("tau ~ Gamma(shape = 2, rate = 1);", "").replace("precision = tau", "sd = 2"), {"x": x, "w": np.array([0.5, 1.7, 0.1, 1, 0.9])}, *TIGHT)
     w = np.array([0.5, 1.7, 0.1, 1, 0.9])
     precision = 1 / 9 + w.sum() / 4
@@ -59,9 +52,7 @@ def shapes_without_weight():
       observe y[n] ~ Gamma(shape = s, rate = r); guide point(s, r); }"""
     for w in ([0.0, 0.0], [1e-200, 0.0], [1e-90, 1e-90]):
         got = fit(text, {"w": np.array(w), "y": np.array([1.5, 2.0])}, *TIGHT).posterior
-        if not (close(got["s.value"], 2) and close(got["r.value"], 2)):
-            print(w, got)
-            return False
+        assert close(got["s.value"], 2) and close(got["r.value"], 2), (w, got)
     return True
 
 
@@ -93,10 +84,8 @@ def lines_of_steps():
     rows = [[0.1, 0.5, 0.2], [1.0], [2.0, -1.0]]
     lines = ["id,t,y"] + [f"{name},{t + 3},{y}" for name, row in zip(["b", "a", "c"], rows) for t, y in enumerate(row)]
     done, long = run(text, {"d.csv": "\n".join(lines) + "\n"}, "--tol", "1e-12")
-    if done.returncode:
-        print(done.stderr)
-        return False
-    _, ragged = run(text, {"d.json": json.dumps({"y": rows})}, "--tol", "1e-12")
+    assert done.returncode == 0, done.stderr
+    _, ragged = run(text, {"d.json": {"y": rows}}, "--tol", "1e-12")
     gap, _ = run(text, {"d.csv": "id,t,y\na,1,2\na,3,2\n"})
     torn, _ = run(text, {"d.csv": "id,t,y\na,1,2\nb,1,2\na,2,2\n"})
     return (close(long["r.rate"], ragged["r.rate"]) and gap.returncode and "t goes from 1 to 3 within id a" in gap.stderr
@@ -108,10 +97,10 @@ def ends_without_values():
     """The last steps of an observed chain without a value are latent, and a remark says what leaving them out does; gaps are not meant."""
     text = """model m { plate id; plate t in id ordered; a ~ Normal(mean = 0, sd = 1);
       observe x[id, t] ~ Normal(mean = a * x[id, t-1], sd = 1) start Normal(mean = 0, sd = 1); }"""
-    ends, _ = run(text, {"d.json": json.dumps({"x": [[1, 2, None, None], [0, None, 1], [0.5, None]]})})
-    gaps, _ = run(text, {"d.json": json.dumps({"x": [[1, None, 2], [0, None, 1]]})})
+    ends, _ = run(text, {"d.json": {"x": [[1, 2, None, None], [0, None, 1], [0.5, None]]}})
+    gaps, _ = run(text, {"d.json": {"x": [[1, None, 2], [0, None, 1]]}})
     series, _ = run("model m { plate t ordered; a ~ Normal(mean = 0, sd = 1); observe x[t] ~ Normal(mean = a * x[t-1], sd = 1) start Normal(mean = 0, sd = 1); }",
-                    {"d.json": json.dumps({"x": [1, 2, None]})})
+                    {"d.json": {"x": [1, 2, None]}})
     return ("3 steps of 'x' at the end of 2 rows without a value" in ends.stderr and "`predict --sizes t=+N`" in ends.stderr
             and "is latent where it is missing" in gaps.stderr and "at the end" not in gaps.stderr and "1 step of 'x' at the end of its row" in series.stderr)
 
@@ -122,9 +111,7 @@ def said_on_every_line():
     text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; data age[id] : real; m[arm] ~ Normal(mean = 0, sd = 1);
       observe y[id, t] ~ Normal(mean = m[of[id]] + age[id], sd = 0.5); }"""
     done, long = run(text, {"d.csv": "id,t,of,age,y\na,0,v,1,2\na,1,v,,3\nb,0,u,2,1\nc,0,v,0,1\nc,1,v,0,2\n"})
-    if done.returncode:
-        print(done.stderr)
-        return False
+    assert done.returncode == 0, done.stderr
     of, rest = np.array([1, 1, 0, 1, 1]), np.array([1.0, 2, -1, 1, 2])
     precision = 1 + 4 * np.bincount(of)
     differs, _ = run(text, {"d.csv": "id,t,of,age,y\na,0,v,1,2\nb,0,u,2,1\nb,1,v,2,1\n"})
@@ -138,16 +125,12 @@ def steps_to_come():
     text = """model m { plate id; plate t in id ordered; r ~ Gamma(shape = 2, rate = 1); plate arm; data of[id] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
       x[id, t] ~ Normal(mean = x[id, t-1], sd = 0.5) start Normal(mean = m[of[id]], sd = 2); observe y[id, t] ~ Normal(mean = x[id, t], precision = r); }"""
     out = []
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "d.csv": "id,t,of,y\na,4,u,1\na,5,u,1.5\nb,0,v,2\n",
-                              "d.json": json.dumps({"y": [[1, 1.5], [2]], "of": [0, 1]})}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", "--quiet"], check=True, capture_output=True)
+    with temporary({"m.lehr": text, "d.csv": "id,t,of,y\na,4,u,1\na,5,u,1.5\nb,0,v,2\n",
+                    "d.json": {"y": [[1, 1.5], [2]], "of": [0, 1]}}) as d:
+        lehr("fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", "--quiet")
         for name in ["d.csv", "d.json"]:
-            subprocess.run([lehr(), "predict", f"{d}/out", "--data", f"{d}/{name}", "--sizes", "t=+2", "--draws", "50", "--out", f"{d}/p.npz"], check=True, capture_output=True)
-            with np.load(f"{d}/p.npz") as z:
-                out.append({k: z[k] for k in z.files})
+            lehr("predict", f"{d}/out", "--data", f"{d}/{name}", "--sizes", "t=+2", "--draws", "50", "--out", f"{d}/p.npz")
+            out.append(arrays(f"{d}/p.npz"))
     return out[0].keys() == out[1].keys() and len(out[0]["x.mean"]) == 7 and all(close(np.nan_to_num(out[0][k]), np.nan_to_num(out[1][k]), 1e-12) for k in ["x.mean", "y.mean"])
 
 
@@ -159,36 +142,26 @@ def rows_by_name():
     precise = lambda name: {"bob": (20 + 20 + 21) / 3.01, "amy": (10 + 9) / 2.01}[name]
     lines, others = "bob,1,20\nbob,2,20\namy,1,10\n", "bob,21\namy,9\n"
     numbers = lambda lines: lines.replace("bob", "2").replace("amy", "1")
-    with tempfile.TemporaryDirectory() as d:
-        def call(*words):
-            return subprocess.run([lehr(), *words], capture_output=True, text=True, cwd=d)
-
-        def write(**files):
-            for name, content in files.items():
-                with open(f"{d}/{name.replace('_', '.')}", "w") as f:
-                    f.write(content)
+    with temporary({"words.lehr": text % "", "ones.lehr": text % " from 1", "T.csv": "s,t,y\n" + lines, "U.csv": "of,u\n" + others, "names.txt": "amy\nbob\n",
+                    "M.csv": "s,t,y\n" + numbers(lines), "N.csv": "of,u\n" + numbers(others), "J.json": {"of": ["2", "1"], "u": [21, 9]},
+                    "Z.csv": "s,t,y\n1,1,20\n1,2,20\n0,1,10\n", "O.csv": "of,u\n1,21\n0,9\n",
+                    "V.csv": "of,u\namy,\n", "S.csv": "s,t,y\namy,1,10\nbob,1,20\nbob,2,20\n", "more.csv": "s,t,y\ncat,1,\nbob,1,\nbob,2,\namy,1,\n"}) as d:
+        call = lambda *words: lehr(*words, code=None, cwd=d)
 
         def shown(out):
             return {line.split()[0]: float(line.split()[1]) for line in call("show", out, "m").stdout.splitlines()[1:]}
 
-        write(words_lehr=text % "", ones_lehr=text % " from 1", T_csv="s,t,y\n" + lines, U_csv="of,u\n" + others, names_txt="amy\nbob\n",
-              M_csv="s,t,y\n" + numbers(lines), N_csv="of,u\n" + numbers(others), J_json=json.dumps({"of": ["2", "1"], "u": [21, 9]}),
-              Z_csv="s,t,y\n1,1,20\n1,2,20\n0,1,10\n", O_csv="of,u\n1,21\n0,9\n",
-              V_csv="of,u\namy,\n", S_csv="s,t,y\namy,1,10\nbob,1,20\nbob,2,20\n", more_csv="s,t,y\ncat,1,\nbob,1,\nbob,2,\namy,1,\n")
         fits = [call("fit", "words.lehr", "--data", "T.csv", "--data", "U.csv", "--out", "a"),
                 call("fit", "words.lehr", "--data", "T.csv", "--data", "U.csv", "--labels", "s=names.txt", "--out", "b"),
                 call("fit", "ones.lehr", "--data", "M.csv", "--data", "N.csv", "--out", "c"),
                 call("fit", "ones.lehr", "--data", "M.csv", "--data", "J.json", "--out", "d"),
                 call("fit", "words.lehr", "--data", "Z.csv", "--data", "O.csv", "--out", "e")]
-        if any(f.returncode for f in fits):
-            print([f.stderr for f in fits if f.returncode])
-            return False
+        assert not any(f.returncode for f in fits), [f.stderr for f in fits if f.returncode]
         other = call("fit", "words.lehr", "--data", "M.csv", "--data", "N.csv", "--out", "g")
         tables = [shown(name) for name in "abcde"]
         score = [call("score", "a", "--data", f"{name}.csv", "--data", "U.csv").stdout.split()[:4] for name in "ST"]
         call("predict", "a", "--data", "more.csv", "--data", "V.csv", "--out", "p.csv")
-        with open(f"{d}/p.csv") as f:
-            means = {row["s"]: float(row["mean"]) for row in csv.DictReader(f) if row["variable"] == "y"}
+        means = {row["s"]: float(row["mean"]) for row in read_csv(f"{d}/p.csv") if row["variable"] == "y"}
     called = [("bob", "amy"), ("bob", "amy"), ("2", "1"), ("2", "1"), ("1", "0")]
     return (all(close([table[bob], table[amy]], [precise("bob"), precise("amy")], 1e-3) for table, (bob, amy) in zip(tables, called))
             and score[0] == score[1] and close([means["bob"], means["amy"], means["cat"]], [precise("bob"), precise("amy"), 0])
@@ -214,8 +187,7 @@ def lines_by_name():
     words, ones, positions = {p: p for p in age}, dict(zip(age, (3, 1, 2))), dict(zip(age, (2, 0, 1)))
     orders = list(itertools.permutations(age))
     for order in (orders[0], orders[3], orders[5]):
-        if not (close(mean(words, "", order), wanted) and close(mean(ones, " from 1", order), wanted) and close(mean(positions, "", order), wanted)):
-            return False
+        assert close(mean(words, "", order), wanted) and close(mean(ones, " from 1", order), wanted) and close(mean(positions, "", order), wanted)
     # Names that are given have an order of their own; numbers of lines are no names.
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
         names.write("Åsa\nbob\nli wei\n")
@@ -261,29 +233,19 @@ def tables_of_the_same_elements():
         for first, then in itertools.product(itertools.permutations("pqr"), ("pqr", "rpq")):
             tables = {"a.csv": table("dose", dose, calls, first), "b.csv": table("v", v, calls, then)}
             done, found = run(flat, tables)
-            if not (found and close(found["b.mean"], of_flat)):
-                print(done.stderr)
-                return False
+            assert found and close(found["b.mean"], of_flat), done.stderr
             for files in ({"s.csv": steps} | tables, tables | {"s.csv": steps}):
                 done, found = run(text % start, files)
-                if not (found and close(found["b.mean"], wanted)):
-                    print(done.stderr)
-                    return False
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text % start, **files}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+                assert found and close(found["b.mean"], wanted), done.stderr
+    with temporary({"m.lehr": text % start, **files}) as d:
         bindings = [[w for name in order for w in ("--data", f"{name}.csv")] for order in ("abs", "sab")]
-        call = lambda *words: subprocess.run([lehr(), *words], check=True, capture_output=True, cwd=d)
+        call = lambda *words: lehr(*words, cwd=d)
         call("fit", "m.lehr", *bindings[0], "--out", "o")
         forecasts = []
         for words in bindings:
             call("predict", "o", *words, "--sizes", "t=+1", "--out", "p.csv")
-            with open(f"{d}/p.csv") as f:
-                forecasts.append([float(r["mean"]) for r in csv.DictReader(f) if r["variable"] == "y"])
-    if not (forecasts[0] == forecasts[1] and close(sorted(forecasts[0]), sorted(wanted * dose[p] for p in "pq"))):
-        print(forecasts)
-        return False
+            forecasts.append([float(r["mean"]) for r in read_csv(f"{d}/p.csv") if r["variable"] == "y"])
+    assert forecasts[0] == forecasts[1] and close(sorted(forecasts[0]), sorted(wanted * dose[p] for p in "pq")), forecasts
     twice, _ = run(flat, {"a.csv": "id,dose\n1,2\n", "b.csv": "id,dose,v\n1,2,3\n"})
     return twice.returncode == 4 and "'dose' is given twice" in twice.stderr and "then by" in twice.stderr
 
@@ -293,15 +255,11 @@ def lines_of_new_elements():
     """New data name elements that the fit had not, in a table of their own."""
     text = """model m { plate g; plate n; data age[g] : real; data of[n] : g; b ~ Normal(mean = 0, sd = 10); u[g] ~ Normal(mean = b * age[g], sd = 1);
       observe y[n] ~ Normal(mean = u[of[n]], sd = 1); guide joint(b, u); }"""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "t.csv": "g,age\nzoe,1\nann,2\n", "d.csv": "of,y\nann,4\nzoe,1\nann,5\n",
-                              "u.csv": "g,age\nmax,3\nann,2\nzoe,1\n", "e.csv": "of,y\nmax,\nzoe,\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+    with temporary({"m.lehr": text, "t.csv": "g,age\nzoe,1\nann,2\n", "d.csv": "of,y\nann,4\nzoe,1\nann,5\n",
+                    "u.csv": "g,age\nmax,3\nann,2\nzoe,1\n", "e.csv": "of,y\nmax,\nzoe,\n"}) as d:
         for words in (["fit", "m.lehr", "--data", "t.csv", "--data", "d.csv", "--out", "o"], ["predict", "o", "--data", "u.csv", "--data", "e.csv", "--out", "p.csv"]):
-            subprocess.run([lehr(), *words], check=True, capture_output=True, cwd=d)
-        with open(f"{d}/p.csv") as f:
-            rows = list(csv.DictReader(f))
+            lehr(*words, cwd=d)
+        rows = read_csv(f"{d}/p.csv")
     P, h = np.diag([0.01, 3.0, 2.0]), np.array([0, 9.0, 1.0])  # b, ann, zoe
     for k, age in ((1, 2.0), (2, 1.0)):
         P[0, 0] += age ** 2
@@ -317,15 +275,10 @@ def elements_beyond():
     """A `let` that reads an element which is not there is left out, with a note; in a statement it is an error that has the number of the text."""
     text = "model m { plate n; plate k%s; mu[k] ~ Normal(mean = 0, sd = 10); data of[n] : k; observe x[n] ~ Normal(mean = mu[of[n]], sd = 1); %s }"
     data = {"d.csv": "of,x\n1,2\n2,3\n"}
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/m.lehr", "w") as f:
-            f.write(text % (" from 1", "let far = mu[7]; let last = mu[2];"))
-        with open(f"{d}/d.csv", "w") as f:
-            f.write(data["d.csv"])
-        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/o"], capture_output=True)
-        predicted = subprocess.run([lehr(), "predict", f"{d}/o", "--data", f"{d}/d.csv", "--out", f"{d}/p.csv"], capture_output=True, text=True)
-        with open(f"{d}/p.csv") as f:
-            lets = {row["variable"]: float(row["mean"]) for row in csv.DictReader(f)}
+    with temporary({"m.lehr": text % (" from 1", "let far = mu[7]; let last = mu[2];"), **data}) as d:
+        lehr("fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/o", code=None)
+        predicted = lehr("predict", f"{d}/o", "--data", f"{d}/d.csv", "--out", f"{d}/p.csv", code=None)
+        lets = {row["variable"]: float(row["mean"]) for row in read_csv(f"{d}/p.csv")}
     far, _ = run(text % (" from 1", "observe z ~ Normal(mean = mu[7], sd = 1);"), data | {"z.json": '{"z": 1}'})
     return ("far" not in lets and close(lets["last"], 3 / 1.01) and "'far' is not predicted: it reads mu[7]" in predicted.stderr
             and far.returncode and "mu is indexed by 7, but plate 'k' has 2 elements" in far.stderr)
@@ -338,20 +291,13 @@ def bags_from_one():
     words = """model m { plate doc; plate token in doc times count; plate term from 1; p ~ Dirichlet(concentration = 1) over term;
       observe w[doc, token] ~ Categorical(p); }"""
     svm = "0 1:2 3:1\n0 2:4\n"
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"x.ldac": "2 1:2 3:1\n1 2:4\n", "x.svm": svm, "c.lehr": counts, "w.lehr": words}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+    with temporary({"x.ldac": "2 1:2 3:1\n1 2:4\n", "x.svm": svm, "c.lehr": counts, "w.lehr": words}) as d:
         got = []
         for model, name in [("c", "x"), ("w", "w")]:
             for kind in ("ldac", "svm"):
-                done = subprocess.run([lehr(), "fit", f"{d}/{model}.lehr", "--data", f"{name}={d}/x.{kind}", "--out", f"{d}/{model}{kind}"],
-                                      capture_output=True, text=True)
-                if done.returncode:
-                    print(done.stderr)
-                    return False
-                with np.load(f"{d}/{model}{kind}/posterior.npz") as z:
-                    got.append(z["p.concentration"])
+                done = lehr("fit", f"{d}/{model}.lehr", "--data", f"{name}={d}/x.{kind}", "--out", f"{d}/{model}{kind}", code=None)
+                assert done.returncode == 0, done.stderr
+                got.append(arrays(f"{d}/{model}{kind}/posterior.npz")["p.concentration"])
     return all(close(p, [3, 5, 2]) for p in got)
 
 
@@ -360,12 +306,9 @@ def shown_by_row():
     """Elements of nested plates are shown by their row and their number in it; a column that is called as a plate, but not asked for, is passed over."""
     text = """model m { plate id; plate t in id ordered; plate arm; data of[id] : arm; m[arm] ~ Normal(mean = 0, sd = 1);
       x[id, t] ~ Normal(mean = x[id, t-1], sd = 1) start Normal(mean = m[of[id]], sd = 2); observe y[id, t] ~ Normal(mean = x[id, t], sd = 0.5); }"""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "d.csv": "id,t,of,arm,y\nb,0,1,7,2\nb,1,1,7,3\na,0,0,7,1\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--save-locals", "--out", f"{d}/out", "--quiet"], check=True, capture_output=True)
-        show = lambda *options: subprocess.run([lehr(), "show", f"{d}/out", "x", *options], check=True, capture_output=True, text=True).stdout
+    with temporary({"m.lehr": text, "d.csv": "id,t,of,arm,y\nb,0,1,7,2\nb,1,1,7,3\na,0,0,7,1\n"}) as d:
+        lehr("fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--save-locals", "--out", f"{d}/out", "--quiet")
+        show = lambda *options: lehr("show", f"{d}/out", "x", *options).stdout
         rows = list(csv.DictReader(show("--format", "csv").splitlines()))
         x = np.load(f"{d}/out/posterior.npz")["x.mean"]
         entries = json.loads(show("--format", "json"))
@@ -378,8 +321,7 @@ def shown_by_row():
 @holds
 def carriage():
     """The model of a table with a line for each visit, by the sum over the 32 paths of each child."""
-    with open("models/data/bacteria.csv") as f:
-        lines = list(csv.DictReader(f))
+    lines = read_csv("models/data/bacteria.csv")
     got = fit("models/carriage.lehr", ["models/data/bacteria.csv"], *TIGHT, "--restarts", "3")
     q, arms = got.posterior, ["active", "placebo"]
     from_beta = lambda a, b: (digamma(a) - digamma(a + b), digamma(b) - digamma(a + b))
@@ -422,12 +364,9 @@ def words_and_numbers():
     """Two words as Bernoulli; elements that are numbered from 1."""
     text = "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ Bernoulli(p); }"
     done, words = run(text, {"d.csv": "y\nyes\nno\nyes\n\nyes\n"})
-    done2, truth = run(text, {"d.json": json.dumps({"y": [True, False, True, None, True]})})
-    if done.returncode or done2.returncode:
-        print(done.stderr, done2.stderr)
-        return False
-    if not (close(words["p.a"], 4) and close(words["p.b"], 2) and close(truth["p.a"], 4) and "'no' is 0 and 'yes' is 1" in done.stderr):
-        return False
+    done2, truth = run(text, {"d.json": {"y": [True, False, True, None, True]}})
+    assert not done.returncode and not done2.returncode, (done.stderr, done2.stderr)
+    assert close(words["p.a"], 4) and close(words["p.b"], 2) and close(truth["p.a"], 4) and "'no' is 0 and 'yes' is 1" in done.stderr
     users = "model m { plate r; plate u%s; data of[r] : u; m[u] ~ Normal(mean = 0, sd = 1); observe y[r] ~ Normal(mean = m[of[r]], sd = 1); }"
     table = {"d.csv": "of,y\n1,2\n2,3\n3,1\n"}
     silent, _ = run(users % "", table)
@@ -464,17 +403,9 @@ def numbered_from():
     text = """model m { plate n; plate year%s; data at[n] : year; m[year] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = m[at[n]], sd = 1);
       observe first ~ Normal(mean = m[%d], sd = 0.5); }"""
     table = lambda years: "at,y\n" + "".join(f"{years + k},{y}\n" for k, y in [(0, 1.5), (2, -1), (1, 0.25), (2, 3)])
-    with tempfile.TemporaryDirectory() as d:
-        def call(*words):
-            return subprocess.run([lehr(), *words], capture_output=True, text=True, cwd=d)
-
-        def write(**files):
-            for name, content in files.items():
-                with open(f"{d}/{name.replace('_', '.')}", "w") as f:
-                    f.write(content)
-
-        write(m_lehr=text % (" from 1851", 1852), o_lehr=text % ("", 1), d_csv=table(1851), o_csv=table(0), f_json='{"first": 0.75}',
-              new_csv="at,y\n1853,\n1851,\n", early_csv=table(1850), late_csv="at,y\n1854,1\n", less_lehr=text % (" from 1851", 1850))
+    with temporary({"m.lehr": text % (" from 1851", 1852), "o.lehr": text % ("", 1), "d.csv": table(1851), "o.csv": table(0), "f.json": '{"first": 0.75}',
+                    "new.csv": "at,y\n1853,\n1851,\n", "early.csv": table(1850), "late.csv": "at,y\n1854,1\n", "less.lehr": text % (" from 1851", 1850)}) as d:
+        call = lambda *words: lehr(*words, code=None, cwd=d)
         one = call("fit", "m.lehr", "--data", "d.csv", "--data", "f.json", "--out", "one")
         other = call("fit", "o.lehr", "--data", "o.csv", "--data", "f.json", "--out", "other")
         early = call("fit", "m.lehr", "--data", "early.csv", "--data", "f.json", "--out", "early")
@@ -483,11 +414,9 @@ def numbered_from():
         shown = [line.split() for line in call("show", "one", "m").stdout.splitlines()]
         late = call("predict", "one", "--data", "late.csv", "--out", "late.csv")
         predicted = call("predict", "one", "--data", "new.csv", "--out", "p.csv")
-        with open(f"{d}/p.csv") as f:
-            means = [float(row["mean"]) for row in csv.DictReader(f) if row["variable"] == "y"]
+        means = [float(row["mean"]) for row in read_csv(f"{d}/p.csv") if row["variable"] == "y"]
         simulated = call("simulate", "m.lehr", "--data", "at=d.csv:at", "--out", "s.json")
-        with open(f"{d}/s.json") as f:
-            again = json.load(f)
+        again = read_json(f"{d}/s.json")
         with np.load(f"{d}/one/posterior.npz") as a, np.load(f"{d}/other/posterior.npz") as b:
             same = all(close(a[k], b[k]) for k in ("m.mean", "m.precision"))
             mean = a["m.mean"]
@@ -505,11 +434,8 @@ def numbered_within_rows():
     """Casks from 1 within batches from 1: what is shown, and what is refused, has the numbers of the data."""
     text = """model m { plate batch from 1; plate cask in batch from 1; plate n; data batch_of[n] : batch; data cask_of[n] : cask;
       b[batch, cask] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = b[batch_of[n], cask_of[n]], sd = 1); }"""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "d.csv": "batch_of,cask_of,y\n1,1,1\n1,2,2\n2,1,3\n", "e.csv": "batch_of,cask_of,y\n1,3,1\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        call = lambda *words: subprocess.run([lehr(), *words], capture_output=True, text=True, cwd=d)
+    with temporary({"m.lehr": text, "d.csv": "batch_of,cask_of,y\n1,1,1\n1,2,2\n2,1,3\n", "e.csv": "batch_of,cask_of,y\n1,3,1\n"}) as d:
+        call = lambda *words: lehr(*words, code=None, cwd=d)
         done = call("fit", "m.lehr", "--data", "d.csv", "--out", "o")
         shown, rows = call("show", "o", "b").stdout, call("show", "o", "b", "--format", "csv").stdout
         beyond = call("score", "o", "--data", "e.csv").stderr
@@ -522,13 +448,12 @@ def calibrated_from_one():
     """Categories whose values are numbered from 1 are the same when they are simulated, drawn and counted."""
     text = """model m { plate n; plate k = 2%s; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 10);
       z[n] ~ Categorical(pi); observe x[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
-    with tempfile.TemporaryDirectory() as d:
+    with temporary() as d:
         said = []
         for name, clause in [("zero", ""), ("one", " from 1")]:
-            with open(f"{d}/{name}.lehr", "w") as f:
-                f.write(text % clause)
+            write(f"{d}/{name}.lehr", text % clause)
             for more in ([], ["--geweke"]):
-                done = subprocess.run([lehr(), "calibrate", f"{name}.lehr", "--sizes", "n=6", "--simulations", "20", *more], capture_output=True, text=True, cwd=d)
+                done = lehr("calibrate", f"{name}.lehr", "--sizes", "n=6", "--simulations", "20", *more, code=None, cwd=d)
                 said.append((done.returncode, done.stdout.replace(name, "")))
     return said[0] == said[2] and said[1] == said[3] and said[0][0] == 0
 
@@ -536,19 +461,15 @@ def calibrated_from_one():
 @holds
 def words_of_a_fit():
     """New data have the words of the fit, also where they have one of them alone; another word is an error."""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ Bernoulli(p); }", "d.csv": "y\nyes\nno\nyes\nyes\n",
-                              "one.csv": "y\nyes\nyes\n", "other.csv": "y\nmaybe\nno\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out"], check=True, capture_output=True)
-        score = lambda file: subprocess.run([lehr(), "score", f"{d}/out", "--data", f"{d}/{file}"], capture_output=True, text=True)
+    with temporary({"m.lehr": "model m { plate n; p ~ Beta(1, 1); observe y[n] ~ Bernoulli(p); }", "d.csv": "y\nyes\nno\nyes\nyes\n",
+                    "one.csv": "y\nyes\nyes\n", "other.csv": "y\nmaybe\nno\n"}) as d:
+        lehr("fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out")
+        score = lambda file: lehr("score", f"{d}/out", "--data", f"{d}/{file}", code=None)
         one, other = score("one.csv"), score("other.csv")
-        with open(f"{d}/n.csv", "w") as f:
-            f.write("y\n1\n0\n1\n")
-        subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/n.csv", "--out", f"{d}/numbers"], check=True, capture_output=True)
-        words = subprocess.run([lehr(), "score", f"{d}/numbers", "--data", f"{d}/other.csv"], capture_output=True, text=True)
-        subprocess.run([lehr(), "update", f"{d}/out", "--data", f"{d}/one.csv", "--out", f"{d}/more"], check=True, capture_output=True)
+        write(f"{d}/n.csv", "y\n1\n0\n1\n")
+        lehr("fit", f"{d}/m.lehr", "--data", f"{d}/n.csv", "--out", f"{d}/numbers")
+        words = lehr("score", f"{d}/numbers", "--data", f"{d}/other.csv", code=None)
+        lehr("update", f"{d}/out", "--data", f"{d}/one.csv", "--out", f"{d}/more")
         a = np.load(f"{d}/more/posterior.npz")["p.a"]
     return (f"{2 * np.log(4 / 6):.6f} of 2" in one.stdout and other.returncode and "is neither '0' nor '1'" in words.stderr
             and "'maybe' is neither 'no' nor 'yes', the words that y had in the fit" in other.stderr and close(a, 6))
@@ -581,13 +502,10 @@ def lines_that_say_too_little():
 def places_without_order():
     """The second column of a plate that is not ordered is no number of a step; columns of vectors are matched by their names."""
     text = "model m { plate id; plate t in id; plate q; p[q] ~ Beta(1, 1); observe y[id, t] ~ Bernoulli(p) over q; }"
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "d.csv": "id,t,a,b\nx,jan,0,1\nx,feb,0,1\ny,jan,0,1\n", "e.csv": "id,t,b,a\nz,jan,1,0\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+    with temporary({"m.lehr": text, "d.csv": "id,t,a,b\nx,jan,0,1\nx,feb,0,1\ny,jan,0,1\n", "e.csv": "id,t,b,a\nz,jan,1,0\n"}) as d:
         table = lambda file, columns: ["--data", f"y={d}/{file}:{columns}", "--data", f"id={d}/{file}:id", "--data", f"t={d}/{file}:t"]
-        subprocess.run([lehr(), "fit", f"{d}/m.lehr", *table("d.csv", "a,b"), "--out", f"{d}/out", "--quiet"], check=True, capture_output=True)
-        said = [subprocess.run([lehr(), "score", f"{d}/out", *table("e.csv", columns)], check=True, capture_output=True, text=True).stdout for columns in ["a,b", "b,a"]]
+        lehr("fit", f"{d}/m.lehr", *table("d.csv", "a,b"), "--out", f"{d}/out", "--quiet")
+        said = [lehr("score", f"{d}/out", *table("e.csv", columns)).stdout for columns in ["a,b", "b,a"]]
         p = np.load(f"{d}/out/posterior.npz")
     return close(p["p.a"], [1, 4]) and said[0] == said[1] and f"{2 * np.log(4 / 5):.6f}" in said[0]
 
@@ -602,11 +520,8 @@ def copies_of_steps():
     done, seen = run(chain % ("observe y", "y", ""), {"d.csv": table}, "--tol", "1e-12")
     mixture = """model m { plate n times w; data w[n] : real; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 1);
       z[n] ~ Categorical(pi); observe y[n] ~ Normal(mean = mu[z[n]], sd = 1); }"""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": mixture, "d.csv": "w,y\n0.5,1\n1,2\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        draws = subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", "--method", "gibbs"], capture_output=True, text=True)
+    with temporary({"m.lehr": mixture, "d.csv": "w,y\n0.5,1\n1,2\n"}) as d:
+        draws = lehr("fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", "--method", "gibbs", code=None)
     return (refused(latent, table, "'x' is a chain over 't'", "`times` on their plate, 'g'") and not done.returncode
             and close(seen["a.precision"], 1 + 4 * 2 * 1) and close(seen["a.mean"], 4 * 2 * 1.5 / 9)
             and draws.returncode == 4 and "'w' has weights that are no whole numbers, and 'z' is drawn" in draws.stderr)
@@ -617,14 +532,11 @@ def updates_after_locals():
     """The items of new data are others than those whose factors were saved."""
     text = """model m { plate n; plate k = 2; pi ~ Dirichlet(concentration = 1) over k; mu[k] ~ Normal(mean = 0, sd = 3); z[n] ~ Categorical(pi);
       e[n] ~ Normal(mean = mu[z[n]], sd = 1); observe y[n] ~ Normal(mean = e[n], sd = 0.5); }"""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "d.csv": "y\n-2\n-1.8\n2.2\n2\n1.9\n", "e.csv": "y\n-2.1\n2.4\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
+    with temporary({"m.lehr": text, "d.csv": "y\n-2\n-1.8\n2.2\n2\n1.9\n", "e.csv": "y\n-2.1\n2.4\n"}) as d:
         ends = []
         for locals_too in [[], ["--save-locals"]]:
-            subprocess.run([lehr(), "fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", *locals_too], check=True, capture_output=True)
-            subprocess.run([lehr(), "update", f"{d}/out", "--data", f"{d}/e.csv", "--out", f"{d}/more"], check=True, capture_output=True)
+            lehr("fit", f"{d}/m.lehr", "--data", f"{d}/d.csv", "--out", f"{d}/out", *locals_too)
+            lehr("update", f"{d}/out", "--data", f"{d}/e.csv", "--out", f"{d}/more")
             ends.append(np.load(f"{d}/more/posterior.npz")["mu.mean"])
     return close(ends[0], ends[1], 1e-6)
 
@@ -632,18 +544,13 @@ def updates_after_locals():
 @holds
 def columns_of_words():
     """Columns of text, as one array, share their words: as answers with names, and as 0 and 1; numbers beside them are an error."""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"a.lehr": "model a { plate n; plate item; plate answer; p[item] ~ Dirichlet(concentration = 1) over answer; observe x[n, item] ~ Categorical(p[item]); }",
-                              "b.lehr": "model b { plate n; plate item; p[item] ~ Beta(1, 1); observe x[n, item] ~ Bernoulli(p[item]); }",
-                              "d.csv": "first,second,age\nno,maybe,3\nyes,no,4\nno,,5\n", "b.csv": "first,second\nno,no\nno,yes\nno,yes\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        fits = lambda model, data: subprocess.run([lehr(), "fit", f"{d}/{model}.lehr", "--data", f"x={d}/{data}", "--out", f"{d}/{model}"], capture_output=True, text=True)
-        if fits("a", "d.csv:first,second").returncode or fits("b", "b.csv:first,second").returncode:
-            return False
+    with temporary({"a.lehr": "model a { plate n; plate item; plate answer; p[item] ~ Dirichlet(concentration = 1) over answer; observe x[n, item] ~ Categorical(p[item]); }",
+                    "b.lehr": "model b { plate n; plate item; p[item] ~ Beta(1, 1); observe x[n, item] ~ Bernoulli(p[item]); }",
+                    "d.csv": "first,second,age\nno,maybe,3\nyes,no,4\nno,,5\n", "b.csv": "first,second\nno,no\nno,yes\nno,yes\n"}) as d:
+        fits = lambda model, data: lehr("fit", f"{d}/{model}.lehr", "--data", f"x={d}/{data}", "--out", f"{d}/{model}", code=None)
+        assert not fits("a", "d.csv:first,second").returncode and not fits("b", "b.csv:first,second").returncode
         a, b = np.load(f"{d}/a/posterior.npz")["p.concentration"], np.load(f"{d}/b/posterior.npz")
-        with open(f"{d}/a/fit.json") as f:
-            labels = json.load(f)["labels"]
+        labels = read_json(f"{d}/a/fit.json")["labels"]
         mixed = fits("a", "d.csv:first,age")
     return (close(a, [[1, 3, 2], [2, 2, 1]]) and labels == {"answer": ["maybe", "no", "yes"], "item": ["first", "second"]}
             and close(b["p.a"], [1, 3]) and close(b["p.b"], [4, 2]) and mixed.returncode and "columns of text are bound without columns of numbers" in mixed.stderr)
@@ -751,12 +658,11 @@ def different_numbers_of_values():
     steps = """model m { plate s; plate t in s ordered; plate k; plate next = k; const a[k, next]; A[k] ~ Dirichlet(concentration = a[k]) over next;
       observe x[s, t] ~ Categorical(A[x[s, t-1]]) start Uniform() over k; }"""
     fit(steps, {"a": [[1, 1], [0, 1, 1], [1]], "x": [[0, 1, 2, 0], [2, 0, 0], [1, 1, 2]]}, *TIGHT)
-    torn = run(steps, {"d.json": json.dumps({"a": [[1, 1], [0, 1, 1], [1]], "x": [[0, 1, 2, 0], [0, 2, 0]]})})[0]
-    if "x[1, 1] is 2" not in torn.stderr:
-        return False
-    refused = [run(text, {"d.json": json.dumps({"a": a, "of": of.tolist(), "y": np.where(of == 2, 1, y).tolist()})})[0],
+    torn = run(steps, {"d.json": {"a": [[1, 1], [0, 1, 1], [1]], "x": [[0, 1, 2, 0], [0, 2, 0]]}})[0]
+    assert "x[1, 1] is 2" in torn.stderr
+    refused = [run(text, {"d.json": {"a": a, "of": of.tolist(), "y": np.where(of == 2, 1, y).tolist()}})[0],
                run("model m { plate item; plate answer; const a[item, answer]; p[item] ~ Dirichlet(concentration = a[item]) over answer;"
-                   "observe y[item] ~ Multinomial(p[item]) over answer; }", {"d.json": json.dumps({"a": a, "y": counts.tolist()})})[0]]
+                   "observe y[item] ~ Multinomial(p[item]) over answer; }", {"d.json": {"a": a, "y": counts.tolist()}})[0]]
     return (close([one.elbo, rows.elbo], [wanted, wanted + multiplicities], 1e-4)
             and all(p.returncode == 4 and "never has mass" in p.stderr for p in refused) and "y[0, 3] is 1" in refused[1].stderr)
 
@@ -774,10 +680,9 @@ def elements_of_nested_plates():
     RNG.shuffle(lines)
     table = "of,at,y\n" + "".join(f"{int(h)},{int(r)},{float(y)!r}\n" for h, r, y in lines)
     metered, meter = [1, 0, 1], [0.5, -1.0, 3.0]
-    houses = {"houses.json": json.dumps({"metered": metered, "meter": meter})}
+    houses = {"houses.json": {"metered": metered, "meter": meter}}
     done, q = run(text, {"rooms.csv": table, **houses}, *TIGHT[2:])
-    if done.returncode:
-        return False
+    assert done.returncode == 0
     precision, total = np.full(6, 1 / 4), np.full(6, 1 / 4)
     for h, r, y in lines:
         k = rooms.index((h, r))
@@ -785,10 +690,9 @@ def elements_of_nested_plates():
     for h in range(3):
         k = rooms.index((h, metered[h]))
         precision[k], total[k] = precision[k] + 16, total[k] + 16 * meter[h]
-    if not (close(q["heat.precision"].ravel(), precision) and close(q["heat.mean"].ravel(), total / precision)):
-        return False
-    beyond, _ = run(text, {"rooms.csv": table, "houses.json": json.dumps({"metered": [2, 0, 1], "meter": meter})})
-    words, _ = run(text, {"rooms.csv": "of,at,y\na,hall,1\nb,hall,2\n", "houses.json": json.dumps({"metered": [0, 0], "meter": [1, 2]})})
+    assert close(q["heat.precision"].ravel(), precision) and close(q["heat.mean"].ravel(), total / precision)
+    beyond, _ = run(text, {"rooms.csv": table, "houses.json": {"metered": [2, 0, 1], "meter": meter}})
+    words, _ = run(text, {"rooms.csv": "of,at,y\na,hall,1\nb,hall,2\n", "houses.json": {"metered": [0, 0], "meter": [1, 2]}})
     return (beyond.returncode == 4 and "metered[0] is 2, but house 0 has 2 elements of plate 'room'" in beyond.stderr
             and words.returncode == 4 and "at is text" in words.stderr)
 
@@ -800,7 +704,7 @@ def named_in_rows_of_unequal_length():
       u[net, member] ~ Normal(mean = w[net, member], precision = 0.25);
       observe y[net, pair] ~ Normal(mean = u[net, a[net, pair]], precision = 1); }"""
     w, y = [[0.0, 0.5], [1.0, 2.0, 3.0], [4.0]], [[1.0], [2.0, 3.0, 4.0], [5.0, 6.0]]
-    run_with = lambda a, y: run(text, {"d.json": json.dumps({"a": a, "w": w, "y": y})}, *TIGHT[2:])
+    run_with = lambda a, y: run(text, {"d.json": {"a": a, "w": w, "y": y}}, *TIGHT[2:])
     done, q = run_with([[1], [2, 0, 1], [0, 0]], y)
     beyond, _ = run_with([[0, 1, 2], [0], [0, 0]], [[1.0, 2.0, 3.0], [4.0], [5.0, 6.0]])
     late, _ = run_with([[1], [2, 0, 1], [0, 1]], y)
@@ -829,14 +733,10 @@ def scores_name_the_same():
     """New lines name rooms of the fit, not others."""
     text = """model m { plate house; plate room in house; plate n; data of[n] : house; data at[n] : room;
       heat[house, room] ~ Normal(mean = 0, sd = 2); observe y[n] ~ Normal(mean = heat[of[n], at[n]], sd = 1); }"""
-    with tempfile.TemporaryDirectory() as d:
-        for name, content in {"m.lehr": text, "fit.csv": "of,at,y\n0,0,1\n0,1,2\n1,0,3\n", "new.csv": "of,at,y\n0,1,2.5\n",
-                              "other.csv": "of,at,y\n1,1,2.5\n"}.items():
-            with open(f"{d}/{name}", "w") as f:
-                f.write(content)
-        call = lambda *a: subprocess.run([lehr(), *a], capture_output=True, text=True)
-        if call("fit", f"{d}/m.lehr", "--data", f"{d}/fit.csv", "--out", f"{d}/out").returncode:
-            return False
+    with temporary({"m.lehr": text, "fit.csv": "of,at,y\n0,0,1\n0,1,2\n1,0,3\n", "new.csv": "of,at,y\n0,1,2.5\n",
+                    "other.csv": "of,at,y\n1,1,2.5\n"}) as d:
+        call = lambda *a: lehr(*a, code=None)
+        assert not call("fit", f"{d}/m.lehr", "--data", f"{d}/fit.csv", "--out", f"{d}/out").returncode
         new, other = (call("score", f"{d}/out", "--data", f"{d}/{name}.csv") for name in ("new", "other"))
     exact = norm.logpdf(2.5, 2 * 0.8, 1)  # at the posterior mean
     return (abs(float(new.stdout.split("log predictive")[1].split()[0]) - exact) < 1e-5 and other.returncode == 4
@@ -879,8 +779,7 @@ def durations_learned():
     """Two states that last about 5 and about 2 steps: what counts down only counts down."""
     got = fit("models/explicit_durations.lehr", ["models/data/shifts.json"], "--tol", "1e-10", "--max-iter", "3000", "--search", "quick",
               monotone=False).posterior
-    with open("models/data/shifts.json") as f:
-        c = np.array(json.load(f)["c"])
+    c = np.array(read_json("models/data/shifts.json")["c"])
     A = got["A.concentration"]
     row = A / A.sum(axis=1, keepdims=True)
     high = int(np.argmax(got["mu.mean"]))
@@ -906,10 +805,8 @@ def two_steps_back():
 def two_steps_back_simulated():
     """What is simulated has the autocorrelations of the process."""
     text = "model m { plate t ordered; observe x[t] ~ Normal(mean = 0.5 * x[t-1] + 0.3 * x[t-2], sd = 1) start Normal(mean = 0, sd = 1); }"
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/m.lehr", "w") as f:
-            f.write(text)
-        subprocess.run([lehr(), "simulate", f"{d}/m.lehr", "--sizes", "t=100000", "--out", f"{d}/x.npz"], check=True, capture_output=True)
+    with temporary({"m.lehr": text}) as d:
+        lehr("simulate", f"{d}/m.lehr", "--sizes", "t=100000", "--out", f"{d}/x.npz")
         x = np.load(f"{d}/x.npz")["x"]
     first = np.corrcoef(x[1:], x[:-1])[0, 1]
     return abs(first - 0.5 / 0.7) < 0.02 and abs(np.corrcoef(x[2:], x[:-2])[0, 1] - (0.5 * first + 0.3)) < 0.02
