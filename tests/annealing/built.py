@@ -2,9 +2,12 @@
 import ctypes as c
 import os
 import re
-import subprocess
+import sys
 
 import numpy as np
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import read, run, write  # noqa: E402
 
 DOUBLES = c.POINTER(c.c_double)
 
@@ -15,13 +18,11 @@ class Built:
     def __init__(self, lehr, text, folder, *options):
         self.name = re.search(r"model (\w+)", text)[1]
         at = os.path.join(folder, self.name)
-        with open(at + ".lehr", "w") as f:
-            f.write(text)
-        done = subprocess.run([lehr, "build", at + ".lehr", "-o", at, "--shared", *options], capture_output=True, text=True)
+        write(at + ".lehr", text)
+        done = run(lehr, "build", at + ".lehr", "-o", at, "--shared", *options, code=None)
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
-        with open(at + ".h") as f:
-            self.header = f.read()
+        self.header = read(at + ".h")
         self.library = c.CDLL(at + ".so")
         self.abi = int(re.search(r"_ABI UINT64_C\((\w+)\)", self.header)[1], 16)
         self.fields = {s: re.findall(r"^  (?:const )?(\w+)(\*?) (\w+);", re.search(

@@ -2,17 +2,16 @@
 """Steps of built objects against by_hand.py: sweeps at a temperature, entropy sweeps, minibatches, scores, energies of items
 and the factor of a latent temperature."""
 import ctypes as c
-import os
 import sys
 import tempfile
 
 import numpy as np
 from scipy.special import logsumexp
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 import by_hand  # noqa: E402
 from built import Built, State  # noqa: E402
-from fitting import finish, lehr  # noqa: E402
+from fitting import LEHR, finish, within  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 BUILT = {}
@@ -24,7 +23,7 @@ def started(name):
     """A state with the start of by_hand.py, and one pass over the factors of an item in a sweep."""
     model = by_hand.MODELS[name]()
     if name not in BUILT:
-        BUILT[name] = Built(lehr(), model.TEXT, FOLDER.name, *OPTIONS.get(name, []))
+        BUILT[name] = Built(LEHR, model.TEXT, FOLDER.name, *OPTIONS.get(name, []))
     state = State(BUILT[name], ROOM, some(model, range(model.ITEMS)))
     state("set_accuracy", 1, 0.0)
     state.set({**model.start, **model.local_start})
@@ -35,8 +34,7 @@ def some(model, which):
     return {**ROOM, "doc": len(which), "n": len(which), "seq": len(which), "site": 4, **model.arrays(which)}
 
 
-def same(got, want, what, rtol=1e-10):
-    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, err_msg=what)
+same = within(rtol=1e-10)
 
 
 def hot(name, law):
@@ -106,7 +104,7 @@ def item_energies():
     model = by_hand.Mixture()
     text = model.TEXT.replace("mixture", "warm").replace(" times count", "")
     model.count = np.ones(6)
-    built = Built(lehr(), text, FOLDER.name, "--item-temperatures")
+    built = Built(LEHR, text, FOLDER.name, "--item-temperatures")
     b = np.array([1.0, 0.4, 0.7, 0.9, 0.2, 0.5])
     data = {**some(model, range(6)), "inverse_temperature": b}
     state = State(built, ROOM, data)
@@ -128,7 +126,7 @@ def named():
     """Members of nets of unequal size, named by pairs of which nets have unequal numbers as well."""
     text = """model nets { plate net; plate member in net; plate pair in net; data a[net, pair] : member;
       u[net, member] ~ Normal(mean = 0, precision = 0.25); observe y[net, pair] ~ Normal(mean = u[net, a[net, pair]], precision = 1); }"""
-    built = Built(lehr(), text, FOLDER.name)
+    built = Built(LEHR, text, FOLDER.name)
     room = {"net": 3, "member": 6, "member_longest": 3, "pair": 6, "pair_longest": 3}
     data = {"net": 3, "member": 6, "pair": 6, "member_offsets": np.array([0, 2, 5, 6]), "y": np.arange(6.0)}
     right = {"pair_offsets": np.array([0, 1, 4, 6]), "a": np.array([1, 2, 0, 1, 0, 0])}
@@ -153,5 +151,4 @@ CHECKS["factor of a temperature"] = temperature_factor
 CHECKS["energies of items"] = item_energies
 CHECKS["members of nets"] = named
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

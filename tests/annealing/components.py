@@ -4,19 +4,18 @@ the groups that made the data nor below scikit-learn's with ten starts, and only
 
 usage: components.py LEHR
 """
-import json
 import os
 import sys
-import tempfile
 
 import numpy as np
 from scipy.special import betaln, gammaln
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "bench/experiments"))
-import components as bench
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, ROOT, temporary, write, write_json  # noqa: E402
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(ROOT, "bench/experiments"))
+import components as bench  # noqa: E402
+
 CELLS = bench.cells()
 
 
@@ -104,14 +103,12 @@ def what_moves(folder):
     """Components that data tell apart stay where they are, and a plain run has no moves."""
     r = np.random.default_rng(4)
     data = os.path.join(folder, "d.json")
-    with open(data, "w") as f:
-        json.dump({"x": r.poisson(3, 40).tolist(), "on": [1, 2, 3]}, f)
+    write_json(data, {"x": r.poisson(3, 40).tolist(), "on": [1, 2, 3]})
     arguments = ["--data", data]
     for name, rate, moved in (("given", "on[z[n]] * lam[z[n]]", False), ("named", "lam[z[n]]", True)):
         model = os.path.join(folder, name + ".lehr")
-        with open(model, "w") as f:
-            f.write("model m { plate n; plate k = 3; %s pi ~ Dirichlet(concentration = 1) over k; lam[k] ~ Gamma(shape = 1, rate = 1); "
-                    "z[n] ~ Categorical(pi); observe x[n] ~ Poisson(%s); }" % ("" if moved else "data on[k] : real;", rate))
+        write(model, "model m { plate n; plate k = 3; %s pi ~ Dirichlet(concentration = 1) over k; lam[k] ~ Gamma(shape = 1, rate = 1); "
+              "z[n] ~ Categorical(pi); observe x[n] ~ Poisson(%s); }" % ("" if moved else "data on[k] : real;", rate))
         report, _ = bench.fit(LEHR, folder, name, model, arguments)
         assert ("moves" in report["search"]) == moved, report["search"]
         if moved:
@@ -122,6 +119,6 @@ def what_moves(folder):
     return "where they could change places"
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     for check in (what_moves, groups_found, sticks, scikit_learn):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)

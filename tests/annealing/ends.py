@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """However a run was heated, it ends at temperature 1 where a plain sweep, written out in by_hand.py, moves nothing; the
 melting of a lattice of spins, sweep by sweep."""
-import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 import by_hand  # noqa: E402
-from fitting import finish, fit  # noqa: E402
+from fitting import finish, fit, within  # noqa: E402
 
 PLAIN = by_hand.Weights()
 LONG = ["--tol", "1e-13", "--max-iter", 20000, "--local-iters", 1000, "--local-tol", "1e-13"]
@@ -17,9 +16,7 @@ SPECS = {"temper": ["--temper", "global:max=3,levels=20"], "temper items": ["--t
          "linear": ["--anneal", "linear:from=4,over=7"], "entropy": ["--anneal", "entropy:from=4,over=7,scope=local"],
          "stochastic": ["--anneal", "stochastic:rho=0.3,over=9"]}
 
-
-def close(got, want, what, rtol):
-    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, atol=1e-7, err_msg=what)
+close = within(rtol=None, atol=1e-7)
 
 
 def model_of(name):
@@ -39,8 +36,7 @@ def end(name, spec):
     for k in model.start:
         close(q[k], again[k], f"{k} after one more sweep", 1e-5)
     close(got.elbo, model.bound(model.items(again, PLAIN, passes=2000))[0], "ELBO", 1e-9)
-    if got.report["status"] != "converged" or got.temperatures[-1] != 1:
-        raise AssertionError(f"{got.report['status']} at temperature {got.temperatures[-1]}")
+    assert got.report["status"] == "converged" and got.temperatures[-1] == 1, f"{got.report['status']} at temperature {got.temperatures[-1]}"
     if "annealing" in got.report and "arms" in got.report["annealing"]:
         arms(got, spec != "quick")
     return f"ELBO {got.elbo:.8f} after {got.report['iterations']} sweeps"
@@ -62,19 +58,16 @@ def arms(got, full):
         planned += [(at(c * share), n) for c, n in cycles] * 9
     first = a["plain_sweeps"] + len(curve)  # after plain ascent and the heating
     starts = [first, *[i for i in range(first + 1, len(t)) if t[i] > 1 and t[i - 1] == 1]]
-    if len(starts) != len(a["arms"]):
-        raise AssertionError(f"{len(starts)} arms in the trace, {len(a['arms'])} in fit.json")
+    assert len(starts) == len(a["arms"]), f"{len(starts)} arms in the trace, {len(a['arms'])} in fit.json"
     best = a["plain_elbo"]
     for i, j, arm, (hottest, sweeps) in zip(starts, [*starts[1:], None], a["arms"], planned):
         close(arm["from"], max(hottest, 1.05), "start of an arm", 1e-12)
         close(t[i:i + sweeps], 1 + (arm["from"] - 1) * (1 - np.arange(sweeps) / sweeps), "temperatures of an arm", 1e-12)
         if j is not None and not (np.all(t[i + sweeps:j] == 1) and i + sweeps < j and got.trace[j - 1] == arm["elbo"]):
             raise AssertionError(f"an arm ends with {got.trace[j - 1]}, not {arm['elbo']}")
-        if arm["kept"] != (arm["elbo"] > best + 1e-5 * abs(best)):
-            raise AssertionError(f"{arm} after {best}")
+        assert arm["kept"] == (arm["elbo"] > best + 1e-5 * abs(best)), f"{arm} after {best}"
         best = arm["elbo"] if arm["kept"] else best
-    if not got.elbo >= best - 1e-9 * abs(best):
-        raise AssertionError(f"{got.elbo} is below {best}")
+    assert got.elbo >= best - 1e-9 * abs(best), f"{got.elbo} is below {best}"
 
 
 def melting():
@@ -121,8 +114,7 @@ def two_steps():
     a = got.report["annealing"]
     fractions = [f for _, f in a["entropy_curve"]]
     flat = any(f > 0.1 and g - f < 0.02 for f, g in zip(fractions, fractions[4:]))  # four steps of 7 %: 31 %
-    if not (a["plateau"] and flat):
-        raise AssertionError(f"plateau {a['plateau']} of {fractions}")
+    assert a["plateau"] and flat, f"plateau {a['plateau']} of {fractions}"
     arms(got, False)
     return f"arms from {[round(arm['from'], 3) for arm in a['arms']]}"
 
@@ -132,8 +124,7 @@ def parted():
     x = np.concatenate([c + np.linspace(-1, 1, 15) for c in (-6.0, 2.0, 7.0)])
     init = {"mu.mean": [-6.0, 4.0, 4.0], "mu.precision": [15.0, 10.0, 10.0]}
     got = fit(KNOWN, {"x": x, "w": np.full(3, 1 / 3)}, "--anneal", "auto", *LONG, init=init, monotone=False)
-    if not got.elbo > got.report["annealing"]["plain_elbo"] + 10:
-        raise AssertionError(f"ELBO {got.elbo}, {got.report['annealing']['plain_elbo']} of plain ascent")
+    assert got.elbo > got.report["annealing"]["plain_elbo"] + 10, f"ELBO {got.elbo}, {got.report['annealing']['plain_elbo']} of plain ascent"
     np.testing.assert_allclose(np.sort(got.posterior["mu.mean"]), [-6, 2, 7], atol=0.2)
     return f"ELBO {got.report['annealing']['plain_elbo']:.3f} to {got.elbo:.3f}"
 
@@ -146,5 +137,4 @@ CHECKS["spins melt"] = melting
 CHECKS["entropy in two steps"] = two_steps
 CHECKS["equal components part"] = parted
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

@@ -11,12 +11,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../posterior"), os.path.join(HERE, "../../bench/experiments")]
 from common import Problem  # noqa: E402
 from factorial_mixture import recovered, start  # noqa: E402
-from fitting import finish, lehr  # noqa: E402
+from fitting import LEHR, arrays, finish  # noqa: E402
 from problems import FACTORIAL_MIXTURE, factorial_mixture  # noqa: E402
 
 STARTS = 20
 X, _, TRUTH = factorial_mixture(41)
-PROBLEM = Problem(lehr(), FACTORIAL_MIXTURE, {"x": X})
+PROBLEM = Problem(LEHR, FACTORIAL_MIXTURE, {"x": X})
 
 
 def runs(kind, *arguments):
@@ -24,8 +24,7 @@ def runs(kind, *arguments):
     out = []
     for seed in range(1, STARTS + 1):
         report, folder = PROBLEM.fit("--max-iter", 300, *arguments, init=start(kind, X, seed))
-        with np.load(os.path.join(folder, "posterior.npz")) as z:
-            out.append((report["elbo"], recovered(z["mu.mean"], TRUTH)))
+        out.append((report["elbo"], recovered(arrays(os.path.join(folder, "posterior.npz"))["mu.mean"], TRUTH)))
     return np.array(out)
 
 
@@ -35,8 +34,7 @@ def from_features():
     wins = int((annealed[:, 0] > plain[:, 0]).sum())
     more = annealed[:, 1].mean() - plain[:, 1].mean()
     said = f"median {gain:+.0f} nats, {wins} of {STARTS} wins, {more:+.2f} of 8 features"
-    if not (gain >= 1000 and wins >= 18 and more >= 1.5):
-        raise AssertionError(said)
+    assert gain >= 1000 and wins >= 18 and more >= 1.5, said
     return said
 
 
@@ -46,19 +44,16 @@ def latent_temperature():
     gain = np.median(tempered[:, 0]) - np.median(plain[:, 0])
     wins = int((tempered[:, 0] > plain[:, 0]).sum())
     said = f"median {gain:+.0f} nats, {wins} of {STARTS} wins"
-    if not (gain >= 500 and wins >= 13):
-        raise AssertionError(said)
+    assert gain >= 500 and wins >= 13, said
     return said
 
 
 def from_bits():
     plain, annealed = runs("allocations"), runs("allocations", "--anneal", "linear:from=3,over=100")
     wins = int((annealed[:, 0] > plain[:, 0]).sum())
-    if not wins >= 13:
-        raise AssertionError(f"{wins} of {STARTS} wins")
+    assert wins >= 13, f"{wins} of {STARTS} wins"
     return f"{wins} of {STARTS} wins"
 
 
-if __name__ == "__main__":
-    finish({"T = 10 from random features": from_features, "latent T from random features": latent_temperature,
-            "T = 3 from random bits": from_bits})
+finish({"T = 10 from random features": from_features, "latent T from random features": latent_temperature,
+        "T = 3 from random bits": from_bits})

@@ -10,7 +10,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "../posterior"), os.path.join(HERE, "../../bench/experiments")]
 from external import require  # noqa: E402
-from fitting import finish, lehr  # noqa: E402
+from fitting import LEHR, finish  # noqa: E402
 
 require("sequences/pendigits_train_X.npy")
 from common import Problem, p_win  # noqa: E402
@@ -21,7 +21,7 @@ CELLS = [(digit, k) for digit in (1, 3, 5, 7) for k in (5, 10)]
 
 
 def problem(digit, k):
-    return Problem(lehr(), HMM, {"x": [s.tolist() for s in pen_strokes(digit)]}, settings=[f"K={k}"])
+    return Problem(LEHR, HMM, {"x": [s.tolist() for s in pen_strokes(digit)]}, settings=[f"K={k}"])
 
 
 def stochastic():
@@ -33,8 +33,7 @@ def stochastic():
         gains.append(annealed.mean() - plain.mean())
         chances.append(p_win(annealed, plain))
     said = f"better in {sum(g > 0 for g in gains)} of {len(CELLS)}, P = {np.mean(chances):.2f}, gains {np.round(gains)}"
-    if not (sum(g > 0 for g in gains) >= 7 and np.mean(chances) >= 0.75):
-        raise AssertionError(said)
+    assert sum(g > 0 for g in gains) >= 7 and np.mean(chances) >= 0.75, said
     return said
 
 
@@ -44,10 +43,8 @@ def automatic():
     wins = int((annealed > plain).sum())
     said = f"median {np.median(annealed) - np.median(plain):+.0f} nats, {wins} of {STARTS} wins"
     gained = np.median(annealed) - np.median(plain) >= 120 and wins >= 7
-    if not (gained and np.all(annealed >= plain - 1e-9 * np.abs(plain))):
-        raise AssertionError(said)
+    assert gained and np.all(annealed >= plain - 1e-9 * np.abs(plain)), said
     return said
 
 
-if __name__ == "__main__":
-    finish({"stochastic": stochastic, "auto": automatic})
+finish({"stochastic": stochastic, "auto": automatic})

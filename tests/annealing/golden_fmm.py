@@ -5,14 +5,13 @@ golden_fmm.json holds the temperatures and the ELBO at temperature 1 after some 
 golden_fmm_init_m.csv; annealed ascent and entropy annealing (Katahira et al. 2008) from T = 10 over 10 sweeps, and
 variational tempering with 100 temperatures up to 10, whose normaliser is exact here.
 """
-import json
 import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
-from fitting import finish, fit, relative  # noqa: E402
+sys.path.append(f"{sys.path[0]}/../posterior")
+from fitting import finish, fit, read_json, relative  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = """model fmm { plate n; plate k = 8; plate d;
@@ -29,23 +28,18 @@ def array(name):
 
 
 def check(name):
-    with open(os.path.join(HERE, "golden_fmm.json")) as f:
-        want = json.load(f)[name]
+    want = read_json(os.path.join(HERE, "golden_fmm.json"))[name]
     x, m = array("golden_fmm_X.csv"), array("golden_fmm_init_m.csv")
     n, d = x.shape
     start = {"mu.mean": m, "mu.precision": np.tile(np.eye(d) * n / 0.1, (len(m), 1, 1)), "z.p": np.full((n, len(m)), 0.3)}
     got = fit(MODEL, {"x": x}, "--max-iter", 60, "--tol", 0, "--leap-after", 0, *METHODS[name], init=start, monotone=False)
-    if got.report["elbo_decreases"] != 0:
-        raise AssertionError(f"what was maximised fell {got.report['elbo_decreases']} times")
+    assert got.report["elbo_decreases"] == 0, f"what was maximised fell {got.report['elbo_decreases']} times"
     sweeps = [int(i) for i in want["elbo_T1_after"]]
     error = relative([got.trace[i - 1] for i in sweeps], [want["elbo_T1_after"][str(i)] for i in sweeps])
-    if not error <= 1e-9:
-        raise AssertionError(f"{error:.1e}: {[got.trace[i - 1] for i in sweeps]}, not {want['elbo_T1_after']}")
+    assert error <= 1e-9, f"{error:.1e}: {[got.trace[i - 1] for i in sweeps]}, not {want['elbo_T1_after']}"
     heat = relative([got.temperatures[i - 1] for i in sweeps], [want["T_used"][str(i)] for i in sweeps])
-    if not heat <= 1e-8:
-        raise AssertionError(f"temperatures {got.temperatures[:10]}")
+    assert heat <= 1e-8, f"temperatures {got.temperatures[:10]}"
     return f"{len(sweeps)} sweeps of 60 to {error:.1e}"
 
 
-if __name__ == "__main__":
-    finish({name: lambda name=name: check(name) for name in METHODS})
+finish({name: lambda name=name: check(name) for name in METHODS})

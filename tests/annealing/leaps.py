@@ -3,12 +3,11 @@
 
 usage: leaps.py LEHR
 """
-import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 from fitting import finish, fit  # noqa: E402
 
 R = np.random.default_rng(11)
@@ -80,5 +79,4 @@ def limited():
     return f"{free.report['iterations']} sweeps with and without a limit"
 
 
-if __name__ == "__main__":
-    finish({"a level and a slope": trend, "crossed effects": variances, "a limit": limited})
+finish({"a level and a slope": trend, "crossed effects": variances, "a limit": limited})

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Which priors of local variables a temperature divides: those of coordinates of the data, not those that other tempered
 densities depend on. One sweep at T = 2 against the formulas by hand."""
-import os
 import sys
 import tempfile
 
 import numpy as np
 from scipy.special import digamma
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 from fitting import finish, fit  # noqa: E402
 
 T = 2.0
@@ -64,5 +63,4 @@ def proportions():
     return near(got.posterior["theta.concentration"], want, "prior of proportions as it is")
 
 
-if __name__ == "__main__":
-    finish({"coordinates": coordinates, "scales": scales, "proportions": proportions})
+finish({"coordinates": coordinates, "scales": scales, "proportions": proportions})

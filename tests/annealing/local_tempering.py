@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """A latent temperature for each item, against the updates written out with numpy."""
-import os
 import sys
 
 import numpy as np
 from scipy.special import digamma, gammaln, logsumexp
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
-from fitting import finish, fit  # noqa: E402
+sys.path.append(f"{sys.path[0]}/../posterior")
+from fitting import finish, fit, within  # noqa: E402
 
 SWEEPS, HOTTEST, LEVELS = 7, 3.0, 12
 T = HOTTEST ** (np.arange(LEVELS) / (LEVELS - 1))
@@ -28,8 +27,7 @@ def temperatures(energy, log_c):
     return r @ B, np.sum(r * (-log_r - np.log(LEVELS) - log_c))
 
 
-def same(got, want, what):
-    np.testing.assert_allclose(got, want, rtol=1e-9, err_msg=what)
+same = within(rtol=1e-9)
 
 
 def mixture():
@@ -52,10 +50,8 @@ def mixture():
     same(got.posterior["mu.mean"], m, "means")
     same(got.trace, trace, "tempered ELBO")
     same(got.temperatures[-1], 1 / b.mean(), "temperature")
-    if min(np.diff(trace)) < -1e-9 * abs(trace[-1]):
-        raise AssertionError(f"the tempered ELBO falls: {trace}")
-    if not b.argmin() == 7:
-        raise AssertionError("the outlier is not the warmest")
+    assert min(np.diff(trace)) >= -1e-9 * abs(trace[-1]), f"the tempered ELBO falls: {trace}"
+    assert b.argmin() == 7, "the outlier is not the warmest"
     return f"mixture: 1/T from {b.min():.3f} (the outlier) to {b.max():.3f}"
 
 
@@ -99,5 +95,4 @@ def minibatch():
     return "minibatches"
 
 
-if __name__ == "__main__":
-    finish({"mixture": mixture, "scale": scale, "minibatch": minibatch})
+finish({"mixture": mixture, "scale": scale, "minibatch": minibatch})

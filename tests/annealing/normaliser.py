@@ -4,13 +4,12 @@
 The numbers are integrals by quadrature and by enumeration, made independently; the formulas printed in Mandt et al.
 (2016) leave constants out, which moves the temperature.
 """
-import os
 import sys
 
 import numpy as np
 from scipy import integrate, stats
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 from fitting import finish, fit  # noqa: E402
 
 
@@ -20,8 +19,7 @@ def tempering(model, data, t, *more, **arguments):
 
 
 def close(got, want, tolerance, what):
-    if not abs(got - want) <= tolerance:
-        raise AssertionError(f"{what}: {got!r}, not {want!r}")
+    assert abs(got - want) <= tolerance, f"{what}: {got!r}, not {want!r}"
     return f"{what} {got:.10f}"
 
 
@@ -29,8 +27,7 @@ def factorial():
     model = """model m { plate n; plate k = 2; mu[k] ~ Normal(mean = 0, variance = 1); z[n, k] ~ Bernoulli(0.3);
       observe x[n] ~ Normal(mean = sum(k) z[n, k] * mu[k], variance = 0.2); }"""
     got = tempering(model, {"x": [0.4]}, 2.7)
-    if got["normaliser"] != "exact":
-        raise AssertionError(got["normaliser"])
+    assert got["normaliser"] == "exact", got["normaliser"]
     return close(got["log_normaliser"][1], 1.4013380390, 1e-9, "factorial mixture")
 
 
@@ -45,8 +42,7 @@ def bernoulli():
     model = "model m { plate n; p ~ Beta(2, 3); observe x[n] ~ Bernoulli(p); }"
     got = tempering(model, {"x": [0, 1, 1, 0, 0, 1, 0, 0, 0, 1]}, 1.5, "normaliser=prior", "draws=20000")
     error = got["standard_error"][1]
-    if not 0 < error < 0.01:
-        raise AssertionError(f"standard error {error}")
+    assert 0 < error < 0.01, f"standard error {error}"
     return close(got["log_normaliser"][1], 2.0869295523, 4 * error, f"Bernoulli under a prior (error {error:.4f})")
 
 
@@ -93,8 +89,7 @@ def cools():
     model = """model m { plate n; plate k = 4; plate d; mu[k] ~ MvNormal(mean = 0, covariance = 0.36) over d;
       z[n, k] ~ Bernoulli(0.3); observe x[n] ~ MvNormal(mean = sum(k) z[n, k] * mu[k], covariance = 0.5); }"""
     got = fit(model, {"x": x}, "--temper", "global", "--init", "allocations", monotone=False).report["tempering"]
-    if not 1 <= got["temperature"] < 1.1:
-        raise AssertionError(f"temperature {got['temperature']}")
+    assert 1 <= got["temperature"] < 1.1, f"temperature {got['temperature']}"
     return f"temperature {got['temperature']:.4f} before the finishing phase"
 
 
@@ -111,8 +106,7 @@ def constants():
         init = {"mu.mean": unit * start, "mu.precision": np.array([np.eye(8) / (0.1 * unit) ** 2] * 3)}
         got = fit(model, {"x": unit * x}, "--temper", "global", "--max-iter", 40, init=init, monotone=False)
         paths.append(got.temperatures)
-    if not max(paths[0]) > 1.5:
-        raise AssertionError("nothing was warm")
+    assert max(paths[0]) > 1.5, "nothing was warm"
     np.testing.assert_allclose(paths[1], paths[0], rtol=1e-8)
     return f"{len(paths[0])} temperatures, from {max(paths[0]):.3f} to {min(paths[0]):.3f}, are the same in other units"
 
@@ -127,10 +121,8 @@ def foreseen():
         got = fit(model, {"x": x}, "--temper", "global:max=10,normaliser=prior,draws=2000", monotone=False)
         said[ones] = "keeps the temperature above 1" in got.said
         hot = got.report["tempering"]["temperature"] > 1.05
-        if said[ones] != hot:
-            raise AssertionError(f"{ones} of 100: foreseen {said[ones]}, and it ended at {got.report['tempering']['temperature']}")
-    if said != {50: True, 95: False}:
-        raise AssertionError(f"{said}")
+        assert said[ones] == hot, f"{ones} of 100: foreseen {said[ones]}, and it ended at {got.report['tempering']['temperature']}"
+    assert said == {50: True, 95: False}, f"{said}"
     return "said before the run, where it holds"
 
 
@@ -156,7 +148,6 @@ def too_many_states():
     return "refused"
 
 
-if __name__ == "__main__":
-    finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
-            "cools": cools, "constants": constants, "foreseen": foreseen,
-            "too many states": too_many_states})
+finish({"factorial": factorial, "gaussian": gaussian, "prior": bernoulli, "chain": chain, "topics": topics,
+        "cools": cools, "constants": constants, "foreseen": foreseen,
+        "too many states": too_many_states})

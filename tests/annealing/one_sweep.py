@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Sweeps of `lehr fit` at a temperature, against by_hand.py: every scope, data and entropy annealing, five kinds of models,
 the numbers of trace.csv included."""
-import os
 import sys
 import tempfile
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 import by_hand  # noqa: E402
-from fitting import finish, fit  # noqa: E402
+from fitting import finish, fit, within  # noqa: E402
 
 T = 2.5  # of the first sweep; the second is at 1.75 or sqrt(2.5)
 SPECS = {"linear": [T, 1 + (T - 1) / 2], "exp": [T, T**0.5], "entropy": [T, 1 + (T - 1) / 2], "file": [T, 1.3]}
@@ -20,8 +19,7 @@ def spec(kind, scope, path):
     return text if scope == "all" else f"{text},scope={scope}"
 
 
-def same(got, want, what, rtol=1e-10):
-    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, atol=1e-12, err_msg=what)
+same = within(rtol=1e-10, atol=1e-12)
 
 
 def sweeps(name, kind, scope):
@@ -91,8 +89,7 @@ def stochastic(name, options, shares):
         got = fit(model.TEXT, model.data, "--anneal", "stochastic:decay=0.999,over=9", "--max-iter", 1, "--seed", seed,
                   init=start, monotone=False)
         random.append({k: (v - 0.001 * asked(start)[k]) / 0.999 for k, v in naturals(model, got.posterior).items()})
-    if all(np.allclose(random[0][k], random[1][k]) for k in random[0]):
-        raise AssertionError("two seeds, one start")
+    assert not all(np.allclose(random[0][k], random[1][k]) for k in random[0]), "two seeds, one start"
     q = {k: 1.3 * np.asarray(v) for k, v in start.items()}
     for sweeps in (1, 2):
         got = fit(model.TEXT, model.data, "--anneal", f"stochastic:{options}", "--max-iter", sweeps, "--seed", 8,
@@ -116,5 +113,4 @@ CHECKS["mixture, stochastic by rho"] = lambda: stochastic("mixture", "rho=0.25,o
 CHECKS["mixture, stochastic by decay"] = lambda: stochastic("mixture", "decay=0.7,over=4", [0.7, 0.49])
 CHECKS["chains, stochastic by rho"] = lambda: stochastic("chains", "rho=0.5,over=4", [0.5, 0.375])
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

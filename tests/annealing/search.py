@@ -3,41 +3,35 @@
 
 usage: search.py LEHR
 """
-import csv
-import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import gamma
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, lehr, read_csv, read_json, temporary, write, write_json  # noqa: E402
+
 R = np.random.default_rng(3)
 
 
 def fit(folder, name, model, data, *options, code=0):
     at = lambda f: os.path.join(folder, f)
     if "{" in model:
-        with open(at(name + ".lehr"), "w") as f:
-            f.write(model)
+        write(at(name + ".lehr"), model)
         model = at(name + ".lehr")
     if isinstance(data, dict):
-        with open(at(name + ".json"), "w") as f:
-            json.dump({k: np.asarray(v).tolist() for k, v in data.items()}, f)
+        write_json(at(name + ".json"), {k: np.asarray(v).tolist() for k, v in data.items()})
         data = ["--data", at(name + ".json")]
-    done = subprocess.run([LEHR, "fit", model, *data, "--out", at(name), *options], capture_output=True, text=True)
-    assert done.returncode == code, (name, done.returncode, done.stderr[-500:])
+    done = lehr("fit", model, *data, "--out", at(name), *options, code=code)
     if code not in (0, 5):
         return done.stderr
-    with open(at(name + "/fit.json")) as f:
-        report = json.load(f)
-    with open(at(name + "/trace.csv")) as f:
-        report["trace"] = list(csv.DictReader(f))
+    report = read_json(at(name + "/fit.json"))
+    report["trace"] = read_csv(at(name + "/trace.csv"))
     report["said"] = done.stdout + done.stderr
     return report
 
@@ -237,13 +231,12 @@ def interrupted(folder):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     process.wait(timeout=120)
-    with open(os.path.join(out, "fit.json")) as f:
-        report = json.load(f)
+    report = read_json(os.path.join(out, "fit.json"))
     assert report["status"] == "interrupted" and np.isfinite(report["elbo"]), report
     return f"after {report['iterations']} sweeps"
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     for check in (zero_inflation, what_it_tells, same_for_a_seed, narrowed, topics, annealed_while_it_gains, exact_models, failing, passed_over, holds_the_plain_run,
                   interrupted):
         print(f"ok {check.__name__}: {check(folder)}", flush=True)

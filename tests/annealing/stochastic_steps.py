@@ -2,14 +2,13 @@
 """Steps of `lehr fit --method svi` against by_hand.py: the step sizes, the batches scaled up, point factors, multiplicities,
 temperatures, noisy and exact ELBOs. Which items a step took is found out by trying all; only one choice may fit."""
 import itertools
-import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 import by_hand  # noqa: E402
-from fitting import finish, fit  # noqa: E402
+from fitting import finish, fit, within  # noqa: E402
 
 
 def run(model, batch, steps, *more, **arguments):
@@ -40,8 +39,7 @@ def matches(model, got, q):
     return all(np.allclose(got.posterior[k].reshape(np.shape(v)), q[k], rtol=1e-9, atol=0) for k, v in model.start.items())
 
 
-def same(got, want, what, rtol=1e-10):
-    np.testing.assert_allclose(np.asarray(got, float).reshape(np.shape(want)), want, rtol=rtol, err_msg=what)
+same = within(rtol=1e-10)
 
 
 def whole(name, schedule, rhos, temperatures=(1.0, 1.0)):
@@ -72,8 +70,7 @@ def parts(name, batch, seed):
             q, _ = step(model, after, second, rhos[1])
             if matches(model, got, q):
                 found.append((first, second, noisy_elbo, exact(model, q)))
-    if len(found) != 1:
-        raise AssertionError(f"{len(found)} choices of items fit")
+    assert len(found) == 1, f"{len(found)} choices of items fit"
     first, second, noisy_elbo, exact_elbo = found[0]
     same(got.trace, [noisy_elbo, exact_elbo], "ELBO, noisy and exact")
     return f"items {first}, then {second}"
@@ -129,5 +126,4 @@ CHECKS["mixture, a third at a time"] = lambda: parts("mixture", 2, 3)
 CHECKS["mixture, four of six, then two"] = lambda: parts("mixture", 4, 4)
 CHECKS["chains, one at a time"] = lambda: parts("chains", 1, 5)
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

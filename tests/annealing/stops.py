@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """When a fit stops, by the rule written out: the ELBO moves by at most tol * (1 + |ELBO|), every array of parameters outside
 the items by at most the root of tol, now and in all that the ratio of the last ten movements lets expect."""
-import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
+sys.path.append(f"{sys.path[0]}/../posterior")
 import by_hand  # noqa: E402
 from fitting import finish, fit  # noqa: E402
 
@@ -76,10 +75,8 @@ def falls():
     model = by_hand.Mixture()
     for spec in ("linear:from=4,over=7", "entropy:from=4,over=7", "exp:from=9,over=5,scope=local", "stochastic:rho=0.3,over=9"):
         got = fit(model.TEXT, model.data, "--anneal", spec, init=model.start, monotone=False)
-        if not min(np.diff(got.objectives)) < 0:
-            raise AssertionError(f"{spec}: nothing fell, which tests nothing")
-        if got.report["elbo_decreases"] != 0 or "fell" in got.said:
-            raise AssertionError(f"{spec}: {got.report['elbo_decreases']} falls reported")
+        assert min(np.diff(got.objectives)) < 0, f"{spec}: nothing fell, which tests nothing"
+        assert got.report["elbo_decreases"] == 0 and "fell" not in got.said, f"{spec}: {got.report['elbo_decreases']} falls reported"
     return "four schedules"
 
 
@@ -88,5 +85,4 @@ CHECKS = {f"{n}, {t}": lambda n=n, t=t: stops(by_hand.MODELS[n](), t) for n in (
 CHECKS |= {f"one of many, {k}": lambda k=k: stops(OneOfMany(k), 1e-6) for k in range(6)}
 CHECKS["falls"] = falls
 
-if __name__ == "__main__":
-    finish(CHECKS)
+finish(CHECKS)

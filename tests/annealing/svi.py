@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """Stochastic variational inference: with all items and a step of 1 it is a sweep of coordinate ascent, and from
 minibatches it gets near what coordinate ascent finds. Hoffman, Blei, Wang & Paisley (2013)."""
-import json
 import os
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../posterior"))
-from fitting import finish, fit, lehr, relative  # noqa: E402
+sys.path.append(f"{sys.path[0]}/../posterior")
+from fitting import LEHR, arrays, finish, fit, lehr, relative, temporary, write, write_json  # noqa: E402
 
 R = np.random.default_rng(3)
 TOPICS = R.dirichlet(np.full(40, 0.1), 4)
@@ -56,18 +54,14 @@ STORED = {
 
 def globals_of(model, data, *arguments):
     """The posterior without --save-locals."""
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary() as directory:
         at = lambda name: os.path.join(directory, name)
-        with open(at("model.lehr"), "w") as f:
-            f.write(model)
-        with open(at("data.json"), "w") as f:
-            json.dump({k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in data.items()}, f)
-        done = subprocess.run([lehr(), "fit", at("model.lehr"), "--data", at("data.json"), "--out", at("out"), "--quiet",
-                               *[str(a) for a in arguments]], capture_output=True, text=True)
+        write(at("model.lehr"), model)
+        write_json(at("data.json"), {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in data.items()})
+        done = lehr("fit", at("model.lehr"), "--data", at("data.json"), "--out", at("out"), "--quiet", *[str(a) for a in arguments], code=None)
         if done.returncode != 0:
             raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
-        with np.load(at("out/posterior.npz")) as z:
-            return {k: z[k] for k in z.files}
+        return arrays(at("out/posterior.npz"))
 
 
 def stored(name):
@@ -82,8 +76,7 @@ def stored(name):
         checked = globals_of(model, data, *few, "--interpret")
         for k in sweep:
             worst = max(worst, relative(step[k], sweep[k]), relative(window[k], whole[k]), relative(window[k], checked[k]))
-    if not worst <= 1e-10:
-        raise AssertionError(f"parameters differ by {worst:.1e}")
+    assert worst <= 1e-10, f"parameters differ by {worst:.1e}"
     return f"parameters within {worst:.1e}"
 
 
@@ -113,8 +106,7 @@ def one_sweep(name):
         for k, v in ascent.items():
             if v.shape[:1] != (items,) and not k.startswith(("z.", "s.")):
                 worst = max(worst, relative(step[k], v))
-    if not worst <= 1e-12:
-        raise AssertionError(f"parameters differ by {worst:.1e}")
+    assert worst <= 1e-12, f"parameters differ by {worst:.1e}"
     return f"parameters within {worst:.1e} of a sweep's"
 
 
@@ -125,8 +117,7 @@ def minibatches(name):
                monotone=False).elbo for s in range(1, 6)]
     start = fit(model, data, "--max-iter", 0, "--seed", 1).elbo
     reached = (max(got) - start) / (best - start)
-    if not reached >= 0.97:
-        raise AssertionError(f"ELBO {max(got)} from {start}, coordinate ascent {best}")
+    assert reached >= 0.97, f"ELBO {max(got)} from {start}, coordinate ascent {best}"
     return f"{100 * reached:.1f} % of the way of coordinate ascent"
 
 
@@ -146,17 +137,13 @@ def automatic():
     for k in range(1, len(curve)):
         risen = entropies[k] > min(entropies[:k + 1]) + 0.02
         past.append(bool(risen and rises[k - 1] < 0.7 * max(rises[:k])))
-    if past != [False] * (len(past) - 1) + [True]:
-        raise AssertionError(f"the heating did not end with the first of {past}")
-    if found.report["iterations"] != steps or a["over"] != steps // 3:
-        raise AssertionError(f"{found.report['iterations']} steps, {a}")
+    assert past == [False] * (len(past) - 1) + [True], f"the heating did not end with the first of {past}"
+    assert found.report["iterations"] == steps and a["over"] == steps // 3, f"{found.report['iterations']} steps, {a}"
     given = fit(model, data, *svi, "--epochs", (steps - 0.5) / (items // 30), "--anneal",
                 f"linear:from={a['melting_temperature']!r},over={a['over']}", monotone=False)
-    if given.temperatures != found.temperatures or not found.temperatures[0] > 1:
-        raise AssertionError(f"temperatures {found.temperatures}, not {given.temperatures}")
+    assert given.temperatures == found.temperatures and found.temperatures[0] > 1, f"temperatures {found.temperatures}, not {given.temperatures}"
     worst = max(relative(found.posterior[k], v) for k, v in given.posterior.items())
-    if worst != 0:
-        raise AssertionError(f"parameters differ by {worst:.1e}")
+    assert worst == 0, f"parameters differ by {worst:.1e}"
     return f"annealed from {a['melting_temperature']:.2f} over {a['over']} steps after {a['probe_steps']}"
 
 
@@ -166,19 +153,17 @@ def nothing_to_melt():
       observe x[n] ~ Normal(mean = theta[n], sd = 1); }"""
     got = fit(model, {"x": R.normal(3, 1, 500)}, "--method", "svi", "--batch-size", 10, "--epochs", 4, "--anneal", "auto",
               monotone=False)
-    if got.report["annealing"]["melting_temperature"] != 0 or set(got.temperatures) != {1.0}:
-        raise AssertionError(f"{got.report['annealing']}")
+    assert got.report["annealing"]["melting_temperature"] == 0 and set(got.temperatures) == {1.0}, f"{got.report['annealing']}"
     return "plain steps"
 
 
 def peak(model, data, *arguments):
     """MiB that a fit takes at most."""
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary() as directory:
         at = lambda name: os.path.join(directory, name)
-        with open(at("model.lehr"), "w") as f:
-            f.write(model)
+        write(at("model.lehr"), model)
         np.savez(at("data.npz"), **data)
-        process = subprocess.Popen([lehr(), "fit", at("model.lehr"), "--data", at("data.npz"), "--out", at("out"), "--quiet",
+        process = subprocess.Popen([LEHR, "fit", at("model.lehr"), "--data", at("data.npz"), "--out", at("out"), "--quiet",
                                     *[str(a) for a in arguments]], env={**os.environ, "LEHR_CACHE": "off"})
         _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
@@ -198,12 +183,11 @@ def memory():
     growth = {}
     for name, options in {"svi": [*svi, "--epochs", 1], "cavi": ["--max-iter", 1]}.items():
         growth[name] = peak(model, {"x": x}, *options) - peak(model, {"x": x[:200]}, *options)
-    if not growth["svi"] < 20 or not growth["cavi"] > 150:
-        raise AssertionError(f"{growth} MiB for 19800 items more")
+    assert growth["svi"] < 20 and growth["cavi"] > 150, f"{growth} MiB for 19800 items more"
     return f"{growth['svi']:.1f} MiB for 19800 items more, coordinate ascent {growth['cavi']:.0f}"
 
 
-if __name__ == "__main__":
-    finish({**{f"{n}, one sweep": lambda n=n: one_sweep(n) for n in MODELS},
-            **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS},
-            **{f"{n}, stored": lambda n=n: stored(n) for n in STORED}, "crossed": crossed, "automatic": automatic, "nothing to melt": nothing_to_melt, "memory": memory})
+finish({**{f"{n}, one sweep": lambda n=n: one_sweep(n) for n in MODELS},
+        **{f"{n}, minibatches": lambda n=n: minibatches(n) for n in MODELS},
+        **{f"{n}, stored": lambda n=n: stored(n) for n in STORED}, "crossed": crossed,
+        "automatic": automatic, "nothing to melt": nothing_to_melt, "memory": memory})
