@@ -7,9 +7,10 @@ usage: blocks_test.py LEHR, from the root of the repository
 import glob
 import os
 import re
-import subprocess
 import sys
-import tempfile
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import read, run, temporary, write  # noqa: E402
 
 # Commands and sessions: tests/cli/docs_test.py.
 SHELL = ("sh", "console")
@@ -50,9 +51,8 @@ def check(lehr, block, folder):
         if len(around) != 1:
             return "nothing is known that surrounds this part of a model"
         block = f"model part {{ {around[0]}\n{block} }}"
-    with open(f"{folder}/block.lehr", "w", encoding="utf-8") as file:
-        file.write(block)
-    done = subprocess.run([lehr, "check", f"{folder}/block.lehr"], capture_output=True, text=True)
+    write(f"{folder}/block.lehr", block)
+    done = run(lehr, "check", f"{folder}/block.lehr", code=None)
     return None if done.returncode == 0 else done.stderr
 
 
@@ -68,19 +68,16 @@ def wrong(lehr, page, language, block, folder):
 
 def unknown_options(lehr, pages):
     """Options that a page names and no command of lehr, nor another program, has."""
-    with open("docs/commands.md", encoding="utf-8") as file:
-        names = re.findall(r"`lehr ([a-z-]+)", file.read().partition("|---|")[2])
+    names = re.findall(r"`lehr ([a-z-]+)", read("docs/commands.md").partition("|---|")[2])
     calls = [["--help"], *([name, "--help"] for name in dict.fromkeys(names))]
-    helps = "".join(subprocess.run([lehr, *call], capture_output=True, text=True, check=True).stdout for call in calls)
+    helps = "".join(run(lehr, *call).stdout for call in calls)
     options = set(re.findall(r"--[a-z][a-z-]*", helps)) | OTHERS
     for page in pages:
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
+        text = read(page)
         known = set(options)
         for script in set(re.findall(r"(?:bench|scripts|tests)/[\w/.-]+\.py", text)):
             if os.path.exists(script):
-                with open(script, encoding="utf-8") as file:
-                    known |= set(re.findall(r"--[a-z][a-z-]*", file.read()))
+                known |= set(re.findall(r"--[a-z][a-z-]*", read(script)))
         for option in sorted(set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) - known):
             yield f"{page}: no command has {option}"
 
@@ -91,10 +88,9 @@ def main():
     for message in unknown_options(lehr, pages):
         failed += 1
         print(message)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         for page in pages:
-            with open(page, encoding="utf-8") as file:
-                blocks = re.findall(r"^```(\w*)\n(.*?)^```$", file.read(), re.S | re.M)
+            blocks = re.findall(r"^```(\w*)\n(.*?)^```$", read(page), re.S | re.M)
             for language, block in blocks:
                 seen += 1
                 if message := wrong(lehr, page, language, block, folder):
@@ -104,5 +100,4 @@ def main():
     sys.exit(1 if failed or seen < 100 else 0)
 
 
-if __name__ == "__main__":
-    main()
+main()

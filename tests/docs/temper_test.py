@@ -6,19 +6,18 @@ Usage: temper_test.py LEHR, from the root of the repository.
 import concurrent.futures
 import glob
 import re
-import subprocess
 import sys
-import tempfile
 
-LEHR = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import lehr, read, temporary  # noqa: E402
+
 KINDS = {"global": ["--temper", "global:max=3,levels=2,normaliser=posterior"], "local": ["--temper", "local"],
          "anneal": ["--anneal", "linear:from=4,over=1"]}
 
 
 def command(path):
     """The data and settings of the `lehr fit` line in the head comment."""
-    with open(path, encoding="utf-8") as file:
-        head = file.read().split("\nmodel ")[0].replace("\\\n//", " ")
+    head = read(path).split("\nmodel ")[0].replace("\\\n//", " ")
     words = next(line.lstrip("/ ").split() for line in head.splitlines() if "lehr fit" in line)
     out, option = [], ""
     for word in words[3:]:
@@ -30,16 +29,14 @@ def command(path):
 
 def takes(job):
     path, kind = job
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([LEHR, "fit", path, *command(path), "--max-iter", "1", *KINDS[kind], "--quiet", "--out", folder],
-                              capture_output=True, text=True)
+    with temporary() as folder:
+        done = lehr("fit", path, *command(path), "--max-iter", "1", *KINDS[kind], "--quiet", "--out", folder, code=None)
     assert done.returncode in (0, 5) or "cannot be tempered" in done.stderr, f"{path}: {done.stderr}"
     return done.returncode != 3
 
 
 def main():
-    with open("docs/annealing.md", encoding="utf-8") as file:
-        said = re.sub(r"\s+", " ", file.read())
+    said = re.sub(r"\s+", " ", read("docs/annealing.md"))
     models = sorted(glob.glob("models/*.lehr"))
     jobs = [(path, kind) for kind in KINDS for path in models]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -51,5 +48,4 @@ def main():
     assert f"{n['global']} take a global temperature and {n['local']} one for each item" in said, n
 
 
-if __name__ == "__main__":
-    main()
+main()

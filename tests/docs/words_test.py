@@ -110,5 +110,4 @@ def main():
     sys.exit(1 if found else 0)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -7,15 +7,16 @@ convergence. Parameters after one sweep agree to 1e-9 relative and the ELBO to 1
 
 usage: run_oracles.py LEHR [CASE ...] [--interpret]
 """
-import json
 import os
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 from cases import CASES
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import arrays, read_json, temporary, write, write_json  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -23,19 +24,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def fit(lehr, directory, name, case, arguments, start):
     model, data = os.path.join(directory, name + ".lehr"), os.path.join(directory, name + ".json")
     init, out = os.path.join(directory, name + ".npz"), os.path.join(directory, name)
-    with open(model, "w") as f:
-        f.write(case["model"])
-    with open(data, "w") as f:
-        json.dump(case["data"], f)
+    write(model, case["model"])
+    write_json(data, case["data"])
     np.savez(init, **{k: np.asarray(v, dtype=float) for k, v in start.items()})
     command = [lehr, "fit", model, "--data", data, "--out", out, "--init", init, "--save-locals", "--quiet", "--local-iters", "1"]
     done = subprocess.run(command + arguments, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
-    with np.load(os.path.join(out, "posterior.npz")) as z:
-        posterior = {k: z[k] for k in z.files}
-    with open(os.path.join(out, "fit.json")) as f:
-        return posterior, json.load(f)
+    posterior = arrays(os.path.join(out, "posterior.npz"))
+    return posterior, read_json(os.path.join(out, "fit.json"))
 
 
 def compare(posterior, expected, tolerance):
@@ -51,8 +48,7 @@ def compare(posterior, expected, tolerance):
 
 
 def check(lehr, name, extra):
-    with open(os.path.join(HERE, "oracles.json")) as f:
-        oracle = json.load(f)["cases"]
+    oracle = read_json(os.path.join(HERE, "oracles.json"))["cases"]
     oracle = next(c for c in oracle if c["name"] == name) if isinstance(oracle, list) else oracle[name]
     case = CASES[name](oracle)
     problems = []
@@ -61,7 +57,7 @@ def check(lehr, name, extra):
         if not ok:
             problems.append(text)
 
-    with tempfile.TemporaryDirectory() as directory:
+    with temporary() as directory:
         one, report = fit(lehr, directory, name, case, ["--max-iter", "1"] + extra, case["init"])
         ok, worst, where = compare(one, case["after_1"], 1e-9)
         want(ok, f"after one sweep: {where} off by {worst:.2e}")
@@ -105,5 +101,4 @@ def main():
     return 1 if failed or not names else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())
