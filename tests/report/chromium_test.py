@@ -12,7 +12,6 @@ import tempfile
 from browser import CHROMIUM, Browser
 from made import make
 
-LEHR = os.path.abspath(sys.argv[1])
 LOOKS = [(1280, "screen", "light"), (400, "screen", "light"), (400, "screen", "dark"), (700, "print", "light")]
 
 
@@ -45,7 +44,7 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         browser = Browser(directory)
         try:
-            reports = make(LEHR, directory)
+            reports = make(directory)
             for path in reports.values():
                 look(browser, path, pictures)
         finally:

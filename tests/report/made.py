@@ -1,7 +1,9 @@
 """Fits of several kinds and their reports, for the tests beside this file."""
-import json
 import os
-import subprocess
+import sys
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import lehr, read_json  # noqa: E402
 
 DATA = "models/data"
 IRIS = f"{DATA}/iris.csv:Sepal.Length,Sepal.Width,Petal.Length"
@@ -18,23 +20,16 @@ FITS = {
 OPTIONS = {"factorial_mixture": ["--image", "pixel=4x4"], "ising": ["--image", "site=16x16"]}
 
 
-def run(lehr, *arguments, code=0):
-    done = subprocess.run([lehr, *arguments], capture_output=True, text=True)
-    assert done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}\n{done.stderr}"
-    return done
-
-
-def make(lehr, directory, names=tuple(FITS)):
+def make(directory, names=tuple(FITS)):
     """The reports by the names of their fits."""
     out = {}
     for name in names:
         where = os.path.join(directory, name)
-        run(lehr, "fit", f"models/{name}.lehr", *FITS[name], "--quiet", "--out", where)
-        run(lehr, "report", where, *OPTIONS.get(name, []))
+        lehr("fit", f"models/{name}.lehr", *FITS[name], "--quiet", "--out", where)
+        lehr("report", where, *OPTIONS.get(name, []))
         out[name] = os.path.join(where, "report.html")
     return out
 
 
 def fit_json(report):
-    with open(os.path.join(os.path.dirname(report), "fit.json"), encoding="utf-8") as file:
-        return json.load(file)
+    return read_json(os.path.join(os.path.dirname(report), "fit.json"))

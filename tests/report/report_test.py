@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,14 +14,14 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
-from made import fit_json, make, run
+from made import fit_json, make
+from lehr_tests import lehr, read, read_json, write
 
-LEHR = os.path.abspath(sys.argv.pop(1))
+sys.argv.pop(1)
 
 
 def parse(path):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    text = read(path)
     return text, ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
 
 
@@ -38,7 +37,7 @@ class Reports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.mkdtemp()
-        cls.paths = make(LEHR, cls.directory)
+        cls.paths = make(cls.directory)
         cls.trees = {name: parse(path) for name, path in cls.paths.items()}
 
     @classmethod
@@ -87,7 +86,7 @@ class Reports(unittest.TestCase):
     def test_every_number_is_one_of_the_posterior(self):
         """Of variables that are shown as they are: sums over items and averages of neighbours are not numbers of the fit."""
         for name, path in self.paths.items():
-            shown = json.loads(run(LEHR, "show", os.path.dirname(path), "--format", "json").stdout)
+            shown = json.loads(lehr("show", os.path.dirname(path), "--format", "json").stdout)
             for variable in {row["variable"] for row in shown}:
                 known = {what: {row[what] for row in shown if row["variable"] == variable} for what in ("mean", "sd", "q5", "q95")}
                 tree, found = self.trees[name][1], 0
@@ -111,8 +110,7 @@ class Reports(unittest.TestCase):
 
     def test_topics(self):
         concentration = self.posterior("lda")["beta.concentration"]
-        with open("models/data/kos.vocab.txt", encoding="utf-8") as file:
-            terms = file.read().split("\n")
+        terms = read("models/data/kos.vocab.txt").split("\n")
         order = np.argsort(-concentration.sum(axis=1), kind="stable")
         lists = [l for l in self.variable("lda", "beta").iter("ol")]
         self.assertEqual(len(lists), 3)
@@ -149,8 +147,7 @@ class Reports(unittest.TestCase):
         rows = fit["A.concentration"] / fit["A.concentration"].sum(axis=1, keepdims=True)
         np.testing.assert_allclose(cells, rows.ravel(), rtol=1e-14)
         ribbons = [numbers(p.get("data-mean")) for p in self.variable("hmm_gaussian", "s").iter("path") if p.get("data-mean")]
-        with open("models/data/japanese_vowels.json", encoding="utf-8") as file:
-            lengths = json.load(file)["t"]
+        lengths = read_json("models/data/japanese_vowels.json")["t"]
         self.assertEqual([len(r) for r in ribbons[::2]], lengths[:9])
         np.testing.assert_array_equal(np.concatenate(ribbons[::2]), fit["s.probs"][:sum(lengths[:9]), 0])
 
@@ -167,7 +164,7 @@ class Reports(unittest.TestCase):
     def test_derivations(self):
         for name in sorted(os.listdir("models")):
             if name.endswith(".lehr"):
-                out = run(LEHR, "derive", f"models/{name}", "--format", "html").stdout
+                out = lehr("derive", f"models/{name}", "--format", "html").stdout
                 tree = ElementTree.fromstring(out.removeprefix("<!DOCTYPE html>\n"))
                 self.assertGreater(len(list(tree.iter("math"))), 3)
                 self.assertFalse(re.search(r"\\[a-z]", "".join(t for m in tree.iter("math") for t in m.itertext())))
@@ -175,14 +172,11 @@ class Reports(unittest.TestCase):
     def test_text_is_escaped(self):
         with tempfile.TemporaryDirectory() as d:
             labels = ["<b>bold</b>", "a & b", "\"quoted\" 'too'", "\x1b[31m", "ok"]
-            with open(f"{d}/labels", "w", encoding="utf-8") as file:
-                file.write("\n".join(labels) + "\n")
-            with open(f"{d}/x.csv", "w", encoding="utf-8") as file:
-                file.write("x\n" + "\n".join(str(k % 5) for k in range(40)) + "\n")
-            with open(f"{d}/m.lehr", "w", encoding="utf-8") as file:
-                file.write("model m { plate n; plate term; p ~ Dirichlet(concentration = 1) over term; observe x[n] ~ Categorical(p); }\n")
-            run(LEHR, "fit", f"{d}/m.lehr", "--data", f"{d}/x.csv", "--labels", f"term={d}/labels", "--quiet", "--out", f"{d}/fit")
-            run(LEHR, "report", f"{d}/fit", "-o", f"{d}/r.html")
+            write(f"{d}/labels", "\n".join(labels) + "\n")
+            write(f"{d}/x.csv", "x\n" + "\n".join(str(k % 5) for k in range(40)) + "\n")
+            write(f"{d}/m.lehr", "model m { plate n; plate term; p ~ Dirichlet(concentration = 1) over term; observe x[n] ~ Categorical(p); }\n")
+            lehr("fit", f"{d}/m.lehr", "--data", f"{d}/x.csv", "--labels", f"term={d}/labels", "--quiet", "--out", f"{d}/fit")
+            lehr("report", f"{d}/fit", "-o", f"{d}/r.html")
             text, tree = parse(f"{d}/r.html")
             self.assertNotIn("\x1b", text)
             self.assertIsNone(tree.find(".//b"))
@@ -192,41 +186,39 @@ class Reports(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             for file in ("models/coin.lehr", "models/data/coin.csv"):
                 shutil.copy(file, d)
-            run(LEHR, "fit", f"{d}/coin.lehr", "--data", f"{d}/coin.csv", "--quiet", "--out", f"{d}/fit")
+            lehr("fit", f"{d}/coin.lehr", "--data", f"{d}/coin.csv", "--quiet", "--out", f"{d}/fit")
             os.remove(f"{d}/coin.csv")
-            self.assertIn("data are not shown", run(LEHR, "report", f"{d}/fit").stderr)
+            self.assertIn("data are not shown", lehr("report", f"{d}/fit").stderr)
             self.assertIn("data are not shown", parse(f"{d}/fit/report.html")[0])
-            run(LEHR, "report", f"{d}/fit", "--data", "models/data/coin.csv")
+            lehr("report", f"{d}/fit", "--data", "models/data/coin.csv")
             self.assertNotIn("not shown", parse(f"{d}/fit/report.html")[0])
             os.remove(f"{d}/coin.lehr")
-            self.assertNotIn("not shown", run(LEHR, "report", f"{d}/fit", "--data", "models/data/coin.csv").stderr)
+            self.assertNotIn("not shown", lehr("report", f"{d}/fit", "--data", "models/data/coin.csv").stderr)
             self.assertIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
-            self.assertIn("model is not shown", run(LEHR, "report", f"{d}/fit", "--model", "models/gmm.lehr").stderr)
+            self.assertIn("model is not shown", lehr("report", f"{d}/fit", "--model", "models/gmm.lehr").stderr)
             self.assertNotIn("derivation", sections(parse(f"{d}/fit/report.html")[1]))
 
     def test_data_without_what_is_missing(self):
         with tempfile.TemporaryDirectory() as d:
             fit = ["fit", "models/linear_regression.lehr", "--drop-missing", "--data", "x=models/data/penguins.csv:bill_length_mm,bill_depth_mm",
                    "--data", "y=models/data/penguins.csv:body_mass_g", "--search", "none", "--max-iter", "3", "--quiet", "--out", f"{d}/fit"]
-            run(LEHR, *fit)
-            said = run(LEHR, "report", f"{d}/fit").stderr
+            lehr(*fit)
+            said = lehr("report", f"{d}/fit").stderr
             self.assertIn("2 of 344 elements of 'n' are left out", said)
             self.assertNotIn("not shown", said)
             self.assertIn("n 342", "".join(sections(parse(f"{d}/fit/report.html")[1])["data"].itertext()))
-            with open("models/data/penguins.csv", encoding="utf-8") as file:
-                table = file.read()
+            table = read("models/data/penguins.csv")
             piped = [w.replace("models/data/penguins.csv", "-") for w in fit]
-            subprocess.run([LEHR, *piped], input=table, text=True, check=True, capture_output=True)
-            self.assertIn("they came from the standard input", run(LEHR, "report", f"{d}/fit").stderr)
+            lehr(*piped, input=table)
+            self.assertIn("they came from the standard input", lehr("report", f"{d}/fit").stderr)
 
     def test_refusals(self):
         where = os.path.join(self.directory, "ising")
         for image, said in (("site", "not PLATE=ROWSxCOLUMNS"), ("site=0x4", "not PLATE=ROWSxCOLUMNS"), ("wrong=4x4", "not a plate"),
                             ("site=4x4", "not the size")):
-            self.assertIn(said, run(LEHR, "report", where, "--image", image, code=2).stderr)
-        run(LEHR, "report", "models", code=4)
-        run(LEHR, "report", where, "-o", "/proc/none/report.html", code=2)
+            self.assertIn(said, lehr("report", where, "--image", image, code=2).stderr)
+        lehr("report", "models", code=4)
+        lehr("report", where, "-o", "/proc/none/report.html", code=2)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()
