@@ -4,7 +4,6 @@
 usage: model_test.py LEHR, from the root of the repository
 """
 import gc
-import json
 import os
 import pathlib
 import pickle
@@ -20,6 +19,9 @@ import numpy as np
 
 import lehr
 from lehr import magic
+
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import read_json, write_json  # noqa: E402
 
 sys.argv.pop(1)
 MIXTURE = """model mixture {
@@ -267,11 +269,9 @@ class ModelTest(unittest.TestCase):
             m.save(folder)
             for source in None, MIXTURE:
                 np.testing.assert_array_equal(lehr.load(folder, source).trace_["objective"], objective)
-            with open(f"{folder}/fit.json", encoding="utf-8") as file:
-                summary = json.load(file)
+            summary = read_json(f"{folder}/fit.json")
             del summary["model_text"]
-            with open(f"{folder}/fit.json", "w", encoding="utf-8") as file:
-                json.dump(summary, file)
+            write_json(f"{folder}/fit.json", summary)
             with self.assertRaisesRegex(lehr.DataError, "takes the model"):
                 lehr.load(folder)
 
@@ -345,6 +345,5 @@ class ModelTest(unittest.TestCase):
                 magic.compile_cell(line, MIXTURE)
 
 
-if __name__ == "__main__":
-    warnings.simplefilter("ignore", lehr.FitWarning)
-    unittest.main()
+warnings.simplefilter("ignore", lehr.FitWarning)
+unittest.main()

@@ -4,10 +4,8 @@ number for number. That the library for C++ agrees with the command line is test
 
 usage: same_bytes_test.py LEHR, from the root of the repository
 """
-import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,24 +14,11 @@ import numpy as np
 
 import lehr
 
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import columns as table_of, read, read_json, run, write, write_json  # noqa: E402
+
 LEHR = os.path.abspath(sys.argv.pop(1))
 DATA = "models/data"
-
-
-def command(*arguments):
-    subprocess.run([LEHR, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
-
-
-def read(name):
-    with open(name, "rb") as file:
-        return file.read()
-
-
-def drawn_in(name):
-    """Columns of Stan's CSV."""
-    with open(name, encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return {column: np.array([float(row[column]) for row in rows]) for column in rows[0]}
 
 
 def columns(name, *of):
@@ -43,8 +28,7 @@ def columns(name, *of):
 
 
 def members(name):
-    with open(f"{DATA}/{name}", encoding="utf-8") as file:
-        return json.load(file)
+    return read_json(f"{DATA}/{name}")
 
 
 def vowels():
@@ -80,52 +64,46 @@ class SameBytes(unittest.TestCase):
         for name, constants, data, options, arguments in CASES:
             with self.subTest(name, **options):
                 path = f"models/{name}.lehr"
-                command("fit", path, *arguments, "--out", f"{self.out}/a", "--quiet")
+                run(LEHR, "fit", path, *arguments, "--out", f"{self.out}/a", "--quiet")
                 m = lehr.Model(path, **constants).fit(data, **options)
                 m.save(f"{self.out}/b")
-                self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/b/posterior.npz"))
-                with open(f"{self.out}/a/fit.json", encoding="utf-8") as a, open(f"{self.out}/b/fit.json",
-                                                                                encoding="utf-8") as b:
-                    said, written = json.load(a), json.load(b)
+                self.assertEqual(read(f"{self.out}/a/posterior.npz", "rb"), read(f"{self.out}/b/posterior.npz", "rb"))
+                said, written = (read_json(f"{self.out}/{k}/fit.json") for k in "ab")
                 for key in ("elbo", "iterations", "status", "sizes", "constants", "variables", "restarts", "method",
                             "restart", "seed"):
                     self.assertEqual(said[key], written[key], key)
                 self.assertEqual(m.elbo_, said["elbo"])
-                shown = json.loads(subprocess.run([LEHR, "show", f"{self.out}/b", "--format", "json"], check=True,
-                                                  stdout=subprocess.PIPE).stdout)
+                shown = json.loads(run(LEHR, "show", f"{self.out}/b", "--format", "json").stdout)
                 for what in ("mean", "sd", "q5", "q50", "q95"):
                     ours = np.concatenate([getattr(v, what).ravel() for v in m.posterior_.values()])
                     theirs = np.array([np.nan if row[what] is None else row[what] for row in shown])
                     np.testing.assert_array_equal(np.where(np.isfinite(ours), ours, np.nan), theirs, what)
 
     def test_topics_from_a_sparse_matrix(self):
-        with open(f"{self.out}/w.ldac", "w", encoding="utf-8") as file:
-            file.write("2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n")
-        command("fit", "models/lda.lehr", "--set", "K=2", "--data", f"w={self.out}/w.ldac", "--out", f"{self.out}/a",
-                "--quiet")
+        write(f"{self.out}/w.ldac", "2 0:3 2:1\n1 1:4\n3 0:1 1:1 3:2\n")
+        run(LEHR, "fit", "models/lda.lehr", "--set", "K=2", "--data", f"w={self.out}/w.ldac", "--out", f"{self.out}/a",
+            "--quiet")
         counts = np.array([[3, 0, 1, 0], [0, 4, 0, 0], [1, 1, 0, 2]])
         rows = [np.nonzero(row)[0] for row in counts]
         m = lehr.Model("models/lda.lehr", K=2).fit({"w": rows, "count": [row[row > 0] for row in counts]})
         m.save(f"{self.out}/b")
-        self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/b/posterior.npz"))
+        self.assertEqual(read(f"{self.out}/a/posterior.npz", "rb"), read(f"{self.out}/b/posterior.npz", "rb"))
         try:
             from scipy import sparse
         except ImportError:
             self.skipTest("scipy is not installed")
         m = lehr.Model("models/lda.lehr", K=2).fit(sparse.csr_matrix(counts))
         m.save(f"{self.out}/c")
-        self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/c/posterior.npz"))
+        self.assertEqual(read(f"{self.out}/a/posterior.npz", "rb"), read(f"{self.out}/c/posterior.npz", "rb"))
 
     def as_with_a_file(self, model, data, names, path, *more):
         """The fit of arrays has the bytes and the labels of that of a file, and is returned."""
-        with open(f"{self.out}/m.lehr", "w", encoding="utf-8") as file:
-            file.write(model)
-        command("fit", f"{self.out}/m.lehr", "--data", path, *more, "--out", f"{self.out}/a", "--quiet")
+        write(f"{self.out}/m.lehr", model)
+        run(LEHR, "fit", f"{self.out}/m.lehr", "--data", path, *more, "--out", f"{self.out}/a", "--quiet")
         m = lehr.Model(f"{self.out}/m.lehr").fit(data)
         m.save(f"{self.out}/b")
-        self.assertEqual(read(f"{self.out}/a/posterior.npz"), read(f"{self.out}/b/posterior.npz"))
-        with open(f"{self.out}/a/fit.json", encoding="utf-8") as file:
-            said = json.load(file)
+        self.assertEqual(read(f"{self.out}/a/posterior.npz", "rb"), read(f"{self.out}/b/posterior.npz", "rb"))
+        said = read_json(f"{self.out}/a/fit.json")
         for key in ("labels", "words"):
             self.assertEqual(said[key], m.summary_[key], key)
         self.assertEqual(said["labels"], names)
@@ -136,30 +114,26 @@ class SameBytes(unittest.TestCase):
         model = """model stars { plate n; plate user; data who[n] : user; mu ~ Normal(mean = 3, sd = 1);
           b[user] ~ Normal(mean = 0, sd = 1); observe y[n] ~ Normal(mean = mu + b[who[n]], sd = 1); }"""
         who, y = ["zoe", "Ann", "bé", "zoe", "Ann", "zoe"], np.array([1.0, 4, 3, 2, 5, 1.5])
-        with open(f"{self.out}/d.csv", "w", encoding="utf-8") as file:
-            file.write("who,y\n" + "".join(f"{w},{v}\n" for w, v in zip(who, y)))
+        write(f"{self.out}/d.csv", "who,y\n" + "".join(f"{w},{v}\n" for w, v in zip(who, y)))
         names = {"user": ["Ann", "bé", "zoe"]}
         masked = np.ma.masked_array(np.array(who), mask=[0, 0, 0, 0, 0, 0])
         for text in (who, tuple(who), np.array(who), np.array(who, object), np.char.encode(np.array(who), "utf-8"),
                      np.array([who, who]).T[:, 0], masked):
             m = self.as_with_a_file(model, {"who": text, "y": y}, names, f"{self.out}/d.csv")
             self.assertEqual(m.posterior_["b"].coords, names)
-        with open(f"{self.out}/new.csv", "w", encoding="utf-8") as file:
-            file.write("who,y\nbé,1\nAnn,2\n")
-        command("score", f"{self.out}/a", "--data", f"{self.out}/new.csv")
-        with open(f"{self.out}/a/score.json", encoding="utf-8") as file:
-            self.assertEqual(m.score({"who": ["bé", "Ann"], "y": [1.0, 2]}), json.load(file)["per_observation"])
+        write(f"{self.out}/new.csv", "who,y\nbé,1\nAnn,2\n")
+        run(LEHR, "score", f"{self.out}/a", "--data", f"{self.out}/new.csv")
+        self.assertEqual(m.score({"who": ["bé", "Ann"], "y": [1.0, 2]}), read_json(f"{self.out}/a/score.json")["per_observation"])
         mean = m.posterior_["b"].mean
         np.testing.assert_allclose(m.predictive({"who": ["zoe", "bé"]})["y.mean"],
                                    m.posterior_["mu"].mean + mean[[2, 1]], rtol=1e-12)
-        command("update", f"{self.out}/a", "--data", f"{self.out}/new.csv", "--out", f"{self.out}/c", "--quiet")
+        run(LEHR, "update", f"{self.out}/a", "--data", f"{self.out}/new.csv", "--out", f"{self.out}/c", "--quiet")
         m.partial_fit({"who": np.array(["bé", "Ann"]), "y": [1.0, 2]}).save(f"{self.out}/d")
-        self.assertEqual(read(f"{self.out}/c/posterior.npz"), read(f"{self.out}/d/posterior.npz"))
+        self.assertEqual(read(f"{self.out}/c/posterior.npz", "rb"), read(f"{self.out}/d/posterior.npz", "rb"))
 
     def test_text_that_is_observed(self):
         """Two words are 0 and 1, more are categories; a missing value is None, NaN, empty or NA; rows may be ragged."""
-        with open(f"{self.out}/d.csv", "w", encoding="utf-8") as file:
-            file.write("x\nyes\nno\nyes\n\nyes\n")
+        write(f"{self.out}/d.csv", "x\nyes\nno\nyes\n\nyes\n")
         coin = "model coin { plate n; p ~ Beta(1, 1); observe x[n] ~ Bernoulli(p); }"
         for text in (["yes", "no", "yes", None, "yes"], np.array(["yes", "no", "yes", np.nan, "yes"], object),
                      ["yes", "no", "yes", "", "yes"], np.array(["yes", "no", "yes", "NA", "yes"]),
@@ -170,18 +144,17 @@ class SameBytes(unittest.TestCase):
         words = """model words { plate doc; plate token in doc; plate term; p[doc] ~ Dirichlet(concentration = 1) over term;
           observe w[doc, token] ~ Categorical(p[doc]); }"""
         rows = [["of", "the"], [], ["the", "a", "the"]]
-        with open(f"{self.out}/d.json", "w", encoding="utf-8") as file:
-            json.dump({"w": rows}, file)
+        write_json(f"{self.out}/d.json", {"w": rows})
         for text in (rows, [np.array(row, "U3") for row in rows], lehr.Ragged(sum(rows, []), [0, 2, 2, 5])):
             self.as_with_a_file(words, {"w": text}, {"term": ["a", "of", "the"]}, f"{self.out}/d.json")
 
     def test_what_is_asked_of_a_fit(self):
         x = columns("faithful.csv", "eruptions", "waiting")
         a = f"{self.out}/a"
-        command("fit", "models/gmm_diagonal.lehr", *FAITHFUL, "--set", "K=2", "--out", a, "--quiet")
-        command("predict", a, *FAITHFUL, "--out", f"{self.out}/p.npz")
-        command("score", a, *FAITHFUL)
-        command("draws", a, "-n", "5", "--seed", "3", "--out", f"{self.out}/draws.csv")
+        run(LEHR, "fit", "models/gmm_diagonal.lehr", *FAITHFUL, "--set", "K=2", "--out", a, "--quiet")
+        run(LEHR, "predict", a, *FAITHFUL, "--out", f"{self.out}/p.npz")
+        run(LEHR, "score", a, *FAITHFUL)
+        run(LEHR, "draws", a, "-n", "5", "--seed", "3", "--out", f"{self.out}/draws.csv")
         fitted = lehr.Model("models/gmm_diagonal.lehr", K=2).fit(x)
         loaded = lehr.load(a)
         for m in (fitted, loaded):
@@ -191,16 +164,15 @@ class SameBytes(unittest.TestCase):
                 for name in expected:
                     np.testing.assert_array_equal(expected[name], predicted[name])
                     self.assertEqual(expected[name].dtype.kind, predicted[name].dtype.kind)
-            with open(f"{a}/score.json", encoding="utf-8") as file:
-                self.assertEqual(json.load(file)["per_observation"], m.score(x))
-            drawn = drawn_in(f"{self.out}/draws.csv")
+            self.assertEqual(read_json(f"{a}/score.json")["per_observation"], m.score(x))
+            drawn = table_of(f"{self.out}/draws.csv")
             np.testing.assert_array_equal(drawn["mu.1.1"], m.draws(5, seed=3)["mu"][0, :, 0, 0])
 
     def test_draws_of_a_sampler(self):
         m = lehr.Model("models/coin.lehr").fit({"x": columns("coin.csv", "x")}, method="gibbs", draws=50, restarts=2)
-        command("fit", "models/coin.lehr", "--data", f"{DATA}/coin.csv", "--method", "gibbs", "--draws", "50", "--chains",
-                "2", "--out", f"{self.out}/a", "--quiet")
-        drawn = drawn_in(f"{self.out}/a/draws_2.csv")
+        run(LEHR, "fit", "models/coin.lehr", "--data", f"{DATA}/coin.csv", "--method", "gibbs", "--draws", "50", "--chains",
+            "2", "--out", f"{self.out}/a", "--quiet")
+        drawn = table_of(f"{self.out}/a/draws_2.csv")
         np.testing.assert_array_equal(drawn["p"], m.draws()["p"][1])
         with np.load(f"{self.out}/a/posterior.npz") as expected:
             np.testing.assert_array_equal(expected["p.mean"], m.posterior_["p"].mean)
@@ -210,5 +182,4 @@ class SameBytes(unittest.TestCase):
             lehr.load(f"{self.out}/a")
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()
