@@ -8,11 +8,10 @@ usage: cache_test.py LEHR
 import os
 import subprocess
 import sys
-import tempfile
 
-import numpy as np
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, arrays, run, temporary, write  # noqa: E402
 
-LEHR = os.path.abspath(sys.argv[1])
 DATA = "models/data/faithful.csv:eruptions,waiting"
 
 
@@ -22,12 +21,9 @@ def command(out, *options):
 
 
 def fit(cache, *options, environment=None):
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(command(folder + "/o", *options), capture_output=True, text=True,
-                              env={**os.environ, "LEHR_CACHE": cache, **(environment or {})})
-        assert done.returncode == 0, done.stderr
-        with np.load(folder + "/o/posterior.npz") as q:
-            return {k: q[k].tobytes() for k in q.files}
+    with temporary() as folder:
+        run(*command(folder + "/o", *options), env={**os.environ, "LEHR_CACHE": cache, **(environment or {})})
+        return {k: v.tobytes() for k, v in arrays(folder + "/o/posterior.npz").items()}
 
 
 def files(cache):
@@ -51,8 +47,7 @@ def damaged(cache, first):
     good = files(cache)
     for name, (_, text) in good.items():
         for bad in (text[:-1], text[:100], b"", text[:200] + bytes([text[200] ^ 1]) + text[201:]):
-            with open(os.path.join(cache, name), "wb") as f:
-                f.write(bad)
+            write(os.path.join(cache, name), bad)
             assert fit(cache) == first
     fit(cache, "--set", "K=5")
     assert {n: t for n, (_, t) in files(cache).items()} == {n: t for n, (_, t) in good.items()}
@@ -94,8 +89,8 @@ def among_others(folder, first):
 def loads(library, *command, cache="off"):
     """For this machine: whether there is a processor that LEHR_CPU names, only LLVM knows."""
     env = {k: v for k, v in os.environ.items() if k != "LEHR_CPU"}
-    done = subprocess.run(command, capture_output=True, text=True, env={**env, "LEHR_CACHE": cache, "LD_DEBUG": "files"})
-    assert done.returncode == 0 and "libstdc++" in done.stderr, done.stderr
+    done = run(*command, env={**env, "LEHR_CACHE": cache, "LD_DEBUG": "files"})
+    assert "libstdc++" in done.stderr, done.stderr
     return library in done.stderr
 
 
@@ -111,7 +106,7 @@ def what_is_loaded(folder, cache):
     assert loads("libnetcdf", *chains)
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     cache = os.path.join(folder, "cache")
     numbers = kept(cache)
     damaged(cache, numbers)

@@ -4,15 +4,14 @@ regressions solved with numpy.
 
 Usage: ends_test.py LEHR, from the root of the repository.
 """
-import json
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy
 
-LEHR = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import each, lehr, read_json, write, write_json  # noqa: E402
+
 LINE = """model line { plate n; data x[n] : real; a ~ Normal(mean = 0, precision = 0.01); b ~ Normal(mean = 0, precision = 0.01);
   observe y[n] ~ Normal(mean = a + b * x[n], precision = 4); }
 """
@@ -31,20 +30,11 @@ GROUPS = """model groups { plate g; plate n; mu[g] ~ Normal(mean = 0, precision 
 random = numpy.random.default_rng(5)
 
 
-def lehr(*arguments, code=0):
-    done = subprocess.run([LEHR, *arguments], capture_output=True, text=True)
-    assert done.returncode == code, f"lehr {arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
-
-
 def fit(out, text, data, *more):
-    with open(f"{out}.lehr", "w") as file:
-        file.write(text)
-    with open(f"{out}.json", "w") as file:
-        json.dump({name: numpy.asarray(value).tolist() for name, value in data.items()}, file)
+    write(f"{out}.lehr", text)
+    write_json(f"{out}.json", {name: numpy.asarray(value).tolist() for name, value in data.items()})
     said = lehr("fit", f"{out}.lehr", "--data", f"{out}.json", "--quiet", "--out", out, *more).stderr
-    with open(f"{out}/fit.json") as file:
-        return json.load(file), dict(numpy.load(f"{out}/posterior.npz")), said
+    return read_json(f"{out}/fit.json"), dict(numpy.load(f"{out}/posterior.npz")), said
 
 
 def coupled(said):
@@ -153,8 +143,7 @@ def vectors(d):
 def table(d):
     x = random.normal(size=20)
     y = x + random.normal(size=20)
-    with open(f"{d}/held.json", "w") as file:
-        json.dump({"x": (x + 1).tolist(), "y": y.tolist()}, file)
+    write_json(f"{d}/held.json", {"x": (x + 1).tolist(), "y": y.tolist()})
     reports = [fit(f"{d}/t{k}", LINE, {"x": x[:n], "y": y[:n]}, *more)[0] for k, (n, more) in
                enumerate([(20, []), (12, ["--max-iter", "3"]), (20, ["--test", f"{d}/held.json"])])]
     lines = lehr("compare", *[f"{d}/t{k}" for k in range(3)]).stdout.splitlines()
@@ -169,18 +158,15 @@ def table(d):
         assert (len(cells) == 10) == (k == 2), line
     assert f"{reports[2]['held_out']['per_observation']:.6f}" in lines[3]
     lehr("score", f"{d}/t0", "--data", f"{d}/held.json")
-    with open(f"{d}/t0/score.json") as file:
-        score = json.load(file)["per_observation"]
+    score = read_json(f"{d}/t0/score.json")["per_observation"]
     again = lehr("compare", *[f"{d}/t{k}" for k in range(3)]).stdout.splitlines()
     assert f"{score:.6f}" in again[1], again
     two = lehr("compare", f"{d}/t0", f"{d}/t2").stdout
     assert two.startswith(f"{d}/t0: cavi, {reports[0]['elbo']:.6f}\n{d}/t2: cavi, {reports[2]['elbo']:.6f}\n2 numbers;"), two
     for k, order in enumerate(("ab", "ba")):
-        with open(f"{d}/labels{k}.csv", "w") as file:
-            file.write("g,y\n" + "".join(f"{g},{1 if g == 'a' else 5}\n" for g in order * 4))
-        with open(f"{d}/groups.lehr", "w") as file:
-            file.write("model groups { plate n; plate group; data g[n] : group; m[group] ~ Normal(mean = 0, sd = 9);"
-                       "observe y[n] ~ Normal(mean = m[g[n]], sd = 1); }")
+        write(f"{d}/labels{k}.csv", "g,y\n" + "".join(f"{g},{1 if g == 'a' else 5}\n" for g in order * 4))
+        write(f"{d}/groups.lehr", "model groups { plate n; plate group; data g[n] : group; m[group] ~ Normal(mean = 0, sd = 9);"
+              "observe y[n] ~ Normal(mean = m[g[n]], sd = 1); }")
         lehr("fit", f"{d}/groups.lehr", "--data", f"{d}/labels{k}.csv", "--quiet", "--out", f"{d}/groups{k}")
     rows = [line.split() for line in lehr("compare", f"{d}/groups0", f"{d}/groups1").stdout.splitlines()[-2:]]
     assert {r[0] for r in rows} == {"m[a]", "m[b]"} and all(r[1] == r[3] and r[5] == "0" for r in rows), rows
@@ -188,7 +174,4 @@ def table(d):
     lehr("compare", f"{d}/t0", f"{d}/t1", f"{d}/nothing", code=4)
 
 
-for check in [stopped, pairs, elements, vectors, table]:
-    with tempfile.TemporaryDirectory() as tmp:
-        check(tmp)
-print("all well")
+each(stopped, pairs, elements, vectors, table)

@@ -6,11 +6,8 @@ Usage: formats_test.py LEHR, from the root of the repository
 """
 import ctypes
 import ctypes.util
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -18,20 +15,15 @@ import zlib
 import netCDF4
 import numpy
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import lehr, read, read_json, run, temporary, write_json  # noqa: E402
+
 ROOT = os.getcwd()
-
-
-def lehr(*words, code=0, **how):
-    done = subprocess.run([LEHR, *words], capture_output=True, text=True, timeout=100, **how)
-    assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
 
 
 def posterior(*words, **how):
     lehr("fit", *words, "--search", "none", "--max-iter", "10", "--quiet", "--out", "out", **how)
-    with open("out/posterior.npz", "rb") as file:
-        return file.read()
+    return read("out/posterior.npz", "rb")
 
 
 def write(path, lines):
@@ -44,8 +36,7 @@ def corpus():
     """Documents as lists of pairs of term and count, and the terms."""
     with open(f"{ROOT}/models/starters/lda.ldac", encoding="utf-8") as file:
         documents = [[tuple(map(int, pair.split(":"))) for pair in line.split()[1:]] for line in file]
-    with open(f"{ROOT}/models/starters/lda.vocab.txt", encoding="utf-8") as file:
-        return documents, file.read().split()
+    return documents, read(f"{ROOT}/models/starters/lda.vocab.txt").split()
 
 
 def put(group, name, values):
@@ -102,7 +93,7 @@ def sparse():
     counts = anndata("w.h5ad", documents, terms)
     model = [f"{ROOT}/models/starters/lda.lehr"]
     wanted = posterior(*model, "--data", f"w={ROOT}/models/starters/lda.ldac", "--labels", f"term={ROOT}/models/starters/lda.vocab.txt")
-    subprocess.run(["gzip", "-k", "rows.mtx"], check=True)
+    run("gzip", "-k", "rows.mtx")
     for binding in ["rows.mtx", "rows.mtx.gz", "columns.mtx", "w.svm", "w.h5ad", "w.h5ad:layers/columns"]:
         assert posterior(*model, "--data", f"w={binding}") == wanted, binding
     posterior(*model, "--data", "w=w.h5ad")
@@ -137,8 +128,7 @@ def sparse():
     assert "w.h5ad:obs/sort: error: it is not in the file" in error and "kind, length, names" in error, error
     error = lehr("fit", "kinds.lehr", "--data", "kind=w.h5ad:obs", "--out", "x", code=4).stderr
     assert "it is no array" in error, error
-    with open("w.h5ad", "rb") as file:
-        whole = file.read()
+    whole = read("w.h5ad", "rb")
     for content, wanted in ((b"", "the file is empty"), (whole[:8], "not an HDF5 file"), (whole[:-1], "not an HDF5 file"),
                             (b"a,b\n1,2\n", "not an HDF5 file")):
         with open("broken.h5ad", "wb") as file:
@@ -266,20 +256,16 @@ def outside():
     assert "regular file" in lehr("fit", "two.lehr", "--data", "y=pipe.npz", "--stream", "--method", "svi", "--out", "x", code=4).stderr
     lehr("fit", "two.lehr", "--data", "y=plain.h5:x", "--method", "gibbs", "--max-iter", "4", "--out", "chains")
     hdf5.write("chains/draws.nc", "external", "x", f"{os.getcwd()}/pipe")
-    with open("chains/draws.nc", "rb") as file:
-        content = file.read()
-    with open("chains/fit.json", encoding="utf-8") as file:
-        text = json.load(file)
+    content = read("chains/draws.nc", "rb")
+    text = read_json("chains/fit.json")
     text["files"]["draws.nc"] = {"size": len(content), "crc32": zlib.crc32(content)}
-    with open("chains/fit.json", "w", encoding="utf-8") as file:
-        json.dump(text, file)
+    write_json("chains/fit.json", text)
     error = lehr("show", "chains", "m", "--format", "csv", code=4).stderr
     assert "draws.nc: error: not a file of draws: parts of it are in another file" in error, error
 
 
 def tables():
-    with open(f"{ROOT}/models/starters/gmm.csv", encoding="utf-8") as file:
-        text = file.read()
+    text = read(f"{ROOT}/models/starters/gmm.csv")
     model = [f"{ROOT}/models/starters/gmm.lehr"]
     wanted = posterior(*model, "--data", f"x={ROOT}/models/starters/gmm.csv")
     forms = {"tabs.tsv": text.replace(",", "\t"), "tabs.csv": text.replace(",", "\t"), "semicolons.csv": text.replace(",", ";"),
@@ -307,8 +293,7 @@ def single_column():
     write("scalar.lehr", ["model m { plate n; data x[n] : real; w ~ Normal(mean = 0, precision = 1); observe y[n] ~ Normal(mean = w * x[n], precision = 1); }"])
     data = ["--data", "x=one.csv:hours", "--data", "y=one.csv:hours"]
     posterior("two.lehr", *data)
-    with open("out/fit.json", encoding="utf-8") as file:
-        assert '"d": [\n' in (text := file.read()) and '"hours"' in text, text
+    assert '"d": [\n' in (text := read("out/fit.json")) and '"hours"' in text, text
     vector = numpy.load("out/posterior.npz")["w.mean"]
     lehr("predict", "out", "--data", "x=one.csv:hours", "--out", "p.csv")
     posterior("scalar.lehr", *data)
@@ -321,8 +306,7 @@ def single_column():
 def columns():
     """Columns are those of the fit by their names, not by their places; other names stand for them in their order."""
     starter = f"{ROOT}/models/starters/gmm"
-    with open(f"{starter}.csv", encoding="utf-8") as file:
-        rows = [line.split(",") for line in file.read().split()]
+    rows = [line.split(",") for line in read(f"{starter}.csv").split()]
     write("swapped.csv", [f"{b},{a}" for a, b in rows])
     write("renamed.csv", ["u,v"] + [",".join(row) for row in rows[1:]])
     write("other.csv", ["b,v"] + [",".join(row) for row in rows[1:]])
@@ -330,8 +314,7 @@ def columns():
 
     def predicted(data):
         lehr("predict", "named", "--data", f"x={data}", "--out", "p.csv")
-        with open("p.csv", encoding="utf-8") as file:
-            return file.read()
+        return read("p.csv")
     wanted = predicted(f"{starter}.csv")
     for data in (f"{starter}.csv:b,a", "swapped.csv", "renamed.csv"):
         assert predicted(data) == wanted, data
@@ -388,19 +371,18 @@ def changed_bytes():
     for name, to, tries, words in (
             ("whole.h5", "bad.h5", 80, ["fit", "normal.lehr", "--max-iter", "0", "--search", "none", "--out", "x", "--data", "bad.h5"]),
             ("drawn/draws.nc", "drawn/draws.nc", 20, ["report", "drawn", "--out", "report.html"])):
-        with open(name, "rb") as file:
-            whole = file.read()
+        whole = read(name, "rb")
         for _ in range(tries):
             content = bytearray(whole)
             for at in random.integers(0, len(content), random.integers(1, 5)):
                 content[at] = random.choice([0, 255, content[at] ^ (1 << random.integers(8)), random.integers(256)])
             with open(to, "wb") as file:
                 file.write(content)
-            done = subprocess.run([LEHR, *words], capture_output=True, text=True, timeout=100)
+            done = lehr(*words, code=None, timeout=100)
             assert done.returncode in (0, 4), (done.returncode, done.stderr)
 
 
-with tempfile.TemporaryDirectory() as directory:
+with temporary() as directory:
     os.chdir(directory)
     for test in [tables, single_column, columns, sparse, gaps, damaged, changed_bytes, outside, twice]:
         test()

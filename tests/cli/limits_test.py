@@ -4,13 +4,12 @@
 usage: limits_test.py LEHR, from the root of the repository
 """
 import os
-import subprocess
 import sys
-import tempfile
 
-LEHR = os.path.abspath(sys.argv[1])
-with open("docs/limits.md", encoding="utf-8") as page:
-    PAGE = page.read()
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import lehr, read, temporary, write  # noqa: E402
+
+PAGE = read("docs/limits.md")
 NORMAL = "plate n; mu ~ Normal(mean = 0, sd = 1); observe y[n] ~ Normal(mean = {}, sd = 1);"
 LAGS = "plate t ordered; x[t] ~ Normal(mean = x[t-{}], sd = 1) start Normal(mean = 0, sd = 1); observe y[t] ~ Normal(mean = x[t], sd = 1);"
 STATES = ("plate t ordered; plate k = 2; mu[k] ~ Normal(mean = 0, sd = 1); A[k] ~ Dirichlet(concentration = 1) over k; "
@@ -23,19 +22,15 @@ WORDS = "plate doc; plate token in doc times count; plate v; p ~ Dirichlet(conce
 
 
 def said(command, model, *words, code, data=None):
-    with open("model.lehr", "w", encoding="utf-8") as f:
-        f.write(f"model m {{ {model} }}")
+    write("model.lehr", f"model m {{ {model} }}")
     more = []
     if data:
         name = "data.ldac" if data[0] != "{" else "data.json"
-        with open(name, "w", encoding="utf-8") as f:
-            f.write(data)
+        write(name, data)
         more = ["--data", name if name.endswith("json") else f"w={name}"]
     if command == "fit":
         more += ["--search", "none", "--max-iter", "1", "--quiet", "--out", "out"]
-    done = subprocess.run([LEHR, command, "model.lehr", *more, *words], capture_output=True, text=True, timeout=100)
-    assert done.returncode == code, (model[:200], done.returncode, done.stderr[:500])
-    return done.stderr
+    return lehr(command, "model.lehr", *more, *words, code=code, timeout=100).stderr
 
 
 def meets(text, *where, **how):
@@ -81,17 +76,17 @@ def sizes():
 def scores():
     chain = STATES.format(1).replace("k = 2", "k = 257")
     said("fit", chain, data='{"y": [1, 2, 3]}', code=0)
-    found = subprocess.run([LEHR, "score", "out", "--data", "data.json"], capture_output=True, text=True, timeout=100)
+    found = lehr("score", "out", "--data", "data.json", code=None, timeout=100)
     assert found.returncode in (0, 2), found.stderr  # one chain may have any number
     two = (STATES.format(1).replace("k = 2", "k = 17").replace("mu[k] ~ Normal(mean = 0, sd = 1);",
            "mu[k] ~ Normal(mean = 0, sd = 1); B[k] ~ Dirichlet(concentration = 1) over k; "
            "u[t] ~ Categorical(B[u[t-1]]) start Uniform() over k;").replace("mean = mu[z[t]]", "mean = mu[z[t]] + mu[u[t]]"))
     said("fit", two, data='{"y": [1, 2, 3]}', code=0)
-    found = subprocess.run([LEHR, "score", "out", "--data", "data.json"], capture_output=True, text=True, timeout=100)
-    assert found.returncode == 2 and "have more than 256 values together" in found.stderr and "have more than 256 values together" in PAGE, found.stderr
+    found = lehr("score", "out", "--data", "data.json", code=2, timeout=100)
+    assert "have more than 256 values together" in found.stderr and "have more than 256 values together" in PAGE, found.stderr
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     os.chdir(folder)
     models()
     sizes()

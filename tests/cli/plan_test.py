@@ -3,28 +3,27 @@
 
 usage: plan_test.py LEHR. What is added up among processes is compared in tests/cluster.
 """
-import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, lehr, run, temporary  # noqa: E402
+
 R = np.random.default_rng(3)
 PEAK = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
 
 
 def planned(model, settings, sizes):
-    text = subprocess.run([LEHR, "plan", model, *settings, "--sizes", sizes], capture_output=True, text=True, check=True).stdout
+    text = lehr("plan", model, *settings, "--sizes", sizes).stdout
     return float(re.search(r"^  all +([0-9.e+]+)$", text, re.M)[1])
 
 
 def peak(folder, model, settings, data):
     fit = [LEHR, "fit", model, "--data", data, *settings, "--search", "none", "--max-iter", "2", "--quiet", "--out", f"{folder}/out"]
-    return 1024 * int(subprocess.run([sys.executable, "-c", PEAK, *fit], capture_output=True, text=True, check=True).stdout)
+    return 1024 * int(run(sys.executable, "-c", PEAK, *fit).stdout)
 
 
 def compare(folder, model, settings, *cases):
@@ -50,6 +49,6 @@ def documents(folder, count):
     return f"doc={count},token=100,term=100", f"w={folder}/{count}.ldac"
 
 
-with tempfile.TemporaryDirectory() as here:
+with temporary() as here:
     compare(here, "models/gmm_diagonal.lehr", ["--set", "K=3"], points(here, 1000), points(here, 200_000))
     compare(here, "models/lda.lehr", ["--set", "K=100"], documents(here, 10), documents(here, 8000))

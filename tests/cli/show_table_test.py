@@ -6,21 +6,15 @@ Usage: show_table_test.py LEHR, from the root of the repository.
 import csv
 import io
 import json
-import subprocess
 import sys
-import tempfile
 
 import numpy
 from scipy import stats
 
-LEHR = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import columns, each, lehr, write, write_json  # noqa: E402
+
 QUANTILES = {"q5": 0.05, "q50": 0.5, "q95": 0.95}
-
-
-def lehr(*arguments, code=0):
-    done = subprocess.run([LEHR, *arguments], capture_output=True, text=True)
-    assert done.returncode == code, f"lehr {arguments}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
 
 
 def number(text):
@@ -29,7 +23,7 @@ def number(text):
 
 def rows(out, *more):
     """The rows of the CSV, by variable; the JSON must say the same."""
-    table = list(csv.DictReader(io.StringIO(lehr("show", out, *more, "--format", "csv").stdout)))
+    table = list(csv.DictReader(lehr("show", out, *more, "--format", "csv").stdout.splitlines()))
     same = json.loads(lehr("show", out, *more, "--format", "json").stdout)
     assert len(table) == len(same)
     by_variable = {}
@@ -58,8 +52,7 @@ def check(table, distribution):
 
 def write_fit(out, arrays, variables, labels):
     numpy.savez(f"{out}/posterior.npz", **arrays)
-    with open(f"{out}/fit.json", "w") as file:
-        json.dump({"model": "made_up", "status": "converged", "variables": variables, "elbo": None, "labels": labels}, file)
+    write_json(f"{out}/fit.json", {"model": "made_up", "status": "converged", "variables": variables, "elbo": None, "labels": labels})
 
 
 def factors(out):
@@ -133,25 +126,17 @@ def rows_of_made_up(out):
 
 def draws(out):
     """Two chains: quantiles over both together, and the shares of a category."""
-    with open(f"{out}/model.lehr", "w") as file:
-        file.write("model m { plate n; plate k = 3; plate dim = 2; pi ~ Dirichlet(concentration = 1) over k;\n"
-                   "mu[k, dim] ~ Normal(mean = 0, sd = 5); z[n] ~ Categorical(pi);\n"
-                   "observe x[n, dim] ~ Normal(mean = mu[z[n], dim], sd = 1); }\n")
+    write(f"{out}/model.lehr", "model m { plate n; plate k = 3; plate dim = 2; pi ~ Dirichlet(concentration = 1) over k;\n"
+          "mu[k, dim] ~ Normal(mean = 0, sd = 5); z[n] ~ Categorical(pi);\n"
+          "observe x[n, dim] ~ Normal(mean = mu[z[n], dim], sd = 1); }\n")
     x = numpy.random.default_rng(2).normal(size=(12, 2)) + numpy.repeat([[0], [3], [6]], 4, axis=0)
-    with open(f"{out}/x.json", "w") as file:
-        json.dump({"x": x.tolist()}, file)
+    write_json(f"{out}/x.json", {"x": x.tolist()})
     lehr("fit", f"{out}/model.lehr", "--data", f"{out}/x.json", "--method", "gibbs", "--restarts", "2", "--draws", "300",
          "--warmup", "50", "--save-locals", "--quiet", "--out", f"{out}/fit")
-    chains = []
-    for k in [1, 2]:
-        with open(f"{out}/fit/draws_{k}.csv") as file:
-            chains += list(csv.DictReader(line for line in file if not line.startswith("#")))
-    assert len(chains) == 600
+    chains = [columns(f"{out}/fit/draws_{k}.csv") for k in [1, 2]]
+    stored = lambda name: numpy.concatenate([chain[name] for chain in chains])
+    assert len(stored("lp__")) == 600
     table = rows(f"{out}/fit")
-
-    def stored(name):
-        return numpy.array([float(draw[name]) for draw in chains])
-
     for k in range(3):
         for dim in range(2):
             row = [r for r in table["mu"] if r["k"] == str(k) and r["dim"] == str(dim)][0]
@@ -176,7 +161,4 @@ def not_written(out):
     lehr("show", f"{out}/gmm", "nothing", "--format", "csv", code=2)
 
 
-for check_one in [factors, draws, not_written]:
-    with tempfile.TemporaryDirectory() as tmp:
-        check_one(tmp)
-print("all well")
+each(factors, draws, not_written)

@@ -3,37 +3,28 @@
 
 Usage: show_test.py LEHR, from the root of the repository.
 """
-import csv
-import json
 import os
 import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy
 
-LEHR = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, lehr, read_csv, read_json, temporary, write, write_json  # noqa: E402
+
 DATA = "models/data/"
 KOS = ["models/lda.lehr", "--data", f"w={DATA}kos.ldac.gz", "--labels", f"term={DATA}kos.vocab.txt"]
 
 
-def lehr(*arguments, code=0):
-    done = subprocess.run([LEHR, *arguments], capture_output=True, text=True)
-    assert done.returncode == code, f"lehr {shlex.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
-    return done
-
-
 def summary(directory):
-    with open(f"{directory}/fit.json") as file:
-        return json.load(file)
+    return read_json(f"{directory}/fit.json")
 
 
 def trace(directory):
-    with open(f"{directory}/trace.csv") as file:
-        return list(csv.DictReader(file))
+    return read_csv(f"{directory}/trace.csv")
 
 
 def coin(out):
@@ -114,11 +105,9 @@ def warned_once(out):
 def failure(out):
     """A posterior that is not proper: everything is written, and the message says what, when and the cure."""
     os.makedirs(out)
-    with open(f"{out}/model.lehr", "w") as file:
-        file.write("model m { plate n; mu ~ Flat(); tau ~ Jeffreys();\n"
-                   "observe x[n] ~ Normal(mean = mu, precision = tau); }\n")
-    with open(f"{out}/equal.json", "w") as file:
-        json.dump({"x": [3, 3, 3, 3]}, file)
+    write(f"{out}/model.lehr", "model m { plate n; mu ~ Flat(); tau ~ Jeffreys();\n"
+          "observe x[n] ~ Normal(mean = mu, precision = tau); }\n")
+    write_json(f"{out}/equal.json", {"x": [3, 3, 3, 3]})
     done = lehr("fit", f"{out}/model.lehr", "--data", f"{out}/equal.json", "--quiet", "--out", out, code=5)
     assert "in sweep" in done.stderr and "'tau'" in done.stderr and "--seed" in done.stderr, done.stderr
     assert summary(out)["status"] == "numerical_failure" and len(trace(out)) == summary(out)["iterations"]
@@ -133,8 +122,7 @@ def mistakes(out):
     assert "no such directory" in lehr("show", out + "/nowhere", code=4).stderr
     below_a_file = lehr("fit", "models/coin.lehr", "--data", f"{DATA}coin.csv", "--out", f"{out}/fit.json/x", code=2)
     assert "cannot make the directory" in below_a_file.stderr, below_a_file.stderr
-    with open(f"{out}/fit.json", "w") as file:
-        file.write('{"model": 3}')
+    write(f"{out}/fit.json", '{"model": 3}')
     lehr("show", out, code=4)
 
 
@@ -163,8 +151,7 @@ def formulas(out):
     for name, family in families.items():
         variables.setdefault(name, {})["family"] = family
     variables["ng"]["joint"] = "t"
-    with open(f"{out}/fit.json", "w") as file:
-        json.dump({"model": "made_up", "status": "converged", "variables": variables, "elbo": None}, file)
+    write_json(f"{out}/fit.json", {"model": "made_up", "status": "converged", "variables": variables, "elbo": None})
 
     def rows(name):
         return [line for line in lehr("show", out, name).stdout.splitlines()[1:]]
@@ -193,7 +180,7 @@ def formulas(out):
     lehr("show", out)
 
 
-with tempfile.TemporaryDirectory() as tmp:
+with temporary() as tmp:
     formulas(f"{tmp}/formulas")
     coin(f"{tmp}/it's a coin")
     topics(f"{tmp}/lda")

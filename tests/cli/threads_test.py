@@ -4,13 +4,13 @@
 usage: threads_test.py LEHR
 """
 import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import arrays, lehr, read_csv, temporary  # noqa: E402
+
 R = np.random.default_rng(4)
 METHODS = {"ascent": ["--search", "none", "--max-iter", "4"],
            "search": ["--search", "quick", "--tol", "1e-3"],
@@ -23,24 +23,19 @@ METHODS = {"ascent": ["--search", "none", "--max-iter", "4"],
 
 def numbers(folder):
     """Everything that a fit writes but times: arrays of posterior.npz, or draws."""
-    with np.load(os.path.join(folder, "posterior.npz")) as q:
-        out = {k: q[k].tobytes() for k in sorted(q.files)}
-    with open(os.path.join(folder, "trace.csv")) as f:
-        rows = [line.split(",") for line in f.read().splitlines()]
-    out["trace"] = str([row[rows[0].index("elbo")] for row in rows])
-    return out
+    out = {k: v.tobytes() for k, v in sorted(arrays(f"{folder}/posterior.npz").items())}
+    return out | {"trace": str([row["elbo"] for row in read_csv(f"{folder}/trace.csv")])}
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     data = os.path.join(folder, "x.npz")
     np.savez(data, x=R.normal(size=(20000, 4)) + 4 * R.normal(size=(6, 4))[R.integers(6, size=20000)])
     for name, options in METHODS.items():
         seen = []
         for threads in (1, 2, 3, 7):
             out = os.path.join(folder, "out")
-            done = subprocess.run([LEHR, "fit", "models/gmm_diagonal.lehr", "--data", f"x={data}:x", "--set", "K=8", "--out", out,
-                                   "--quiet", "--threads", str(threads), *options], capture_output=True, text=True)
-            assert done.returncode == 0, (name, threads, done.stderr)
+            done = lehr("fit", "models/gmm_diagonal.lehr", "--data", f"x={data}:x", "--set", "K=8", "--out", out, "--quiet", "--threads",
+                        str(threads), *options)
             seen.append(numbers(out))
         assert all(s == seen[0] for s in seen), (name, [k for s in seen for k in s if s[k] != seen[0][k]])
         print("ok", name, flush=True)
