@@ -2,15 +2,12 @@
 import ctypes
 import os
 import re
-import subprocess
+import sys
 
 import numpy as np
 
-
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
-    return done.stdout + done.stderr
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import read  # noqa: E402
 
 
 class Built:
@@ -18,8 +15,7 @@ class Built:
 
     def __init__(self, name, sizes):
         self.name, self.library = name, ctypes.CDLL(os.path.abspath(name + ".so"))
-        with open(name + ".h") as f:
-            self.header = f.read()
+        self.header = read(name + ".h")
         self("model").restype = ctypes.c_void_p
         self("state_bytes").restype = ctypes.c_size_t
         self("error").restype = ctypes.c_char_p
@@ -34,6 +30,11 @@ class Built:
 
     def init(self, data):
         return self("init")(self.memory, ctypes.c_size_t(self.bytes), ctypes.byref(self.sizes), data and ctypes.byref(data), ctypes.c_uint64(1))
+
+    def elbo(self):
+        out = ctypes.c_double()
+        assert self("elbo")(self.memory, ctypes.byref(out)) == 0
+        return out.value
 
     def structure(self, kind, values):
         """The members of the header in their order; arrays that `values` does not have are null."""

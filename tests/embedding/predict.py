@@ -8,12 +8,12 @@ import json
 import os
 import re
 import sys
-import tempfile
 
 import numpy as np
-from built import Built, run
+from built import Built
 
-LEHR = os.path.abspath(sys.argv[1])
+from lehr_tests import lehr, read, read_json, run, temporary, write, write_json
+
 LIBLEHR = os.path.abspath(sys.argv[2])
 LIBRARY = ctypes.CDLL(LIBLEHR)
 ROOT = os.getcwd()
@@ -64,13 +64,11 @@ class Case:
 
     def __init__(self, name, text, sizes, train, rows={}, fit=(), build=()):
         self.name = name
-        with open(name + ".lehr", "w") as f:
-            f.write(text)
+        write(name + ".lehr", text)
         of_file, members = filled(train, rows)
-        with open("train.json", "w") as f:
-            json.dump(of_file, f)
-        run(LEHR, "fit", name + ".lehr", "--data", "train.json", "--quiet", "--search", "none", "--out", name, *fit)
-        run(LEHR, "build", name + ".lehr", "-o", name, "--shared", *build)
+        write_json("train.json", of_file)
+        lehr("fit", name + ".lehr", "--data", "train.json", "--quiet", "--search", "none", "--out", name, *fit)
+        lehr("build", name + ".lehr", "-o", name, "--shared", *build)
         self.built = Built(name, sizes)
         data = self.built.structure("data", {**sizes, **members})
         assert self.built.init(data) == 0, name
@@ -83,14 +81,13 @@ class Case:
 
     def data(self, counts, new, rows={}):
         of_file, members = filled(new, rows)
-        with open("new.json", "w") as f:
-            json.dump(of_file, f)
+        write_json("new.json", of_file)
         return self.built.structure("data", {**counts, **members})
 
     def same(self, counts, new, rows={}, sizes=(), options=None):
         """Every array of `lehr predict`, to the rounding of another order of products (contraction, sizes that are constants)."""
         data = self.data(counts, new, rows)
-        run(LEHR, "predict", self.name, "--starts", "1", *(["--data", "new.json"] if new else []), *sizes, "--out", "want.npz")
+        lehr("predict", self.name, "--starts", "1", *(["--data", "new.json"] if new else []), *sizes, "--out", "want.npz")
         status, got, message = called(LIBRARY.lehr_predict, self.built, data, options)
         assert status == 0, (self.name, status, message)
         want = np.load("want.npz")
@@ -102,9 +99,8 @@ class Case:
 
     def same_score(self, counts, new, rows={}):
         data = self.data(counts, new, rows)
-        run(LEHR, "score", self.name, "--starts", "1", "--data", "new.json")
-        with open(f"{self.name}/score.json") as f:
-            want = json.load(f)
+        lehr("score", self.name, "--starts", "1", "--data", "new.json")
+        want = read_json(f"{self.name}/score.json")
         status, got, message = called(LIBRARY.lehr_score, self.built, data)
         assert status == 0, (self.name, status, message)
         assert abs(got["total"] - want["total"]) <= 1e-11 * abs(want["total"]), (self.name, got["total"], want["total"])
@@ -114,8 +110,7 @@ class Case:
 
 
 def text_of(name):
-    with open(os.path.join(ROOT, "models", name + ".lehr")) as f:
-        return f.read()
+    return read(os.path.join(ROOT, "models", name + ".lehr"))
 
 
 R = np.random.default_rng(3)
@@ -138,9 +133,8 @@ def numbered():
       observe y[n] ~ Categorical(p[of[n]]); }"""
     zero = Case("zero", text % ("zero", "", ""), {"n": 6}, {"of": [0, 0, 1, 2, 2, 0], "y": [0, 2, 2, 1, 1, 1]})
     zero.same({"n": 3}, {"of": [0, 1, 2]})
-    with open("one.lehr", "w") as f:
-        f.write(text % ("one", " from 1", " from 1"))
-    run(LEHR, "build", "one.lehr", "-o", "one", "--shared")
+    write("one.lehr", text % ("one", " from 1", " from 1"))
+    lehr("build", "one.lehr", "-o", "one", "--shared")
     one = Built("one", {"n": 6})
     assert one.init(one.structure("data", {"n": 6, "of": np.array([0, 0, 1, 2, 2, 0]), "y": np.array([0, 2, 2, 1, 1, 1])})) == 0
     values = np.ascontiguousarray(np.load("zero/posterior.npz")["p.concentration"])
@@ -272,23 +266,20 @@ def coupled():
 def example():
     """The C program, with the numbers of the command line from the same data."""
     faithful = os.path.join(ROOT, "models/data/faithful.csv")
-    with open("linear_regression.lehr", "w") as f:
-        f.write(text_of("linear_regression"))
-    run(LEHR, "build", "linear_regression.lehr", "-o", "linear_regression", "--sizes", "d=1")
+    write("linear_regression.lehr", text_of("linear_regression"))
+    lehr("build", "linear_regression.lehr", "-o", "linear_regression", "--sizes", "d=1")
     run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I.", "-I" + os.path.join(ROOT, "compiler/library"),
         os.path.join(ROOT, "examples/predict/waiting.c"), "linear_regression.o", LIBLEHR, f"-Wl,-rpath,{os.path.dirname(LIBLEHR)}", "-lm", "-o", "waiting")
-    printed = run("./waiting", faithful, "1.5", "3", "4.5")
+    printed = run("./waiting", faithful, "1.5", "3", "4.5").stdout
     minutes, waiting = np.genfromtxt(faithful, delimiter=",", skip_header=1).T
-    with open("all.json", "w") as f:
-        json.dump({"x": minutes[:, None].tolist(), "y": waiting.tolist()}, f)
-    run(LEHR, "fit", "linear_regression.lehr", "--data", "all.json", "--tol", "1e-12", "--out", "f")
-    with open("next.json", "w") as f:
-        json.dump({"x": [[1.5], [3], [4.5]]}, f)
-    run(LEHR, "predict", "f", "--data", "next.json", "--out", "f.npz")
+    write_json("all.json", {"x": minutes[:, None].tolist(), "y": waiting.tolist()})
+    lehr("fit", "linear_regression.lehr", "--data", "all.json", "--tol", "1e-12", "--out", "f")
+    write_json("next.json", {"x": [[1.5], [3], [4.5]]})
+    lehr("predict", "f", "--data", "next.json", "--out", "f.npz")
     want = np.load("f.npz")
     found = [[float(x) for x in row] for row in re.findall(r"minutes: ([\d.]+), .* from ([\d.]+) to ([\d.]+)", printed)]
     assert np.abs(np.array(found) - np.stack([want["y.mean"], want["y.q5"], want["y.q95"]], 1)).max() < 0.051, (printed, want["y.mean"])
-    score = re.search(r"(-[\d.]+) each", run(LEHR, "score", "f", "--data", "all.json"))[1]
+    score = re.search(r"(-[\d.]+) each", lehr("score", "f", "--data", "all.json").stdout)[1]
     assert abs(float(re.search(r"(-[\d.]+) nats", printed)[1]) - float(score)) < 1e-4, (printed, score)
 
 
@@ -315,7 +306,7 @@ def errors():
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         os.chdir(folder)
         for check in (regression, numbered, logistic, mixture, topics, components, ratings, states, series, coupled, example, errors):
             check()

@@ -4,15 +4,15 @@
 usage: search.py LEHR LIBRARY, from the root of the repository
 """
 import ctypes
-import json
 import os
 import sys
-import tempfile
 
 import numpy as np
-from built import Built, run
+from built import Built
 
-LEHR, LIBRARY = (os.path.abspath(p) for p in sys.argv[1:3])
+from lehr_tests import lehr, read_json, run, temporary, write_json
+
+LIBRARY = os.path.abspath(sys.argv[2])
 ROOT = os.getcwd()
 ON_SWEEP = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double, ctypes.c_double)
 NULL, STATE, ARGUMENT, NO_DATA, NOT_STARTED, NOT_FINITE = 1, 5, 8, 9, 10, 16
@@ -32,15 +32,10 @@ class Object(Built):
     """A model built, linked with the search, and a state with these data."""
 
     def __init__(self, name, model, sizes, data, *options):
-        run(LEHR, "build", model, "-o", name, *options)
+        lehr("build", model, "-o", name, *options)
         run("c++", "-shared", "-o", name + ".so", name + ".o", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-lfmt", "-pthread")
         super().__init__(name, sizes)
         self.data = self.structure("data", data)
-
-    def elbo(self):
-        out = ctypes.c_double()
-        assert self("elbo")(self.memory, ctypes.byref(out)) == 0
-        return out.value
 
     def search(self, data=True, memory=None, model=None, **options):
         result = Result()
@@ -51,14 +46,12 @@ class Object(Built):
 
 
 def fit(name, model, data, *options):
-    run(LEHR, "fit", model, *data, "--quiet", "--out", name + ".fit", *options)
-    with open(name + ".fit/fit.json") as f:
-        return json.load(f)
+    lehr("fit", model, *data, "--quiet", "--out", name + ".fit", *options)
+    return read_json(name + ".fit/fit.json")
 
 
 def as_json(name, data):
-    with open(name + ".json", "w") as f:
-        json.dump({k: np.asarray(v).tolist() if not isinstance(v, list) else v for k, v in data.items()}, f)
+    write_json(name + ".json", {k: np.asarray(v).tolist() if not isinstance(v, list) else v for k, v in data.items()})
     return ["--data", name + ".json"]
 
 
@@ -81,8 +74,7 @@ def models():
     columns = {n: ties[n] for n in ("a", "b", "tie")}
     yield ("stochastic_block_model", path("stochastic_block_model"), {"pair": len(ties), "member": 34}, {"pair": len(ties), **columns},
            ["--data", os.path.join(ROOT, "models/data/karate.csv")], [])
-    with open(os.path.join(ROOT, "models/data/japanese_vowels.json")) as f:
-        frames = json.load(f)
+    frames = read_json(os.path.join(ROOT, "models/data/japanese_vowels.json"))
     x, lengths = np.array(frames["x"], float), frames["t"]
     yield ("hmm_gaussian", path("hmm_gaussian"), {"seq": len(lengths), "t": len(x), "channel": x.shape[1], "t_longest": max(lengths)},
            {"seq": len(lengths), "t_offsets": np.cumsum([0, *lengths]), "x": x}, ["--data", os.path.join(ROOT, "models/data/japanese_vowels.json")], [])
@@ -135,7 +127,7 @@ def arguments():
     yield f"stopped at {found.elbo:.4f} of {best.elbo:.4f}"
 
 
-with tempfile.TemporaryDirectory() as folder:
+with temporary() as folder:
     os.chdir(folder)
     for check in (as_fit, arguments):
         for line in check():

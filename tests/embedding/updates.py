@@ -5,21 +5,20 @@ all data gives. Before the first update, the object without it. Errors.
 usage: updates.py LEHR LIBRARY [PART ...], from the root of the repository; LIBRARY: the search
 """
 import ctypes
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 ROOT = os.getcwd()
 sys.path.insert(0, os.path.join(ROOT, "tests/posterior"))
-from built import Built, run
+from built import Built
 from conjugate_models import MODELS, NUMBERS, VECTORS, text_of
 
-LEHR, LIBRARY = (os.path.abspath(p) for p in sys.argv[1:3])
+from lehr_tests import lehr, read_json, run, temporary, write
+
+LIBRARY = os.path.abspath(sys.argv[2])
 NULL, STATE, DATA, ARGUMENT, NOT_STARTED, NOT_SWEPT, FIRST_OF_MODEL = 1, 5, 6, 8, 10, 11, 100
 R = np.random.default_rng(5)
 
@@ -46,11 +45,6 @@ class Object(Built):
     def step(self, times=1):
         for _ in range(times):
             assert self("step")(self.memory, None, ctypes.c_double(1)) == 0
-
-    def elbo(self):
-        out = ctypes.c_double()
-        assert self("elbo")(self.memory, ctypes.byref(out)) == 0
-        return out.value
 
     def get(self, parameter):
         count = ctypes.c_size_t()
@@ -82,18 +76,16 @@ def cut(data, parts):
 
 
 def written(name, text):
-    with open(name + ".lehr", "w") as f:
-        f.write(text)
+    write(name + ".lehr", text)
 
 
 def posterior(out):
-    with open(f"{out}/fit.json") as f:
-        return dict(np.load(f"{out}/posterior.npz")), json.load(f)["elbo"]
+    return dict(np.load(f"{out}/posterior.npz")), read_json(f"{out}/fit.json")["elbo"]
 
 
 def build(name, text, *options):
     written(name, text)
-    run(LEHR, "build", name + ".lehr", "-o", name, "--shared", "--updates", *options)
+    lehr("build", name + ".lehr", "-o", name, "--shared", "--updates", *options)
 
 
 def conjugate(title):
@@ -102,7 +94,7 @@ def conjugate(title):
     build(name, re.sub(r"model \w+", f"model {name}", text_of(title)))
     data = {k: np.asarray(x, float) for k, x in MODELS[title][1].items()}
     np.savez("all.npz", **data)
-    run(LEHR, "fit", name + ".lehr", "--data", "all.npz", "--quiet", "--out", "all")
+    lehr("fit", name + ".lehr", "--data", "all.npz", "--quiet", "--out", "all")
     whole, elbo = posterior("all")
     o = Object(name, {"n": 20, "throw_": 20}, "throw_" if title == "coin" else "n")
     elbos = 0.0
@@ -149,7 +141,7 @@ def chain(name, keep):
         batch = {key: np.asarray(x, float)[end - sizes[k]:end] for key, x in data.items()}
         np.savez("batch.npz", **batch)
         command = ["update", f"fit{k - 1}", "--forget", str(keep)] if k else ["fit", built + ".lehr", "--search", "none"]
-        run(LEHR, *command, "--data", "batch.npz", "--seed", "1", "--max-iter", str(sweeps), "--tol", "0", "--leap-after", "0", "--quiet", "--out", f"fit{k}")
+        lehr(*command, "--data", "batch.npz", "--seed", "1", "--max-iter", str(sweeps), "--tol", "0", "--leap-after", "0", "--quiet", "--out", f"fit{k}")
         if k == 0:
             o.start(batch)
         else:
@@ -166,7 +158,7 @@ def before_updates(name):
     text, data, _ = OTHERS[name]
     plain = f"{name}_plain"
     written(plain, f"model {plain} {{ {text} }}")
-    run(LEHR, "build", plain + ".lehr", "-o", plain, "--shared")
+    lehr("build", plain + ".lehr", "-o", plain, "--shared")
     build(name, f"model {name} {{ {text} }}")
     pair = [Object(each, {"n": 120, "d": 3}) for each in (plain, name)]
     for o in pair:
@@ -239,15 +231,14 @@ def refusals():
         "mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); potential -mu * mu;": "potentials are of no variable",
     }.items():
         written("refused", f"model refused {{ plate n; {text} }}")
-        done = subprocess.run([LEHR, "build", "refused.lehr", "-o", "refused", "--updates"], capture_output=True, text=True)
-        assert done.returncode == 3 and why in done.stderr and "refused.lehr" in done.stderr, (text, done)
+        done = lehr("build", "refused.lehr", "-o", "refused", "--updates", code=3)
+        assert why in done.stderr and "refused.lehr" in done.stderr, (text, done)
         assert not os.path.exists("refused.o")
 
 
 def in_cpp():
     build("walk", f"model walk {{ {WISHART} }}")
-    with open("use.cpp", "w") as f:
-        f.write('''#include <cstdio>
+    write("use.cpp", '''#include <cstdio>
 #include "walk.hpp"
 int main() {
   const double x[] = {1, 2, 3, 2, 0, 1}, y[] = {4, 0, 1};
@@ -265,7 +256,7 @@ int main() {
 }
 ''')
     run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I.", "use.cpp", os.path.abspath("walk.so"), "-o", "use")
-    assert run("./use") == "8 8\n", run("./use")  # df to the power p: (5 + 3 - 4) p + 4, then 2
+    assert run("./use").stdout == "8 8\n", run("./use")  # df to the power p: (5 + 3 - 4) p + 4, then 2
 
 
 def every_part():
@@ -282,10 +273,9 @@ def every_part():
     yield "C++", in_cpp
 
 
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for title, part in every_part():
-            if not sys.argv[3:] or title in sys.argv[3:]:
-                part()
-                print("ok", title, flush=True)
+with temporary() as folder:
+    os.chdir(folder)
+    for title, part in every_part():
+        if not sys.argv[3:] or title in sys.argv[3:]:
+            part()
+            print("ok", title, flush=True)
