@@ -6,12 +6,11 @@ published posteriors: those of the manuals of OpenBUGS 3.2 and MultiBUGS, whose 
 A published mean must be within four standard errors, theirs and ours together, and half a unit of its last digit; of a
 published quantile the share of our draws below it. Standard deviations within 5 %.
 """
-import json
 import os
 
 import numpy as np
 
-from fitting import ROOT, finish
+from fitting import ROOT, finish, read_json
 from sampling import effective_size, sample, standard_error
 
 RATS = """model rats { plate rat; plate week; data x[week] : real;
@@ -63,8 +62,7 @@ def logistic(x):
 
 
 def rats():
-    with open(os.path.join(ROOT, "tests/posterior/data/rats.json")) as f:
-        d = sample(RATS, json.load(f), draws=20000).draws
+    d = sample(RATS, read_json(os.path.join(ROOT, "tests/posterior/data/rats.json")), draws=20000).draws
     check_mean("alpha0", d["alpha_c"] - 22 * d["beta_c"], "106.6", 3.66, 0.0304)
     check_mean("beta.c", d["beta_c"], "6.186", 0.1089, 9.952e-4)
     check_mean("sigma", d["tau"]**-0.5, "6.093", 0.4643, 0.005058)
