@@ -3,15 +3,15 @@
 
 usage: shards_test.py LEHR
 """
-import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-import tempfile
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import LEHR, read, read_json, temporary, write  # noqa: E402
+
 ENV = {**os.environ, "PATH": os.path.dirname(LEHR) + ":" + os.environ["PATH"]}
 TOPICS = ["models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=3"]
 FAITHFUL = ["models/gmm.lehr", "--data", "x=models/data/faithful.csv:eruptions,waiting", "--set", "K=3"]
@@ -24,18 +24,13 @@ def run(*command, code=0):
     return done.stdout + done.stderr
 
 
-def contents(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
 def same(tmp, name, words, sweeps, shards):
     """Any number of shards, against a fit from the same start."""
     out = f"{tmp}/{name}"
     run("examples/sweeps/sweeps.sh", out, sweeps, shards, *words)
     run(LEHR, "fit", *words, "--init", f"{out}/fit0", "--max-iter", sweeps, "--quiet", "--out", f"{out}/whole")
-    assert contents(f"{out}/fit/posterior.npz") == contents(f"{out}/whole/posterior.npz"), name
-    elbo = [json.loads(contents(f"{out}/{d}/fit.json"))["elbo"] for d in ("fit", "whole")]
+    assert read(f"{out}/fit/posterior.npz", "rb") == read(f"{out}/whole/posterior.npz", "rb"), name
+    elbo = [read_json(f"{out}/{d}/fit.json")["elbo"] for d in ("fit", "whole")]
     assert elbo[0] == elbo[1], (name, elbo)
     run(LEHR, "show", f"{out}/fit")
 
@@ -68,16 +63,14 @@ class Spark:
 
 def engines(tmp):
     """The sweeps by Slurm and by Spark of docs/scale.md, with four tasks and documents of the project."""
-    with open("docs/scale.md", encoding="utf-8") as page:
-        text = page.read()
+    text = read("docs/scale.md")
     data, wanted = "w=corpus.ldac --set K=1000", f"{TOPICS[2]} --set K=3"
     assert text.count(data) == 2
     text = text.replace(data, wanted).replace("1-100", "1-4").replace("/100", "/4").replace("range(1, 101), 100", "range(1, 5), 4")
     slurm, spark = re.search(r"```sh\n(#!/bin/sh.*?)```", text, re.S)[1], re.search(r"```python\n(.*?)```", text, re.S)[1]
     run(LEHR, "fit", *TOPICS, "--search", "none", "--max-iter", 0, "--quiet", "--out", f"{tmp}/fit0")
     for name, program in ("sbatch", SBATCH), ("sweep.sh", slurm):
-        with open(f"{tmp}/{name}", "w", encoding="utf-8") as f:
-            f.write(program)
+        write(f"{tmp}/{name}", program)
         os.chmod(f"{tmp}/{name}", 0o755)
     path = {"PATH": f"{tmp}:{ENV['PATH']}"}
     subprocess.run([f"{tmp}/sweep.sh", f"{tmp}/fit0", f"{tmp}/fit1"], env={**ENV, **path}, check=True, stdout=subprocess.PIPE)
@@ -87,7 +80,7 @@ def engines(tmp):
     for k in 1, 2:
         run(LEHR, "stats", *TOPICS, "--globals", before, "--shard", "1/1", "--out", f"{tmp}/whole.npz")
         run(LEHR, "update-globals", *TOPICS, "--globals", before, "--stats", f"{tmp}/whole.npz", "--out", before := f"{tmp}/whole{k}")
-    assert contents(f"{tmp}/fit2/posterior.npz") == contents(f"{before}/posterior.npz")
+    assert read(f"{tmp}/fit2/posterior.npz", "rb") == read(f"{before}/posterior.npz", "rb")
 
 
 def refusals(tmp):
@@ -116,7 +109,7 @@ def refusals(tmp):
                                          "--globals", f"{tmp}/coin", "--out", f"{tmp}/c.npz", code=3)
 
 
-with tempfile.TemporaryDirectory() as tmp:
+with temporary() as tmp:
     refusals(tmp)
     engines(tmp)
     same(tmp, "topics", TOPICS, 3, 3)
