@@ -105,7 +105,7 @@ def refusals(tmp):
     assert "is not K/N" in run(*stats, "--shard", "3/2", "--out", f"{tmp}/c.npz", code=2)
     assert "shard 33/64 is empty" not in run(*stats, "--shard", "32/32", "--out", f"{tmp}/c.npz")
     run(LEHR, "fit", "models/coin.lehr", "--data", "models/data/coin.csv", "--quiet", "--out", f"{tmp}/coin")
-    assert "cannot be shared out" in run(LEHR, "stats", "models/coin.lehr", "--data", "models/data/coin.csv",
+    assert "cannot be distributed" in run(LEHR, "stats", "models/coin.lehr", "--data", "models/data/coin.csv",
                                          "--globals", f"{tmp}/coin", "--out", f"{tmp}/c.npz", code=3)
 
 
