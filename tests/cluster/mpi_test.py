@@ -129,7 +129,7 @@ def refusals(tmp):
     # What cannot be shared out.
     said = run(*RUN, "-n", 2, LEHR + "-mpi", "fit", "models/coin.lehr", "--data", "models/data/coin.csv", *out, code=3)
     assert said.count("cannot be distributed among processes") == 1, said
-    assert "not shared out" in run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--method", "svi", *out, code=2)
+    assert "not distributed" in run(*RUN, "-n", 2, LEHR + "-mpi", "fit", *TOPICS, "--method", "svi", *out, code=2)
     assert "use lehr" in run(*RUN, "-n", 2, LEHR + "-mpi", "check", "models/coin.lehr", code=2)
     # Another program, and other data, in one of the processes.
     other = f"{tmp}/other"
