@@ -94,6 +94,9 @@ def interrupted():
     np.savez(f"{OUT}/many.npz", Y=R.poisson(R.gamma(0.5, 1, (400, 3)) @ R.gamma(0.5, 1, (3, 200))))
     words = ["models/poisson_factorisation.lehr", "--data", f"{OUT}/many.npz", "--search", "none", "--elbo-every", 10 ** 9]
     run = subprocess.Popen(command("cut", *words, "--max-iter", 10 ** 8), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    began = time.monotonic()
+    while not os.path.exists(f"{OUT}/cut/trace.csv") and run.poll() is None and time.monotonic() - began < 100:
+        time.sleep(0.05)  # an interrupt before the first sweep ends the program at once
     time.sleep(1)
     run.send_signal(signal.SIGINT)
     assert run.wait() == 0, run.returncode
