@@ -76,7 +76,7 @@ def stopped(d):
     report, _, said = fit(f"{d}/whole", LINE, {"x": x, "y": y})
     assert report["status"] == "converged" and "left_to_gain" not in report and "--max-iter" not in said
     report, _, said = fit(f"{d}/short", LINE, {"x": x, "y": y}, "--max-iter", "2")
-    assert "left_to_gain" not in report and "cannot be told" in said, said
+    assert "left_to_gain" not in report and "cannot be estimated" in said, said
     shown = lambda *more: lehr("fit", f"{d}/whole.lehr", "--data", f"{d}/whole.json", "--out", f"{d}/shown", *more).stdout
     assert "line: stopped at --max-iter 2 after 2 iterations" in shown("--max-iter", "2")
     assert "line: --epochs 3 done after 3 iterations" in shown("--method", "svi", "--epochs", "3")
