@@ -342,7 +342,7 @@ m = area("draws from conditionals", "posterior_joint|posterior_calibration")
 m('f.draw = {noise("z", 0, Noise::normal), draw_result(0, mean + symbol("z") * «sqrt(reciprocal(precision))»)};',
   "reciprocal(precision)")
 m('f.draw = {noise("g", 0, Noise::log_gamma, «shape»), draw_result(0, exp(symbol("g")) / rate)};', "shape + 0.5")
-m('f.drawn_statistics = {{Stat::log, symbol("g") - «log(rate)»}};', "0.5 * log(rate)")
+m('f.drawn_statistics = {{Stat::log, symbol("g") - «log(rate)»}};f.interior = {shape - 1.0};', "0.5 * log(rate)")
 m('draw_result(0, «scale * exp(-symbol("g"))»)};', 'exp(-symbol("g")) / scale')
 m('noise("g_b", 0, Noise::log_gamma, «b»),', "b + 1.0")
 m("{Stat::log1m, -softplus(«odds»)}};", "-odds")
@@ -562,7 +562,7 @@ m("const std::int64_t count = std::min<std::int64_t>(kLanes, «t.trips - first»
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
 
 m = area("choices, roots and what is little", "posterior_spike_and_slab")
-m("row.support = «choice» ? machine::Support::category : support_of(v.support);", "false")
+m("row.support = «choice» ? machine::Support::category : scale", "false")
 m('const Expr root = sqrt(«abs(symbol("square"))»);', 'symbol("square")', "posterior_logistic_numbers")
 m("[&](const auto& use) { return «is_local_array_[use.first.index()]»; });", "false", "native_lowering")
 
@@ -697,8 +697,8 @@ m('out["model"] = digest(«model_text»);', "std::string()")
 m('identity["data"] = «digest_of(data)»;', "std::string()")
 m('out["start in --init"] = «digest_of(settings)»;', "std::string()")
 m('out["temperatures of --anneal"] = «listed(settings.method)»;', "std::string()")
-m("if (!whole || «checksum(body) != crc») return wrong", "false")
-m("«std::ranges::for_each(runs_, check_run);»", "if (!SWITCH) std::ranges::for_each(runs_, check_run);")
+m("if (!whole || «checksum(bytes) != crc») return wrong", "false")
+m("«std::ranges::for_each(out.runs, check_run);»", "if (!SWITCH) std::ranges::for_each(out.runs, check_run);")
 m("if (before != was.end() && «before->second == now») continue;", "true")
 m("«has->log_joint = std::move(had->log_joint);»", "if (!SWITCH) has->log_joint = std::move(had->log_joint);")
 m("std::ranges::copy(*from++, reals(b).begin()); «invalidate_parts();»", "if (!SWITCH) invalidate_parts();")
@@ -712,7 +712,7 @@ def defect(number, name, *places, tests=""):
 
 
 defect(9001, "workers copy rows that the rest of a function reads",
-       ("for (const BufferId b : handed_over_) «make_table(b);»", "if (!SWITCH) make_table(b);"),
+       ("for (const BufferId b : becomes_table_) «make_table(b);»", "if (!SWITCH) make_table(b);"),
        tests="passes_every_model|passes_thresholds")
 defect(9002, "rows without data narrow what they depend on",
        ("const Masks masks = «find_barren(resolved, *data)»;", "Masks(resolved.variables.size())"), tests="posterior_barren")
