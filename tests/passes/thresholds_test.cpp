@@ -131,7 +131,7 @@ const std::set<std::string> kConstants{
     "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.
     "passes/skip_at_fixed_point.kSlowOperation", "passes/skip_at_fixed_point.kUnknownTurns",
-    "passes/vectorise_short_items.kFunction", "passes/vectorise_short_items.kTurned",
+    "passes/vectorise_short_items.kFunction", "passes/vectorise_short_items.kTransposed",
     "passes/vectorise_short_items.kLeftOver", "passes/vectorise_short_items.kUnrolled",
     // Constants of mathematics, formats and the processor.
     "passes/narrow.kSingleLogZero", "passes/narrow.kSingleLeast", "loops/lower_chain_gaussian.kLog2Pi",
