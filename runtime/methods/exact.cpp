@@ -2,8 +2,6 @@
 // further in the past uses the same numbers at the same times. The distance doubles until all runs have met.
 #include "runtime/methods/exact.h"
 
-#include <fmt/format.h>
-
 namespace lehr {
 
 Couplings couplings(const Engine& e) {
@@ -42,8 +40,8 @@ Outcome run_exact(const Engine& e, const ExactOptions& o, const OnSweep& on_swee
     for (std::int64_t back = std::max<std::int64_t>(1, usual / 2); undecided > 0; back *= 2) {
       if (back > o.furthest) {
         out.status = Status::numerical_failure;
-        out.failure =
-            fmt::format("no exact sample: {:.0f} elements are not decided after {} sweeps", undecided, back / 2);
+        out.failure = "no exact sample: " + std::to_string(static_cast<std::int64_t>(undecided)) +
+                      " elements are not decided after " + std::to_string(back / 2) + " sweeps";
         return out;
       }
       if (const std::int32_t status = run_envelope(e, o, draw, back, undecided)) return failure(e, status, out);

@@ -49,6 +49,8 @@ def run(arguments, directory):
         if "svi" in arguments:
             arguments[arguments.index("--epochs") + 1] = "0.05"
     program = {"lehr": LEHR, "python3": "/usr/bin/python3"}.get(arguments[0], arguments[0])
+    if program.startswith("./") and not os.path.exists(os.path.join(directory, program)):
+        return "no such program: an earlier command of this page did not make it"
     done = subprocess.run([program] + arguments[1:], cwd=directory, capture_output=True, text=True, env=HERE)
     return None if done.returncode == 0 else f"exit {done.returncode}: {done.stderr.strip()[:400]}"
 

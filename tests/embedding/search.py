@@ -33,7 +33,7 @@ class Object(Built):
 
     def __init__(self, name, model, sizes, data, *options):
         lehr("build", model, "-o", name, *options)
-        run("c++", "-shared", "-o", name + ".so", name + ".o", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-lfmt", "-pthread")
+        run("c++", "-shared", "-o", name + ".so", name + ".o", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-pthread", "-Wl,-z,defs", "-lm")
         super().__init__(name, sizes)
         self.data = self.structure("data", data)
 
