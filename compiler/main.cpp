@@ -57,6 +57,7 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
   add_families(app, action);
   add_fit(app, action, command_line(argc, argv), group);
   add_new(app, action);
+  add_opt(app, action);
   add_plan(app, action);
   add_predict(app, action);
   add_report(app, action);

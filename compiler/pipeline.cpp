@@ -144,11 +144,12 @@ Result<Analysed> analyse_for_gibbs(const model::Model& resolved, const density::
   return Error{ExitCode::model, option("method"), fmt::format("this model cannot be sampled: {}", why->text), {}};
 }
 
-loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options) {
+loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options,
+                        const loops::PassOptions& passes) {
   options.inverse_temperatures = a.inverse_temperatures;
   loops::Lowered lowered = lower(a.model, a.schedule, data, options);
   lowered.unoptimised = std::make_shared<const loops::Program>(lowered.program);
-  lowered.program = loops::optimise(std::move(lowered.program));
+  lowered.program = loops::optimise(std::move(lowered.program), passes);
 #ifndef NDEBUG
   for (const auto& problems : {loops::verify(lowered.program), loops::verify_regions(lowered.program)})
     if (!problems.empty()) throw std::logic_error(fmt::format("lowering: {}", fmt::join(problems, "; ")));
@@ -161,7 +162,7 @@ std::vector<std::string_view> ir_names() {
 }
 
 Result<std::optional<std::string>> emit(const Source& source, std::string_view ir_name, const Settings& settings,
-                                        Diagnostics& diagnostics) {
+                                        Diagnostics& diagnostics, const loops::PassOptions& passes) {
   using Text = std::optional<std::string>;
   StopCondition watch{ir_name, &source};
   const std::optional<model::Model> model = read(source, diagnostics, watch);
@@ -171,7 +172,7 @@ Result<std::optional<std::string>> emit(const Source& source, std::string_view i
 
   const Result<BoundData> sizes = bind_sizes(analysed->model, settings);
   if (!sizes) return sizes.error();
-  const loops::Lowered lowered = generate(*analysed, *sizes, {});
+  const loops::Lowered lowered = generate(*analysed, *sizes, {}, passes);
   if (ir_name == "loops") return Text(print(lowered.program));
 
   return Text(ir_name == "llvm" ? native::llvm_text(lowered.program) : native::assembly(lowered.program));

@@ -13,6 +13,7 @@
 #include "compiler/loops/lower.h"
 #include "compiler/model/bind.h"
 #include "compiler/model/model.h"
+#include "compiler/passes/passes.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/diagnostic.h"
 
@@ -53,9 +54,10 @@ Result<Analysed> with_item_temperatures(const Analysed& a);
 Result<Analysed> with_sample_factors(const Analysed& a, schedule::Tempering tempering = schedule::Tempering::data);
 
 /// Lowers a schedule to a program of loops and runs the optimisation passes over it. `data` gives sizes and constants.
-/// The result also has the program before the passes (`before`). Debug builds verify the loops and throw
+/// The result also has the program before the passes (`unoptimised`). Debug builds verify the loops and throw
 /// std::logic_error if they are malformed.
-loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options);
+loops::Lowered generate(const Analysed& a, const BoundData& data, loops::LowerOptions options,
+                        const loops::PassOptions& passes = {});
 
 /// Returns the names of the intermediate representations (IRs) that `lehr emit --as` can print, in pipeline order:
 /// "ast", "model", "density", "conditionals", "schedule", "loops", "llvm", "asm".
@@ -64,8 +66,8 @@ std::vector<std::string_view> ir_names();
 /// Returns the text of one intermediate representation (IR) of a model. `ir_name` is the name of the IR, one of
 /// ir_names(). No later stage runs, so the density of a model that is not conjugate can still be printed. Returns
 /// nothing if an earlier stage reported an error to `diagnostics`. "loops", "llvm" and "asm" use the sizes in
-/// `settings`, and fail with an Error if these are malformed; the others ignore `settings`.
+/// `settings` and the options of the passes, and fail with an Error if the sizes are malformed; the others ignore both.
 Result<std::optional<std::string>> emit(const Source& source, std::string_view ir_name, const Settings& settings,
-                                        Diagnostics& diagnostics);
+                                        Diagnostics& diagnostics, const loops::PassOptions& passes = {});
 
 }  // namespace lehr

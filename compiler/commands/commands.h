@@ -45,6 +45,8 @@ void add_families(CLI::App& app, Action& action);
 void add_fit(CLI::App& app, Action& action, const std::string& command, Group* group);
 /// Adds `lehr new`, which writes a commented example model and toy data.
 void add_new(CLI::App& app, Action& action);
+/// Adds `lehr opt`, which runs passes of the compiler on a program in Loops.
+void add_opt(CLI::App& app, Action& action);
 /// Adds `lehr help`, which shows the options of a command or prints the manual page. It must be called after all other
 /// add_* functions, since it accepts the names of the commands that exist by then.
 void add_help(CLI::App& app, Action& action);

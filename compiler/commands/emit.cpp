@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/pass_options.h"
 #include "compiler/commands/settings.h"
 #include "compiler/pipeline.h"
 
@@ -11,6 +12,7 @@ void add_emit(CLI::App& app, Action& action) {
   struct Options {
     std::string path, ir_name;
     SettingTexts settings;
+    PassTexts passes;
   };
   CLI::App* command = app.add_subcommand("emit", "Print one of the compiler's intermediate forms");
   auto o = std::make_shared<Options>();
@@ -21,6 +23,7 @@ void add_emit(CLI::App& app, Action& action) {
   command->add_option("--as", o->ir_name, "Intermediate form to print")->required()->check(CLI::IsMember(names));
   add_settings(*command, o->settings);
   add_no_opt(*command);
+  add_pass_options(*command, o->passes);
   command->footer(
       "Examples:\n  lehr emit models/lda.lehr --as density\n"
       "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906");
@@ -31,7 +34,8 @@ void add_emit(CLI::App& app, Action& action) {
       Diagnostics diagnostics;
       const Result<Settings> settings = read_settings(o->settings);
       if (!settings) return complain(settings.error());
-      const Result<std::optional<std::string>> text = emit(*source, o->ir_name, *settings, diagnostics);
+      const Result<std::optional<std::string>> text =
+          emit(*source, o->ir_name, *settings, diagnostics, pass_options(o->passes));
       const ExitCode code = report(diagnostics, *source);
       if (!text) return complain(text.error());
       if (*text) fmt::print("{}", **text);

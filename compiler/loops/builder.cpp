@@ -30,7 +30,7 @@ struct KeyMaker {
   void operator()(const Get& n) { key.push_back(n.scalar.value); }
   void operator()(const Extent& n) { key.push_back(n.size.value); }
   void operator()(const Load& n) {
-    key.push_back(n.buffer.value);
+    key.insert(key.end(), {n.buffer.value, n.reload});
     for (ExprId index : n.indices)
       key.push_back(index.value);
   }
@@ -65,7 +65,11 @@ SizeId Builder::size(Size size) {
 }
 
 BufferId Builder::buffer(std::string name, Role role, std::vector<SizeId> axes, Type element) {
-  program_.buffers.push_back({std::move(name), element, role, std::move(axes)});
+  return buffer({std::move(name), element, role, std::move(axes)});
+}
+
+BufferId Builder::buffer(Buffer buffer) {
+  program_.buffers.push_back(std::move(buffer));
   return BufferId(program_.buffers.size() - 1);
 }
 

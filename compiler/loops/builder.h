@@ -46,6 +46,8 @@ class Builder {
   SizeId size(Size size);
   /// Declares an array with the axes in memory order; the name must be unique in the program.
   BufferId buffer(std::string name, Role role, std::vector<SizeId> axes, Type element = Type::f64);
+  /// Declares an array; its name must be unique in the program.
+  BufferId buffer(Buffer buffer);
   /// Adds a scalar to the program without a statement that declares it. `let`, `local`, `for_loop` and `function` call
   /// this themselves.
   ScalarId scalar(std::string name, Type type = Type::f64);
@@ -72,6 +74,9 @@ class Builder {
   ExprId binary(BinaryOp op, ExprId left, ExprId right);
   /// Returns an expression for the value of one of two expressions of the same type, chosen by a bool.
   ExprId select(ExprId condition, ExprId if_true, ExprId if_false);
+
+  /// Returns the id of an expression node, as it is. Adds the node to the program if no equal one is there.
+  ExprId intern(Type type, decltype(Expr::node) node);
 
   /// Returns an expression for a random number.
   ExprId random(Random r) { return intern(Type::f64, std::move(r)); }
@@ -221,8 +226,6 @@ class Builder {
   Program take();
 
  private:
-  /// Returns the id of an expression node. Adds the node to the program if no equal one is there.
-  ExprId intern(Type type, decltype(Expr::node) node);
   /// Returns a literal of the type with the value `x`.
   ExprId of_value(Type type, Value x);
   /// Returns an expression that equals the operator's result but is simpler; invalid if there is none.

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
+#include "compiler/loops/facts.h"
 #include "compiler/loops/operators.h"
 #include "compiler/loops/print_loops.h"
 
@@ -147,6 +150,18 @@ class Verifier {
     check(!is_local_array_[buffer.index()] || owned_.contains(buffer), "local array `{}` of another function", b.name);
     for (ExprId index : indices)
       expect(index, Type::i64, "index");
+    for (std::size_t axis = 0; axis < std::min(indices.size(), b.axes.size()); ++axis)
+      check_extent(b, program_[b.axes[axis]].constant, indices[axis]);
+  }
+  /// Checks an index that is a literal, or counts a loop between literals, against the extent of its axis.
+  void check_extent(const Buffer& b, std::int64_t extent, ExprId index) {
+    if (extent < 0) return;  // read at run time
+    std::optional<Range> range;
+    if (const std::optional<std::int64_t> value = literal(program_, index)) range = {*value, *value};
+    const auto* get = std::get_if<Get>(&program_[index].node);
+    if (const auto it = get ? ranges_.find(get->scalar) : ranges_.end(); it != ranges_.end()) range = it->second;
+    if (range && (range->least < 0 || range->most >= extent))
+      complain("index `{}` of `{}` is outside its extent {}", print(program_, index), b.name, extent);
   }
 
   // ---- statements ----
@@ -164,9 +179,13 @@ class Verifier {
   void statement(const For& n, int loops) {
     expect(n.begin, Type::i64, "bound");
     expect(n.end, Type::i64, "bound");
+    check(n.step > 0, "a loop has the step {}", n.step);
     check(program_[n.index].type == Type::i64, "loop index `{}` is not i64", program_[n.index].name);
     in_scope_.insert(n.index);
+    const std::optional<std::int64_t> begin = literal(program_, n.begin), end = literal(program_, n.end);
+    if (begin && end && *begin < *end) ranges_[n.index] = {*begin, *end - 1 - (*end - 1 - *begin) % n.step};
     block(n.body, loops + 1);
+    ranges_.erase(n.index);
     in_scope_.erase(n.index);
   }
   void statement(const Let& n, int) { declare(n.scalar, n.value); }
@@ -212,9 +231,15 @@ class Verifier {
     expect(value, program_[scalar].type, "value");
   }
 
+  /// The values of a loop index, both ends included.
+  struct Range {
+    std::int64_t least, most;
+  };
+
   const Program& program_;
   std::vector<std::string> problems_;
   std::string where_;
+  std::map<ScalarId, Range> ranges_;  // of indices in scope, of loops between literals
   std::vector<bool> is_local_array_;
   std::set<ScalarId> in_scope_, mutable_;
   std::set<BufferId> owned_;

@@ -10,6 +10,7 @@ namespace lehr::loops {
 
 /// Returns one line for each problem, with the name of the function; nothing if the program is well formed. It checks:
 /// * types of operands, number and types of indices, names of buffers;
+/// * indices that are literals or count loops between literals: inside the extent of their axis;
 /// * scalars: used inside the block that declares them, assigned only if mutable;
 /// * `break` inside loops only;
 /// * local arrays: constant extents, used only by the function that owns them.

@@ -1,11 +1,21 @@
 // The table of passes, and the loop that runs them.
-// The order matters: passes that need the original loops (`shares`, `invariants`, `sorted`) come before those that
-// vectorise them. `narrow`, `pad` and the rest work on the loops that are then there.
+// The order matters: passes that need the original loops (`outline-parallel-loops`, `hoist-invariants`,
+// `bucket-by-length`) come before those that vectorise them. `narrow` and the rest work on the loops that are then
+// there.
 #include "compiler/passes/passes.h"
 
-#include <cstdlib>
-#include <string>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "compiler/loops/verify.h"
+#include "compiler/loops/verify_regions.h"
 #include "compiler/passes/block_registers.h"
 #include "compiler/passes/bucket_by_length.h"
 #include "compiler/passes/contract_arrays.h"
@@ -48,17 +58,45 @@ constexpr Pass kPasses[] = {
     {"guard-on-demand", guard_on_demand},  // demand-driven outputs: guards around what only some sweeps read
 };
 
+/// Throws std::logic_error with the problems of a malformed program, and when it was so.
+void require_well_formed(const Program& program, std::string_view when) {
+  for (const auto& problems : {verify(program), verify_regions(program)})
+    if (!problems.empty()) throw std::logic_error(fmt::format("{}: {}", when, fmt::join(problems, "; ")));
+}
+
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
 
-Program optimise(Program program) {
-  const char* set = std::getenv("LEHR_NO_OPT");
+std::vector<Pass> passes_without(std::string_view names) {
   // Commas at both ends make every name in the list stand between two commas.
-  const std::string without = std::string(",") + (set ? set : "") + ",";
-  if (without.find(",all,") != std::string::npos) return program;
-  for (const Pass& p : kPasses) {
-    if (without.find("," + std::string(p.name) + ",") == std::string::npos) program = p.run(std::move(program));
+  const std::string without = fmt::format(",{},", names);
+  const auto runs = [&](const Pass& p) {
+    return without.find(fmt::format(",{},", p.name)) == std::string::npos && without.find(",all,") == std::string::npos;
+  };
+  std::vector<Pass> out;
+  std::ranges::copy_if(kPasses, std::back_inserter(out), runs);
+  return out;
+}
+
+std::vector<Pass> default_passes() {
+  const char* const names = std::getenv("LEHR_NO_OPT");
+  return passes_without(names ? names : "");
+}
+
+Program optimise(Program program, const PassOptions& options) {
+  if (options.verify_each) require_well_formed(program, "before the first pass");
+  for (const Pass& p : options.passes) {
+    if (!options.on_pass && !options.verify_each) {
+      program = p.run(std::move(program));
+      continue;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    Program after = p.run(program);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    if (options.on_pass) options.on_pass({p, program, after, elapsed.count()});
+    if (options.verify_each) require_well_formed(after, fmt::format("after {}", p.name));
+    program = std::move(after);
   }
   return program;
 }

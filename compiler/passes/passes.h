@@ -4,8 +4,11 @@
 // on loops and arrays; it does not know the model.
 // docs/passes.md lists the passes with their standard names and measured gains.
 #pragma once
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/loops/loops.h"
 
@@ -20,8 +23,28 @@ struct Pass {
 /// Returns all passes, in the order in which optimise() runs them.
 std::span<const Pass> passes();
 
-/// Returns the program after all passes have run on it, in order. The environment variable LEHR_NO_OPT leaves passes
-/// out: it holds their names with commas between, or "all" for every pass.
-Program optimise(Program program);
+/// Returns all passes but those whose names are in the list, which has commas between; "all" stands for every pass.
+std::vector<Pass> passes_without(std::string_view names);
+/// Returns the passes that run by default: all but those that the environment variable LEHR_NO_OPT names.
+std::vector<Pass> default_passes();
+
+/// What a pass did.
+struct PassReport {
+  const Pass& pass;       // the pass
+  const Program& before;  // the program that it was given
+  const Program& after;   // the program that it returned
+  double seconds;         // wall time
+};
+
+/// Which passes optimise() runs, and what else it does.
+struct PassOptions {
+  std::vector<Pass> passes = default_passes();          // in the order in which they run
+  bool verify_each = false;                             // verify the program before the first pass and after each
+  std::function<void(const PassReport&)> on_pass = {};  // called after each pass
+};
+
+/// Returns the program after the passes. With `verify_each`, a malformed program throws std::logic_error with the
+/// problems and the pass that made them.
+Program optimise(Program program, const PassOptions& options = {});
 
 }  // namespace lehr::loops

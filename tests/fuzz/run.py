@@ -2,10 +2,10 @@
 """Fuzzing by coverage: builds the harnesses of tests/fuzz with clang and libFuzzer, makes their first inputs from what the repository
 has, and runs them one after another. An input that shows a defect is left in build-fuzz/found, with the command that repeats it.
 
-usage: run.py [--harness NAME ...] [--executions N | --seconds S] [--only-built], from the root of the repository
+usage: run.py [--harness NAME ...] [--executions N | --seconds S] [--built FOLDER], from the root of the repository
 
-What a run has found worth keeping stays in build-fuzz/corpus, from where the next one goes on. --only-built: exit code 77 where
-the harnesses are not built; CI builds them once with `cmake --preset fuzz && cmake --build --preset fuzz`.
+What a run has found worth keeping stays in build-fuzz/corpus, from where the next one goes on. --built: the harnesses are in this
+folder and are not built. Those of the preset `dev` have a driver that changes inputs blindly (driver.cpp), which CI runs.
 """
 import argparse
 import glob
@@ -17,9 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-BUILD = "build-fuzz"
 # Seconds of one input before it counts as a defect, bytes of the longest one, and MB that the process may take.
-LIMITS = {"model_text": (60, 3000, 4096), "readers": (10, 4096, 1024), "checkpoint": (10, 4096, 1024),
+LIMITS = {"loops_text": (10, 4096, 1024), "model_text": (60, 3000, 4096), "readers": (10, 4096, 1024), "checkpoint": (10, 4096, 1024),
           "cache_entry": (10, 4096, 1024), "fit_directory": (60, 20000, 4096), "calls": (60, 400, 4096)}
 PACKAGES = ["clang-19", "libclang-rt-19-dev", "llvm-19"]  # llvm-19: names in the traces of stacks
 
@@ -28,7 +27,7 @@ def build(names):
     subprocess.run(["scripts/bootstrap", *PACKAGES], check=True)
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     subprocess.run(["cmake", "--preset", "fuzz", *launcher], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", BUILD, "--target", *[f"fuzz_{n}" for n in names]], check=True)
+    subprocess.run(["cmake", "--build", "build-fuzz", "--target", *[f"fuzz_{n}" for n in names]], check=True)
 
 
 def read(path, most):
@@ -44,6 +43,11 @@ def model_seeds(folder):
     for path in glob.glob("tests/**/*.cpp", recursive=True) + glob.glob("tests/**/*.py", recursive=True):
         for k, match in enumerate(re.findall(rb'"(model \w+ \{[^"]*\})"', read(path, 1 << 20))):
             yield f"{os.path.basename(path)}_{k}", match
+
+
+def loops_seeds(folder):
+    for path in glob.glob("tests/**/*.loops", recursive=True):
+        yield os.path.relpath(path).replace("/", "_"), read(path, 1 << 20)
 
 
 READERS = {".csv": (0, 1, 2, 3, 12), ".json": (4,), ".ldac": (5,), ".mtx": (6, 7), ".svm": (8, 9), ".npy": (10,), ".npz": (11, 14),
@@ -83,7 +87,7 @@ def call_seeds(folder):
         yield f"twice_{model}", compile_ + fit + bytes([1, 2]) + fit[2:] + bytes([4, 0, 0, 0, 0, 1]) + data
 
 
-SEEDS = {"model_text": model_seeds, "readers": file_seeds, "calls": call_seeds}
+SEEDS = {"loops_text": loops_seeds, "model_text": model_seeds, "readers": file_seeds, "calls": call_seeds}
 
 
 def dictionary(path):
@@ -108,15 +112,16 @@ def found_in(folder, begin):
     return sorted(os.path.join(folder, f) for f in os.listdir(folder) if f.startswith(begin))
 
 
-def run(name, options, environment):
+def run(name, folder, options, environment):
     """Executions, and whether there was a defect."""
-    corpus, found = os.path.join(BUILD, "corpus", name), os.path.join(BUILD, "found")
+    corpus, found = os.path.join(folder, "corpus", name), os.path.join(folder, "found")
     os.makedirs(found, exist_ok=True)
     make_seeds(name, corpus)
+    dictionary(f"{folder}/{name}.dict")
     seconds, longest, memory = LIMITS[name]
-    harness = os.path.join(BUILD, f"fuzz_{name}")
+    harness = os.path.join(folder, f"fuzz_{name}")
     often = [f"-timeout={seconds}", f"-rss_limit_mb={memory}"]
-    command = [harness, *often, f"-max_len={longest}", f"-dict={BUILD}/words.dict", "-print_final_stats=1", "-verbosity=1",
+    command = [harness, *often, f"-max_len={longest}", f"-dict={folder}/{name}.dict", "-print_final_stats=1", "-verbosity=1",
                f"-artifact_prefix={found}/{name}-", *options, corpus]
     before = found_in(found, name + "-")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env={**environment, "LEHR_FUZZ_SEEDS": corpus})
@@ -136,20 +141,16 @@ def main():
     parser.add_argument("--harness", action="append", choices=LIMITS)
     parser.add_argument("--executions", type=int)
     parser.add_argument("--seconds", type=int)
-    parser.add_argument("--only-built", action="store_true")
+    parser.add_argument("--built", metavar="FOLDER")
     o = parser.parse_args()
     names = o.harness or list(LIMITS)
-    if o.only_built and not all(os.path.exists(os.path.join(BUILD, f"fuzz_{n}")) for n in names):
-        print("the harnesses are not built: `cmake --preset fuzz && cmake --build --preset fuzz` with clang-19 and libclang-rt-19-dev builds them")
-        return 77
-    if not o.only_built:
+    if not o.built:
         build(names)
-    dictionary(f"{BUILD}/words.dict")
     options = [f"-runs={o.executions}"] if o.executions else [f"-max_total_time={o.seconds or 120}"]
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         environment = {**os.environ, "TMPDIR": folder, "ASAN_SYMBOLIZER_PATH": shutil.which("llvm-symbolizer-19") or ""}
         environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
-        results = [run(name, options, environment) for name in names]
+        results = [run(name, o.built or "build-fuzz", options, environment) for name in names]
     print(f"{sum(n for n, _ in results)} executions, {sum(bad for _, bad in results)} of {len(results)} harnesses found a defect")
     return int(any(bad for _, bad in results))
 

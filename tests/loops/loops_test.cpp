@@ -75,31 +75,31 @@ TEST_CASE("The text of a program") {
   CHECK(loops::verify(b.program()).empty());
   CHECK(loops::print(b.program()) == R"(sizes
   doc = slot 0
-  doc + 1 = slot 1
+  'doc + 1' = slot 1
   token = slot 2
   K = 4
 buffers
-  offsets[doc + 1] : i64 data
+  offsets['doc + 1'] : i64 data
   w[token] : i64 data
   S[K] : f64 statistic
   p[K] : f64 scratch
 function estep(T: f64, from: i64)
-  array p[K] : f64 scratch
+  array p
   // one pass
-  fill p = 0.5
+  fill p[] = 0.5
   for d in from .. doc
-    var total = 0
+    var total = 0.0
     let first = w[offsets[d] + 1]
     for k in 0 .. 4 independent
-      total += (p[k] - 1) * -exp(total / T)
+      total += (p[k] - 1.0) * -exp(total / T)
       for k_2 in 0 .. 4
         p[k_2] = f64(k - (k_2 - first))
-    if T < 0 and not is_nan(total)
+    if T < 0.0 and not is_nan(total)
       fail 2
     else
       S[first] += select(first == 1, 1e-09, max(T, total))
     break if 9 <= d
-    total = -2
+    total = -2.0
 )");
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("The verifier names what is wrong") {
     all += problem + "\n";
   INFO(all);
   for (const char* expected : {"two buffers are called `x`", "store to the data `x`", "`x` has 1 axes, not 0",
-                               "index `1` is f64, not i64", "`stray` is used outside its block",
+                               "index `1.0` is f64, not i64", "`stray` is used outside its block",
                                "`v` cannot be assigned here", "break outside a loop", "status 0 of a failure"}) {
     CHECK(all.find(expected) != std::string::npos);
   }

@@ -13,6 +13,7 @@
 #include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
 #include "runtime/methods/cavi.h"
+#include "tests/passes/run.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -131,6 +132,9 @@ TEST_CASE("every model: parallel regions touch what is theirs, of fits, of tempe
         UNSCOPED_INFO(problem);
       CHECK(problems.empty());
     }
+    test::check_round_trip(l.program);
+    const loops::Program parsed = test::check_round_trip(l.unoptimised ? *l.unoptimised : l.program);
+    CHECK(loops::print(loops::optimise(parsed)) == loops::print(l.program));  // the passes do the same
   };
   for (const auto& path : test::models()) {
     DYNAMIC_SECTION(path.stem().string()) {

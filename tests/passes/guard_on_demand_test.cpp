@@ -69,7 +69,7 @@ TEST_CASE("what runs once a fit may read rows, and writes them") {
   items.b.mark_cold(0);
   const loops::Program before = items.program(false), after = loops::guard_on_demand(before);
   test::check_same(before, after, numbers(0), {4});  // runs only the first function, `prepare`
-  CHECK(loops::print(after).find("if 0 < weights[1]") != std::string::npos);
+  CHECK(loops::print(after).find("if 0.0 < weights[1]") != std::string::npos);
 }
 
 namespace {
@@ -120,7 +120,7 @@ TEST_CASE("sums for a bound are formed where it is asked for") {
   CHECK(ran.buffers[2][0] == Approx(3 * (std::log(2.) + std::log(4.) + std::log(8.))));
   CHECK(whole.buffers[2][0] > ran.buffers[2][0] + 1);
   const std::string text = loops::print(after);
-  CHECK(text.find("if 0 < weights[1]") < text.find("= log(x["));
+  CHECK(text.find("if 0.0 < weights[1]") < text.find("= log(x["));
 }
 
 TEST_CASE("items without loops inside have a loop without what the bound alone needs") {

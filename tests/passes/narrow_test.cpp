@@ -3,6 +3,7 @@
 #include "compiler/passes/narrow.h"
 
 #include "compiler/loops/builder.h"
+#include "compiler/loops/interpret.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;

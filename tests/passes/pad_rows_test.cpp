@@ -48,6 +48,6 @@ TEST_CASE("rows of tables that the code fills are whole lines, all others stay")
   for (std::size_t e = 0; e < numbers[0].size(); ++e)
     numbers[0][e] = numbers[given.index()][e] = static_cast<double>((7 * e) % 11);
   const std::vector<std::int64_t> sizes{3};
-  CHECK(test::same_bits(test::run(before, numbers, sizes).buffers[sums.index()],
+  CHECK(loops::same_bits(test::run(before, numbers, sizes).buffers[sums.index()],
                         test::run(after, numbers, sizes).buffers[sums.index()]));
 }

@@ -62,7 +62,7 @@ TEST_CASE("an innermost loop has no way out, and fails after it with the same co
     numbers[0][6] = odd;
     const auto one = test::run(before, numbers, {3}), other = test::run(after, numbers, {3});
     CHECK(one.status == other.status);
-    if (one.status == 0) CHECK(test::same_bits(one.buffers[1], other.buffers[1]));
+    if (one.status == 0) CHECK(loops::same_bits(one.buffers[1], other.buffers[1]));
     return other.status;
   };
   CHECK(status(9) == 0);

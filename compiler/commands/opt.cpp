@@ -1,0 +1,172 @@
+// `lehr opt`: runs passes of the compiler on a program in Loops, and runs the program before and after in the
+// interpreter. docs/loops.md has the language, and the file that --run reads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "compiler/commands/commands.h"
+#include "compiler/commands/pass_options.h"
+#include "compiler/loops/parse_loops.h"
+#include "compiler/loops/print_loops.h"
+#include "compiler/loops/verify.h"
+#include "compiler/loops/verify_regions.h"
+#include "compiler/passes/execute.h"
+
+namespace lehr::commands {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string path, arguments;
+  std::vector<std::string> passes;
+  std::size_t stop_after = 1000;
+  double tolerance = 1e-9;
+  PassTexts texts;
+};
+
+/// A call of a function, and the arrays before it.
+struct Run {
+  loops::Call call;
+  loops::Arrays arrays;
+};
+
+/// Returns the numbers of an array of the file: as many as the array has.
+std::vector<double> numbers_of(const json& values, const loops::Program& p, loops::BufferId b, std::size_t count) {
+  std::vector<double> out;
+  for (const json& value : values) {
+    const bool is_integer = p[b].element == loops::Type::i64;
+    out.push_back(is_integer        ? std::bit_cast<double>(value.get<std::int64_t>())
+                  : value.is_null() ? NAN
+                                    : value.get<double>());
+  }
+  if (out.size() != count)
+    throw std::invalid_argument(fmt::format("'{}' has {} elements, not {}", p[b].name, count, out.size()));
+  return out;
+}
+
+/// Returns the call that the file describes. Throws std::exception with a reason if it does not fit the program.
+Run read_run(const json& file, const loops::Program& p) {
+  Run out;
+  const std::string function = file.value("function", p.functions.empty() ? "" : p.functions[0].name);
+  const auto it = std::ranges::find(p.functions, function, &loops::Function::name);
+  if (it == p.functions.end()) throw std::invalid_argument(fmt::format("there is no function '{}'", function));
+  out.call.function = static_cast<std::size_t>(it - p.functions.begin());
+  for (const loops::Size& size : p.sizes) {
+    if (size.constant >= 0) continue;
+    out.call.sizes.resize(std::max(out.call.sizes.size(), static_cast<std::size_t>(size.slot) + 1));
+    out.call.sizes[static_cast<std::size_t>(size.slot)] = file.at("sizes").at(size.name);
+  }
+  for (const loops::ScalarId parameter : it->parameters) {
+    const json& value = file.at("parameters").at(p[parameter].name);
+    if (p[parameter].type == loops::Type::i64) out.call.integers.push_back(value);
+    else out.call.reals.push_back(value);
+  }
+  out.arrays.resize(p.buffers.size());
+  const json arrays = file.value("arrays", json::object());
+  for (std::size_t k = 0; k < p.buffers.size(); ++k) {
+    const loops::BufferId b(k);
+    const std::size_t count = loops::elements_of(p, b, out.call.sizes);
+    out.arrays[k] =
+        arrays.contains(p[b].name) ? numbers_of(arrays[p[b].name], p, b, count) : std::vector<double>(count, 0.0);
+  }
+  return out;
+}
+
+/// Prints the arrays that outlive a call.
+void print_arrays(const loops::Program& p, const loops::Arrays& arrays) {
+  for (std::size_t k = 0; k < p.buffers.size(); ++k) {
+    const loops::Buffer& b = p.buffers[k];
+    if (b.role == loops::Role::scratch || b.role == loops::Role::data) continue;
+    std::string text;
+    for (const double x : arrays[k])
+      text += b.element == loops::Type::i64 ? fmt::format(" {}", std::bit_cast<std::int64_t>(x))
+                                            : fmt::format(" {:.12g}", x);
+    fmt::print("{} ={}\n", loops::quoted(b.name), text);
+  }
+}
+
+/// Runs both programs, prints what the second computes, and compares.
+ExitCode run_both(const Options& o, const loops::Program& before, const loops::Program& after) {
+  std::ifstream file(o.arguments);
+  if (!file) return complain({ExitCode::usage, o.arguments, "cannot be read", {}});
+  try {
+    Run first = read_run(json::parse(file), before), second = first;
+    second.arrays.resize(after.buffers.size());
+    for (std::size_t k = before.buffers.size(); k < after.buffers.size(); ++k)
+      second.arrays[k].assign(loops::elements_of(after, loops::BufferId(k), second.call.sizes), 0.0);
+    const std::int32_t a = loops::execute(before, first.call, first.arrays);
+    const std::int32_t b = loops::execute(after, second.call, second.arrays);
+    fmt::print("status {}\n", b);
+    if (b == 0) print_arrays(after, second.arrays);
+    std::vector<std::string> problems;
+    if (a != b) problems.push_back(fmt::format("status {} before the passes, {} after them", a, b));
+    else if (a == 0) problems = loops::differences(before, first.arrays, after, second.arrays, o.tolerance);
+    if (problems.empty()) return ExitCode::done;
+    return complain({ExitCode::internal, o.path, "the passes change what is computed", problems});
+  } catch (const std::exception& problem) {
+    return complain({ExitCode::data, o.arguments, problem.what(), {}});
+  }
+}
+
+/// Returns the passes that the user chose, in the order of the pipeline if there was no list.
+std::vector<loops::Pass> chosen(const Options& o) {
+  std::vector<loops::Pass> out;
+  if (o.passes.empty() || o.passes[0] == "all") out = loops::default_passes();
+  else
+    for (const std::string& name : o.passes)
+      out.push_back(*std::ranges::find(loops::passes(), name, &loops::Pass::name));
+  if (o.stop_after < out.size()) out.erase(out.begin() + static_cast<std::ptrdiff_t>(o.stop_after), out.end());
+  return out;
+}
+
+ExitCode opt(const Options& o) {
+  const std::optional<Source> source = read_model(o.path);
+  if (!source) return ExitCode::usage;
+  const Result<loops::Program> before = loops::parse(*source);
+  if (!before) return complain(before.error());
+  for (const auto& problems : {loops::verify(*before), loops::verify_regions(*before)})
+    if (!problems.empty())
+      return complain({ExitCode::model, o.path, problems[0], {problems.begin() + 1, problems.end()}});
+  loops::PassOptions options = pass_options(o.texts);
+  options.passes = chosen(o);
+  const loops::Program after = loops::optimise(*before, options);
+  if (!o.arguments.empty()) return run_both(o, *before, after);
+  if (o.texts.before.empty() && o.texts.after.empty()) fmt::print("{}", loops::print(after));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_opt(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("opt", "Run optimisation passes of the compiler on a file of loops");
+  auto o = std::make_shared<Options>();
+  command->add_option("FILE", o->path, "Program, as `lehr emit --as loops` prints it")->required();
+  command
+      ->add_option("--passes", o->passes,
+                   "Passes to run, in this order, separated by commas (default: all, in the compiler's order)")
+      ->take_all()
+      ->delimiter(',')
+      ->check(is_pass());
+  command->add_option("--stop-after", o->stop_after, "Number of passes that run, the first of the list");
+  add_pass_options(*command, o->texts);
+  command->add_option("--run", o->arguments,
+                      "JSON file with the function to interpret, and sizes, parameters and arrays for it. Prints the "
+                      "arrays after the passes, and fails if the program computes something else before them");
+  command
+      ->add_option("--tolerance", o->tolerance, "Difference that --run ignores, relative to the array's largest number")
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n  lehr emit models/lda.lehr --as loops --set K=10 --no-opt all > lda.loops\n"
+      "  lehr opt lda.loops --passes contract-arrays,eliminate-dead-code --verify-each");
+  command->callback([&action, o] { action = [o] { return opt(*o); }; });
+}
+
+}  // namespace lehr::commands

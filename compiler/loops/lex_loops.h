@@ -1,0 +1,38 @@
+// The lexer of Loops: it cuts the text of a program into lines with an indentation, and lines into tokens.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "compiler/support/span.h"
+#include "runtime/result.h"
+
+namespace lehr::loops {
+
+/// What a token is: a name or word of the language; a name in quotes; a literal without its sign; an operator or a mark
+/// such as += or ..; the end of the line.
+enum class TokenKind { name, quoted_name, number, symbol, end };
+
+/// A token of a line.
+struct Token {
+  TokenKind kind;    // what it is
+  std::string text;  // without quotes; empty at the end of a line
+};
+
+/// A line that is not empty.
+struct Line {
+  std::size_t number = 0;          // from 1
+  std::size_t depth = 0;           // half of the spaces before its first token
+  bool is_comment = false;         // it begins with //
+  std::string comment = {};        // what stands behind that, and behind one space
+  std::vector<Token> tokens = {};  // the last is TokenKind::end; empty for a comment
+};
+
+/// Cuts a text into lines. Empty ones and comments that are not indented are left out. Fails with ExitCode::model and
+/// the line at a character that begins no token, a quote without an end, or an odd number of spaces at the beginning.
+Result<std::vector<Line>> lex(const Source& source);
+
+/// Returns an error at a line of the text.
+Error error_at(const Source& source, std::size_t line, std::string text);
+
+}  // namespace lehr::loops
