@@ -126,8 +126,8 @@ class Evaluator {
 
   /// Returns the factorisation of the matrix with this name, from the cache if it was computed before.
   Factorised& factorised(const std::string& matrix) {
-    const auto known = factorised_.find(matrix);
-    if (known != factorised_.end()) return known->second;
+    const auto cached = factorised_.find(matrix);
+    if (cached != factorised_.end()) return cached->second;
     Factorised& result = factorised_[matrix];
     const Quantity* q = find(matrix);
     if (!q) return result;
@@ -196,8 +196,8 @@ Expr component_symbol(const std::string& name, int rank) {
 
 /// Returns the parameter with this name. A scalar is repeated where a vector or matrix is needed.
 Quantity at_rank(const std::string& name, int rank, const Environment& environment) {
-  const auto known = environment.symbols.find(name);
-  if (known != environment.symbols.end() && known->second.rank == rank) return known->second;
+  const auto it = environment.symbols.find(name);
+  if (it != environment.symbols.end() && it->second.rank == rank) return it->second;
   return evaluate_all(component_symbol(name, rank), environment, rank);
 }
 
@@ -273,12 +273,12 @@ Quantities parameters_from_density(const Factor& factor, const Environment& dens
 }
 
 Quantities parameters_from_natural(const Factor& factor, const Environment& natural) {
-  Environment known = natural;
+  Environment extended = natural;
   Quantities result;
   for (const FactorParameter& p : factor.parameters) {
     Quantity q = factor.softmax ? Quantity{1, softmax(natural.symbols.begin()->second.values)}
-                                : evaluate_all(p.from_natural, known, p.event_rank);
-    known.symbols[p.name] = q;
+                                : evaluate_all(p.from_natural, extended, p.event_rank);
+    extended.symbols[p.name] = q;
     if (p.exported) result[p.name] = std::move(q);
   }
   return result;

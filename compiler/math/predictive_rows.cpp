@@ -52,19 +52,19 @@ std::vector<double> beta_binomial(double n, double a, double b) {
 }  // namespace
 
 std::optional<Predictive> predictive_poisson(std::span<const ScalarMarginal> p) {
-  if (rows::are(p, {Kind::value}))
+  if (rows::have_kinds(p, {Kind::value}))
     return counts([rate = p[0].first](double x) { return boost::math::gamma_q(x + 1, rate, NoThrowPolicy()); });
-  if (!rows::are(p, {Kind::gamma})) return std::nullopt;
+  if (!rows::have_kinds(p, {Kind::gamma})) return std::nullopt;
   return counts([shape = p[0].first, rate = p[0].second](double x) {
     return boost::math::ibeta(shape, x + 1, rate / (1 + rate), NoThrowPolicy());
   });
 }
 
 std::optional<Predictive> predictive_binomial(std::span<const ScalarMarginal> p) {
-  const bool known = rows::are(p, {Kind::value, Kind::value});
-  if (!known && !rows::are(p, {Kind::value, Kind::beta})) return std::nullopt;
+  const bool fixed_probability = rows::have_kinds(p, {Kind::value, Kind::value});
+  if (!fixed_probability && !rows::have_kinds(p, {Kind::value, Kind::beta})) return std::nullopt;
   const double n = p[0].first;
-  if (known)
+  if (fixed_probability)
     return counts(
         [n, q = p[1].first](double x) { return x >= n ? 1.0 : boost::math::ibetac(x + 1, n - x, q, NoThrowPolicy()); });
   if (!(n <= kMostTrials)) return std::nullopt;
@@ -74,34 +74,34 @@ std::optional<Predictive> predictive_binomial(std::span<const ScalarMarginal> p)
 }
 
 std::optional<Predictive> predictive_geometric(std::span<const ScalarMarginal> p) {
-  if (rows::are(p, {Kind::value})) return predictive_of({Kind::geometric, p[0].first});
-  if (!rows::are(p, {Kind::beta})) return std::nullopt;
+  if (rows::have_kinds(p, {Kind::value})) return predictive_of({Kind::geometric, p[0].first});
+  if (!rows::have_kinds(p, {Kind::beta})) return std::nullopt;
   return counts(
       [a = p[0].first, b = p[0].second](double x) { return -std::expm1(log_beta(a, b + x + 1) - log_beta(a, b)); });
 }
 
 std::optional<Predictive> predictive_negative_binomial(std::span<const ScalarMarginal> p) {
-  if (!rows::are(p, {Kind::value, Kind::value})) return std::nullopt;
+  if (!rows::have_kinds(p, {Kind::value, Kind::value})) return std::nullopt;
   return counts(
       [r = p[0].first, q = p[1].first](double x) { return boost::math::ibeta(r, x + 1, q, NoThrowPolicy()); });
 }
 
 std::optional<Predictive> predictive_gamma(std::span<const ScalarMarginal> p) {
-  if (rows::are(p, {Kind::value, Kind::value})) return predictive_of({Kind::gamma, p[0].first, p[1].first});
-  if (!rows::are(p, {Kind::value, Kind::gamma})) return std::nullopt;
+  if (rows::have_kinds(p, {Kind::value, Kind::value})) return predictive_of({Kind::gamma, p[0].first, p[1].first});
+  if (!rows::have_kinds(p, {Kind::value, Kind::gamma})) return std::nullopt;
   const double shape = p[0].first, a = p[1].first, b = p[1].second;
   return positive(shape * b / a,
                   [shape, a, b](double x) { return boost::math::ibeta(shape, a, x / (x + b), NoThrowPolicy()); });
 }
 
 std::optional<Predictive> predictive_inverse_gamma(std::span<const ScalarMarginal> p) {
-  if (!rows::are(p, {Kind::value, Kind::value})) return std::nullopt;
+  if (!rows::have_kinds(p, {Kind::value, Kind::value})) return std::nullopt;
   return predictive_of({Kind::inverse_gamma, p[0].first, p[1].first});
 }
 
 std::optional<Predictive> predictive_exponential(std::span<const ScalarMarginal> p) {
-  if (rows::are(p, {Kind::value})) return predictive_of({Kind::gamma, 1, p[0].first});
-  if (!rows::are(p, {Kind::gamma})) return std::nullopt;
+  if (rows::have_kinds(p, {Kind::value})) return predictive_of({Kind::gamma, 1, p[0].first});
+  if (!rows::have_kinds(p, {Kind::gamma})) return std::nullopt;
   return positive(p[0].second / p[0].first,
                   [a = p[0].first, b = p[0].second](double x) { return -std::expm1(-a * std::log1p(x / b)); });
 }

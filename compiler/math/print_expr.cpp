@@ -65,13 +65,13 @@ class Printer {
  private:
   // Returns the letter of an index, the same one for each use.
   std::string name(Index i) {
-    const auto known = names_.find(i.id);
-    if (known != names_.end()) return known->second;
+    const auto it = names_.find(i.id);
+    if (it != names_.end()) return it->second;
     for (const char* letter : {"j", "l", "k", "m", "n", "p", "q"}) {
-      bool taken = false;
+      bool in_use = false;
       for (const auto& [id, used] : names_)
-        taken = taken || used == letter;
-      if (!taken) return names_.emplace(i.id, letter).first->second;
+        in_use = in_use || used == letter;
+      if (!in_use) return names_.emplace(i.id, letter).first->second;
     }
     return fmt::format("i{}", i.id);
   }

@@ -142,7 +142,7 @@ inline Spread gamma_inverse(double shape, double rate) {
 }
 
 /// Returns true if the margins are of these kinds, one for one and in order.
-inline bool are(std::span<const ScalarMarginal> p, std::initializer_list<ScalarMarginal::Kind> kinds) {
+inline bool have_kinds(std::span<const ScalarMarginal> p, std::initializer_list<ScalarMarginal::Kind> kinds) {
   return std::ranges::equal(p, kinds, {}, &ScalarMarginal::kind);
 }
 

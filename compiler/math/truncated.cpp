@@ -29,12 +29,12 @@ struct Interval {
   Expr exact = 0.0;                               // 1 if the limits are equal, so that z is that number
 };
 
-/// Returns these expectations as formulas. `apart` is 0 where a and b are equal, else 1.
-Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
+/// Returns these expectations as formulas. `distinct` is 0 where a and b are equal, else 1.
+Interval interval(const Expr& a, const Expr& b, const Expr& distinct) {
   const Expr mirrored = step(-(a + b)), straight = 1.0 - mirrored;
   const Expr near = straight * a - mirrored * b, far = straight * b - mirrored * a;
   const Expr width = far - near;
-  const Expr exact = 1.0 - apart, narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
+  const Expr exact = 1.0 - distinct, narrow = step(kNarrow - width * (1.0 + far)), wide = 1.0 - narrow;
   const Expr w = narrow * width, middle = narrow * 0.5 * (near + far), w2 = square(w), middle2 = square(middle);
   // The hazard phi / Q at the nearer end, and the fraction of the tail that lies beyond the farther one.
   const Expr out = step(near - kFarOut), inside = (1.0 - out) * near;
@@ -44,11 +44,11 @@ Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   const Expr hazard = (1.0 - out) * exp(-0.5 * square(inside) - 0.5 * kLog2Pi - log_tail(inside)) + out * asymptotic;
   const Expr beyond = (1.0 - out) * exp(log_tail(far) - log_tail(inside)) +
                       out * ratio * asymptotic * reciprocal(out * far + (1.0 - out));
-  const Expr mass = 1.0 - beyond + narrow, other = hazard * ratio;
+  const Expr mass = 1.0 - beyond + narrow, far_hazard = hazard * ratio;
   Interval z;
-  z.mean = (straight - mirrored) * (wide * (hazard - other) / mass + middle * (1.0 - w2 * (1.0 / 12.0)));
+  z.mean = (straight - mirrored) * (wide * (hazard - far_hazard) / mass + middle * (1.0 - w2 * (1.0 / 12.0)));
   z.square =
-      wide * (1.0 + (near * hazard - far * other) / mass) + middle2 * (1.0 - w2 * (1.0 / 6.0)) + w2 * (1.0 / 12.0);
+      wide * (1.0 + (near * hazard - far * far_hazard) / mass) + middle2 * (1.0 - w2 * (1.0 / 6.0)) + w2 * (1.0 / 12.0);
   z.variance = (wide - wide * out) * (z.square - square(z.mean)) +
                wide * out * (inverse2 - square(width * exp(-0.25 * width * (near + far)) / (1.0 - ratio + narrow))) +
                w2 * (1.0 / 12.0);
@@ -58,11 +58,11 @@ Interval interval(const Expr& a, const Expr& b, const Expr& apart) {
   return z;
 }
 
-/// Returns the formula of a limit in units of x, from naturals. Without a limit it is `none`. It is 0 where `known` is
-/// 0: nothing in the model mentions the number, so nothing reads it.
-Expr limit(Stat weight, Stat at, double none, const Expr& known) {
+/// Returns the formula of a limit in units of x, from naturals. Without a limit it is `none`. It is 0 where `mentioned`
+/// is 0: nothing in the model mentions the number, so nothing reads it.
+Expr limit(Stat weight, Stat at, double none, const Expr& mentioned) {
   const Expr n = natural_symbol(weight), limited = step(n);
-  return natural_symbol(at) / (n + (1.0 - limited)) + none * (1.0 - limited) * known;
+  return natural_symbol(at) / (n + (1.0 - limited)) + none * (1.0 - limited) * mentioned;
 }
 
 }  // namespace
@@ -73,20 +73,21 @@ const FamilyRow& truncated_normal() {
     const Expr lower = symbol("lower"), upper = symbol("upper");
     const Expr root = sqrt(precision), a = root * (lower - mean), b = root * (upper - mean);
     // Limits that are results of sums are equal if they differ by no more than their rounding.
-    const Expr apart = step(square(upper - lower) - kOneNumber * (square(upper) + square(lower)));
-    const Interval z = interval(a, b, apart);
+    const Expr distinct = step(square(upper - lower) - kOneNumber * (square(upper) + square(lower)));
+    const Interval z = interval(a, b, distinct);
     FamilyRow row{.name = "TruncatedNormal", .summary = "Normal between two limits", .support = Support::real};
     row.improper = true;
     row.spellings = {canonical("precision", 0, Support::positive), canonical("mean"), canonical("lower"),
                      canonical("upper")};
 
-    const Expr curved = -2.0 * natural_symbol(Stat::square), known = step(curved);
+    const Expr curved = -2.0 * natural_symbol(Stat::square), mentioned = step(curved);
     const Expr weights = natural_symbol(Stat::above) + natural_symbol(Stat::below);
     Factor f;
-    f.parameters = {parameter("precision", 0, curved + (1.0 - known) * (1.0 - step(weights)), ParameterRole::precision),
-                    parameter("mean", 0, natural_symbol(Stat::value) / precision, ParameterRole::location),
-                    parameter("lower", 0, limit(Stat::above, Stat::lower, -kNoLimit, known)),
-                    parameter("upper", 0, limit(Stat::below, Stat::upper, kNoLimit, known))};
+    f.parameters = {
+        parameter("precision", 0, curved + (1.0 - mentioned) * (1.0 - step(weights)), ParameterRole::precision),
+        parameter("mean", 0, natural_symbol(Stat::value) / precision, ParameterRole::location),
+        parameter("lower", 0, limit(Stat::above, Stat::lower, -kNoLimit, mentioned)),
+        parameter("upper", 0, limit(Stat::below, Stat::upper, kNoLimit, mentioned))};
     f.parameters[0].written = curved;
     f.parameters[2].written = natural_symbol(Stat::lower) / natural_symbol(Stat::above);
     f.parameters[3].written = natural_symbol(Stat::upper) / natural_symbol(Stat::below);
