@@ -56,7 +56,7 @@ CoefId Algebra::add(const std::vector<CoefId>& summands) {
   // Each summand is split into a literal number and the rest. Equal rests are collected: `x - x` vanishes and `2*x + x`
   // is `3*x`.
   std::vector<std::pair<CoefId, double>> parts;  // the rest (the literal 1 for numbers), and its number
-  std::map<CoefId, std::size_t> known;           // the position in `parts`, by rest
+  std::map<CoefId, std::size_t> positions;       // the position in `parts`, by rest
   const CoefId one = number(1);
   auto insert = [&](CoefId part) {
     double scale = 1;
@@ -66,7 +66,7 @@ CoefId Algebra::add(const std::vector<CoefId>& summands) {
       else rest.push_back(f);
     }
     CoefId key = rest.empty() ? one : rest.size() == 1 ? rest[0] : coef(CoefMultiply{rest});
-    const auto [it, inserted] = known.try_emplace(key, parts.size());
+    const auto [it, inserted] = positions.try_emplace(key, parts.size());
     if (inserted) parts.emplace_back(key, scale);
     else parts[it->second].second += scale;
   };

@@ -38,9 +38,9 @@ model::VariableId Expander::auxiliary(Kind kind, std::vector<model::PlateId> axe
     std::get<std::vector<bool>>(key) = bit_values_;
     std::get<std::optional<std::size_t>>(key) = part_;
   }
-  const auto [known, inserted] = auxiliaries_.try_emplace(std::move(key));
-  if (inserted) known->second = new_auxiliary(kind, std::move(axes), values, bound);
-  return known->second;
+  const auto [it, inserted] = auxiliaries_.try_emplace(std::move(key));
+  if (inserted) it->second = new_auxiliary(kind, std::move(axes), values, bound);
+  return it->second;
 }
 
 model::VariableId Expander::new_auxiliary(Kind kind, std::vector<model::PlateId> axes,
@@ -293,7 +293,7 @@ Expander::Censoring Expander::censoring(const model::Limits& limits) {
     const CoefId c = as_coefficient(a_, m_, scalar(*limit)).value();
     // `step` is 1 if its argument is positive, so a value at the limit counts as beyond it.
     const CoefId within = a_.apply(Function::step, sign > 0 ? minus(c, out.value) : minus(out.value, c));
-    out.known = a_.multiply(out.known, within);
+    out.uncensored = a_.multiply(out.uncensored, within);
     out.sides.push_back({sign, c, minus(a_.number(1), within)});
   }
   return out;
@@ -307,7 +307,7 @@ Poly Expander::censored(const model::Distribution& d, const model::Limits& limit
     value_override_ = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
     out = distribution(d);
   } else {
-    out = scale(a_, c.known, distribution(d));
+    out = scale(a_, c.uncensored, distribution(d));
     // The log probability of the tail beyond each limit, read at the limit.
     for (const Censoring::Side& s : c.sides) {
       value_override_ = constant(s.limit);
@@ -324,7 +324,7 @@ Poly Expander::censored_value(const model::Limits& limits) {
   const Poly value = own_statistic(auxiliary(Kind::value, m_[m_[*statement_].variable].axes, {}), Stat::value);
   Poly out;
   for (const double sign : {1.0, -1.0}) {
-    out = add(std::move(out), scale(a_, c.known, log_indicator(value, sign, c.value)));
+    out = add(std::move(out), scale(a_, c.uncensored, log_indicator(value, sign, c.value)));
     for (const Censoring::Side& s : c.sides) {
       if (s.sign == sign) out = add(std::move(out), scale(a_, s.beyond, log_indicator(value, sign, s.limit)));
     }

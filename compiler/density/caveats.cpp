@@ -12,14 +12,14 @@ namespace lehr::density {
 std::vector<std::string> caveats(const model::Model& m, const Density& d) {
   std::vector<std::string> out, improper;
   // Adds a phrase with the statements that have tangent points of that family row.
-  const auto bounded_by = [&](const math::FamilyRow& row, std::string_view what) {
+  const auto bounded_by = [&](const math::FamilyRow& row, std::string_view function_name) {
     std::vector<std::string> hosts;
     for (const model::Variable& v : m.variables) {
       if (v.auxiliary && v.auxiliary->bound == &row) hosts.push_back(m[v.auxiliary->host].name);
     }
     if (!hosts.empty())
       out.push_back(
-          fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound", what, fmt::join(hosts, ", ")));
+          fmt::format("a bound of the ELBO: the {} of {} by a quadratic bound", function_name, fmt::join(hosts, ", ")));
   };
   bounded_by(math::logistic_bound(), "logistic link");
   bounded_by(math::softmax_bound(), "softmax");

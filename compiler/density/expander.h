@@ -192,8 +192,8 @@ class Expander {
   Poly log_indicator(const Poly& value, double side, CoefId limit);
   /// Coefficients that say, for each observed element, within or beyond which limits its value lies.
   struct Censoring {
-    /// `known` is 1 where the observed value lies within all limits, else 0; `value` is the observed value.
-    CoefId known, value;
+    /// `uncensored` is 1 where the observed value lies within all limits, else 0; `value` is the observed value.
+    CoefId uncensored, value;
     /// One limit of a censored statement, with the elements that lie beyond it.
     struct Side {
       /// 1 for an upper end (values above it are censored), -1 for a lower end.

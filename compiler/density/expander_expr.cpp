@@ -32,7 +32,7 @@ Poly Expander::fail_of_limits(model::VariableId v) {
 Poly Expander::variable(model::VariableId v, std::vector<IndexId> all) {
   const model::Variable& var = m_[v];
   if (var.observed) return constant(a_.coef(CoefData{v, std::move(all)}));
-  if (const auto known = fixed_bits_.find({v, all}); known != fixed_bits_.end()) return constant(a_, known->second);
+  if (const auto it = fixed_bits_.find({v, all}); it != fixed_bits_.end()) return constant(a_, it->second);
   // The first indices name the element, the others the entry within it.
   const auto n = static_cast<std::ptrdiff_t>(var.axes.size());
   Atom atom{v, {all.begin(), all.begin() + n}, math::Stat::value, {all.begin() + n, all.end()}, {}};

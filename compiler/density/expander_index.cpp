@@ -47,8 +47,8 @@ std::vector<IndexId> Expander::indices(const std::vector<model::Index>& list) {
 IndexId Expander::selector(model::VariableId v, std::vector<IndexId> axes) {
   // Each latent index has one selector: the one that is in scope already.
   for (const Scope& s : scopes_) {
-    for (const Selector& known : s.selectors) {
-      if (known.variable == v && known.axes == axes) return a_.index(known.bound);
+    for (const Selector& existing : s.selectors) {
+      if (existing.variable == v && existing.axes == axes) return a_.index(existing.bound);
     }
   }
   std::set<IndexVarId> mentioned;

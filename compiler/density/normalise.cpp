@@ -94,10 +94,10 @@ bool ranges_over(const Algebra& a, const model::Model& m, IndexVarId b, IndexId 
   return !plate || !has_more_elements(m, *plate, a[b].plate);
 }
 
-/// Returns true if the guard `bound = by` can be solved by substitution, and sets `which` to the index variable that is
-/// replaced. It must be summed in the term, have no offset and no parent, and not occur in `by`. If `by` is looked up
-/// in data, the variable must not occur with an offset elsewhere: there is no index for from[e] - 1.
-bool can_replace(Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, IndexVarId& which) {
+/// Returns true if the guard `bound = by` can be solved by substitution, and sets `replaced` to the index variable that
+/// is replaced. It must be summed in the term, have no offset and no parent, and not occur in `by`. If `by` is looked
+/// up in data, the variable must not occur with an offset elsewhere: there is no index for from[e] - 1.
+bool can_replace(Algebra& a, const model::Model& m, const Term& t, IndexId bound, IndexId by, IndexVarId& replaced) {
   const auto b = as_bound(a, bound);
   if (!b || b->offset != 0 || a[b->bound].parent || a.mentions(by, b->bound)) return false;
   if (std::find(t.index_vars.begin(), t.index_vars.end(), b->bound) == t.index_vars.end()) return false;
@@ -106,7 +106,7 @@ bool can_replace(Algebra& a, const model::Model& m, const Term& t, IndexId bound
   if (!ranges_over(a, m, b->bound, by)) return false;
   const bool takes_offset = other || std::holds_alternative<IndexConstant>(a[by]);
   if (!takes_offset && mentions_with_offset(a, t, b->bound)) return false;
-  which = b->bound;
+  replaced = b->bound;
   return true;
 }
 
@@ -126,31 +126,31 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
     const auto* cl = std::get_if<IndexConstant>(&a[g.left]);
     const auto* cr = std::get_if<IndexConstant>(&a[g.right]);
     // Whether the guard is true, where that can be decided without the data.
-    std::optional<bool> known;
+    std::optional<bool> holds;
     if (cl && cr) {
       switch (g.relation) {
         case Relation::equal:
-          known = cl->value == cr->value;
+          holds = cl->value == cr->value;
           break;
         case Relation::not_equal:
-          known = cl->value != cr->value;
+          holds = cl->value != cr->value;
           break;
         case Relation::less:
-          known = cl->value < cr->value;
+          holds = cl->value < cr->value;
           break;
         case Relation::greater_equal:
-          known = cl->value >= cr->value;
+          holds = cl->value >= cr->value;
           break;
       }
     } else if (g.left == g.right) {
-      known = g.relation == Relation::equal || g.relation == Relation::greater_equal;
+      holds = g.relation == Relation::equal || g.relation == Relation::greater_equal;
     } else if (g.relation == Relation::equal) {
       Term rest = t;
       rest.guards.erase(rest.guards.begin() + static_cast<std::ptrdiff_t>(k));
-      if (differ(a, rest, g.left, g.right)) known = false;
+      if (differ(a, rest, g.left, g.right)) holds = false;
     }
-    if (known) {
-      if (!*known) return Step::zero;
+    if (holds) {
+      if (!*holds) return Step::zero;
       t.guards.erase(t.guards.begin() + static_cast<std::ptrdiff_t>(k));
       return Step::changed;
     }
@@ -158,12 +158,12 @@ Step guards(Algebra& a, const model::Model& m, Term& t) {
     IndexVarId b;
     IndexId by = g.right;
     bool ok = can_replace(a, m, t, g.left, g.right, b);
-    IndexVarId other;
-    const bool swapped = can_replace(a, m, t, g.right, g.left, other);
+    IndexVarId right_var;
+    const bool swapped = can_replace(a, m, t, g.right, g.left, right_var);
     // A selector is replaced rather than an index variable of the statement, whose own plates stay.
-    if (swapped && (!ok || (!a[b].selector && a[other].selector))) {
+    if (swapped && (!ok || (!a[b].selector && a[right_var].selector))) {
       ok = true;
-      b = other;
+      b = right_var;
       by = g.left;
     }
     if (ok) {
@@ -259,10 +259,10 @@ bool merge_scaled(Atom& out, const Atom& l, const Atom& r) {
   const auto scales = [](const Atom& x) {
     return x.stat == Stat::value || x.stat == Stat::weighted || x.stat == Stat::weighted2;
   };
-  const auto is_known = [&](const Atom& x) { return scales(x) || x.stat == Stat::comp || x.stat == Stat::comp2; };
-  const std::size_t numbers = l.event.size() + r.event.size();
-  if (!is_known(l) || !is_known(r) || (scales(l) && scales(r)) || numbers > 2) return false;
-  out.stat = kProducts[scales(l) || scales(r)][numbers];
+  const auto is_mergeable = [&](const Atom& x) { return scales(x) || x.stat == Stat::comp || x.stat == Stat::comp2; };
+  const std::size_t entries = l.event.size() + r.event.size();
+  if (!is_mergeable(l) || !is_mergeable(r) || (scales(l) && scales(r)) || entries > 2) return false;
+  out.stat = kProducts[scales(l) || scales(r)][entries];
   out.event = l.event;
   out.event.insert(out.event.end(), r.event.begin(), r.event.end());
   return true;
@@ -350,13 +350,13 @@ std::optional<Term> split(const Algebra& a, Term& t) {
       const Atom &l = t.atoms[i], &r = t.atoms[j];
       if (l.variable != r.variable) continue;
       std::optional<std::size_t> axis;
-      bool apart = false;
-      for (std::size_t x = 0; x < l.axes.size() && !apart; ++x) {
+      bool distinct = false;
+      for (std::size_t x = 0; x < l.axes.size() && !distinct; ++x) {
         if (l.axes[x] == r.axes[x]) continue;
-        if (differ(a, t, l.axes[x], r.axes[x])) apart = true;
+        if (differ(a, t, l.axes[x], r.axes[x])) distinct = true;
         else if (!axis) axis = x;
       }
-      if (apart || !axis) continue;
+      if (distinct || !axis) continue;
       Term equal = t;
       const Guard g{Relation::equal, l.axes[*axis], r.axes[*axis], std::nullopt, {}};
       equal.guards.push_back(g);

@@ -153,12 +153,12 @@ Poly compacted(Algebra& a, const model::Model& m, const Poly& p) {
   const auto is_data = [](const Term& t) { return t.atoms.empty() && t.guards.empty() && t.multiplicities.empty(); };
   Poly data, out;
   std::copy_if(p.begin(), p.end(), std::back_inserter(data), is_data);
-  const std::optional<CoefId> known = as_coefficient(a, m, data);
+  const std::optional<CoefId> data_sum = as_coefficient(a, m, data);
   // The sum of all data takes the position of the first data term, so the order of the others stays.
   bool first = true;
   for (const Term& t : p) {
-    if (!known || !is_data(t)) out.push_back(t);
-    else if (std::exchange(first, false)) out.push_back(constant(*known)[0]);
+    if (!data_sum || !is_data(t)) out.push_back(t);
+    else if (std::exchange(first, false)) out.push_back(constant(*data_sum)[0]);
   }
   return merge_like_terms(a, m, std::move(out));
 }

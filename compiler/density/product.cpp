@@ -38,8 +38,8 @@ Poly Expander::too_many_terms(std::optional<model::ExprId> of) {
   too_large_ = true;
   if (!of && largest_.value.valid()) of = largest_.value;
   const Span span = of ? m_[*of].span : span_;
-  const std::string what = of ? "`" + printable_message(print(m_, *of), 60) + "`" : std::string("this");
-  diagnostics_.add(DiagnosticKind::too_many_terms, span, what, kMaxTerms)
+  const std::string subject = of ? "`" + printable_message(print(m_, *of), 60) + "`" : std::string("this");
+  diagnostics_.add(DiagnosticKind::too_many_terms, span, subject, kMaxTerms)
       .note("products of sums of random variables are multiplied out; a Normal squares its mean", span_)
       .note("many variables that are summed are one variable on a plate: sum(k) w[k] * x[n, k] is one term");
   return {};

@@ -30,18 +30,18 @@ bool takes_absolute(const math::Expr& e) {
 
 std::vector<IndexId> Expander::free_selectors(const Poly& p) const {
   if (draws_) return {};
-  std::set<IndexVarId> found;
+  std::set<IndexVarId> selectors;
   for (const Term& t : p) {
     std::set<IndexVarId> mentioned;
     a_.collect(t.coef, mentioned);
     for (const Atom& x : t.atoms)
       collect(a_, x, mentioned);
     for (IndexVarId b : mentioned) {
-      if (a_[b].selector && std::ranges::find(t.index_vars, b) == t.index_vars.end()) found.insert(b);
+      if (a_[b].selector && std::ranges::find(t.index_vars, b) == t.index_vars.end()) selectors.insert(b);
     }
   }
   std::vector<IndexId> out;
-  for (IndexVarId b : found)
+  for (IndexVarId b : selectors)
     out.push_back(a_.index(b));
   return out;
 }
