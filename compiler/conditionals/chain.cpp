@@ -12,9 +12,9 @@ namespace lehr::conditionals {
 std::optional<std::int64_t> lag_between(const density::Algebra& a, const density::Atom& l, const density::Atom& r) {
   const auto* x = std::get_if<density::IndexVarRef>(&a[l.axes.back()]);
   const auto* y = std::get_if<density::IndexVarRef>(&a[r.axes.back()]);
-  const bool apart = x && y && x->bound == y->bound && x->offset != y->offset &&
-                     std::equal(l.axes.begin(), l.axes.end() - 1, r.axes.begin());
-  return apart ? std::optional<std::int64_t>(y->offset - x->offset) : std::nullopt;
+  const bool lagged = x && y && x->bound == y->bound && x->offset != y->offset &&
+                      std::equal(l.axes.begin(), l.axes.end() - 1, r.axes.begin());
+  return lagged ? std::optional<std::int64_t>(y->offset - x->offset) : std::nullopt;
 }
 
 namespace {

@@ -130,7 +130,7 @@ std::optional<CollapsedAuxiliary> beside(const model::Model& m, const Conditiona
                                          BlockId auxiliary) {
   const density::Density& d = c.density;
   CollapsedAuxiliary out{auxiliary, {}};
-  std::set<std::string> found;  // the pairs so far, up to names of index variables
+  std::set<std::string> pair_names;  // the pairs so far, up to names of index variables
   bool functions = true, plain = true;
   for (const Use& u : c[auxiliary].uses) {
     const Term& t = d.terms[u.term];
@@ -143,7 +143,7 @@ std::optional<CollapsedAuxiliary> beside(const model::Model& m, const Conditiona
       if (x.variable != block.variable) continue;
       Names names(d.algebra);
       const std::string name = names.of(element.axes) + "|" + names.of(x.axes);
-      if (!found.insert(name).second) continue;
+      if (!pair_names.insert(name).second) continue;
       out.pairs.push_back(pair_of(d, t, element, x));
       const Relation r = relation_of(d.algebra, out.pairs.back());
       functions = functions && r == Relation::function;

@@ -76,14 +76,14 @@ bool is_under(const model::Model& m, model::ExprId root, model::VariableId v) {
 }
 
 /// Returns true if the expression mentions no variable.
-bool is_known(const model::Model& m, model::ExprId root) {
+bool is_constant(const model::Model& m, model::ExprId root) {
   return std::ranges::none_of(model::nodes_under(m, {root}),
                               [&](model::ExprId id) { return std::holds_alternative<model::VariableRef>(m[id].node); });
 }
 
 /// Returns the text of the logarithm of a product of exponentials and of data, or nothing for other expressions.
 std::optional<std::string> log_text(const model::Model& m, model::ExprId id) {
-  if (is_known(m, id)) return fmt::format("log({})", print(m, id));
+  if (is_constant(m, id)) return fmt::format("log({})", print(m, id));
   if (const auto* f = std::get_if<model::Apply>(&m[id].node); f && f->function == Function::exp)
     return print(m, f->argument);
   const auto* b = std::get_if<model::Binary>(&m[id].node);

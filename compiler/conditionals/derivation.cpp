@@ -19,7 +19,7 @@ namespace {
 using density::CoefId;
 
 /// The line numbers of origins.
-struct LineNumbers {
+struct OriginLines {
   const density::Density& density;  // whose origins they are
   const Source& source;             // the model file
 
@@ -76,8 +76,8 @@ class ParameterWriter {
   /// Names the element's index variables first, so that they have the plain names. `naturals` are the natural
   /// parameters at `e`; of a chain those of its elements alone. All references must outlive the writer.
   ParameterWriter(const model::Model& m, const Conditionals& c, density::Algebra& a, const Block& b, const Element& e,
-                  const std::map<math::Stat, Affine>& naturals, FormulaMode mode, const LineNumbers& places)
-      : a_(a), b_(b), e_(e), naturals_(naturals), line_numbers_(places), m_(m), writer_(m, c, a, mode) {
+                  const std::map<math::Stat, Affine>& naturals, FormulaMode mode, const OriginLines& origin_lines)
+      : a_(a), b_(b), e_(e), naturals_(naturals), origin_lines_(origin_lines), m_(m), writer_(m, c, a, mode) {
     for (density::IndexVarId x : e.axes)
       writer_.bound(x);
     // The second event index gets a name only if something mentions it. Otherwise sums elsewhere can have the name.
@@ -180,10 +180,10 @@ class ParameterWriter {
   /// Returns the blocks of the precision matrix of a whole Gaussian sequence, and its product with the mean.
   std::vector<Equation> gaussian_potentials(const ChainPotentials& chain) {
     const FormulaIndex now = writer_.bound(e_.axes.back());
-    Formulas components, turned;
+    Formulas components, transposed;
     for (density::IndexVarId x : e_.event)
       components.push_back({writer_.bound(x)});
-    turned.assign(components.rbegin(), components.rend());
+    transposed.assign(components.rbegin(), components.rend());
     const auto* precision = find_role(*b_.family->factor, math::ParameterRole::precision);
     const auto* mean = find_role(*b_.family->factor, math::ParameterRole::location);
     const math::Expr linear = components.empty() ? math::natural_symbol(math::Stat::value)
@@ -196,7 +196,7 @@ class ParameterWriter {
                                std::nullopt}};
     for (const auto& [lags, pair] : chain.joint)
       out.push_back({false,
-                     {FormulaSymbol{precision->name, {{FormulaIndex{now.bound, -lags[0]}}, {now}}, turned}},
+                     {FormulaSymbol{precision->name, {{FormulaIndex{now.bound, -lags[0]}}, {now}}, transposed}},
                      parts(times({a_.number(-1), {}, {}}, pair)),
                      std::nullopt});
     out.push_back(
@@ -318,7 +318,7 @@ class ParameterWriter {
       else rest.push_back(formula(part));
     }
     // Constants in the family's own formula (1 + ...) are attributed to the prior.
-    for (std::size_t o : line_numbers_.of(m_[b_.variable].statement))
+    for (std::size_t o : origin_lines_.of(m_[b_.variable].statement))
       sum.constant_origins.push_back(o);
     std::vector<DerivedPart> out = parts(sum);
     for (Formula& f : rest)
@@ -330,9 +330,9 @@ class ParameterWriter {
   std::vector<DerivedPart> parts(const Affine& sum) {
     std::vector<DerivedPart> out;
     if (a_.literal(sum.constant) != 0.0)
-      out.push_back({writer_.coef(sum.constant), line_numbers_.lines(sum.constant_origins)});
+      out.push_back({writer_.coef(sum.constant), origin_lines_.lines(sum.constant_origins)});
     for (const Summand& s : sum.summands)
-      out.push_back({writer_.summand(s), line_numbers_.lines({s.term.origin})});
+      out.push_back({writer_.summand(s), origin_lines_.lines({s.term.origin})});
     return out;
   }
 
@@ -373,7 +373,7 @@ class ParameterWriter {
   const Block& b_;                                  // the block
   const Element& e_;                                // the element that the equations are for
   const std::map<math::Stat, Affine>& naturals_;    // its natural parameters
-  const LineNumbers& line_numbers_;                 // line numbers
+  const OriginLines& origin_lines_;                 // line numbers
   const model::Model& m_;                           // for names
   FormulaWriter writer_;                            // translates coefficients and terms
   std::map<int, density::IndexVarId> summed_ = {};  // index variables of a formula's sums, by Index::id
@@ -428,7 +428,7 @@ Derivation derivation_of(const model::Model& m, const Conditionals& c, const Sou
   Derivation out{m.name, source.name, {}, {}, {}, density::caveats(m, c.density)};
   // A copy, which the index variables of the elements extend.
   density::Algebra a = c.density.algebra;
-  const LineNumbers places{c.density, source};
+  const OriginLines origin_lines{c.density, source};
   for (const Block& b : c.blocks) {
     const Element e = generic_element(a, m, b);
     const std::map<math::Stat, Affine> naturals = natural_parameters(a, m, c, b, e);
@@ -440,12 +440,12 @@ Derivation derivation_of(const model::Model& m, const Conditionals& c, const Sou
       if (b.sequential[x] && !(b.chain && x + 1 == b.sequential.size()))
         d.sequential.push_back(m[m[b.variable].axes[x]].name);
     }
-    ParameterWriter conditional(m, c, a, b, e, naturals, FormulaMode::conditional, places);
+    ParameterWriter conditional(m, c, a, b, e, naturals, FormulaMode::conditional, origin_lines);
     if (b.mean) d.elements.push_back({conditional.element(*b.mean)});
     d.elements.push_back({conditional.element(b.variable)});
     if (!model::is_tangent_point(m[b.variable])) d.conditional = conditional.equations();
     const ChainPotentials chain = b.chain ? chain_potentials(a, m, c, b, e) : ChainPotentials{};
-    ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, FormulaMode::expected, places);
+    ParameterWriter update(m, c, a, b, e, b.chain ? chain.unary : naturals, FormulaMode::expected, origin_lines);
     if (b.chain) {
       FormulaSymbol whole = update.element(b.variable);
       whole.axes.pop_back();
@@ -461,7 +461,7 @@ Derivation derivation_of(const model::Model& m, const Conditionals& c, const Sou
   for (density::Term t : c.density.terms) {
     count_unused_index_vars(a, t);
     FormulaWriter writer(m, c, a, FormulaMode::expected);
-    out.elbo.push_back({writer.term(t), {places.line(t.origin)}});
+    out.elbo.push_back({writer.term(t), {origin_lines.line(t.origin)}});
   }
   return out;
 }

@@ -105,11 +105,11 @@ void report_not_conjugate(const model::Model& m, const density::Density& d, mode
         "as in mean ~ Normal(mean = m0, precision = k0 * tau)");
     return;
   }
-  std::vector<std::string> rows;
+  std::vector<std::string> families;
   for (const math::FamilyRow* f : math::factors_for(m[v].support, {}))
-    rows.push_back(statistics_of(*f));
+    families.push_back(statistics_of(*f));
   diag.note(
-      fmt::format("the prior {} was declared here; families on its support: {}", prior.name, fmt::join(rows, ", ")),
+      fmt::format("the prior {} was declared here; families on its support: {}", prior.name, fmt::join(families, ", ")),
       m[v].span);
   if (may_be_point(m, d, v, uses)) {
     diag.note(fmt::format("`guide point({});` takes the value at which the posterior is largest", name));

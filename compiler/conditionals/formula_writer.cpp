@@ -195,15 +195,15 @@ Formula FormulaWriter::scaled(const density::Atom& x) {
   for (std::size_t axis = 0; axis < x.axes.size(); ++axis)
     scale.axes[precision.shared[axis]] = index(x.axes[axis]);
   if (x.stat == Stat::log) return {FormulaApply{math::Function::log, {{scale}}}};
-  Formulas factors{{scale}}, numbers;
+  Formulas factors{{scale}}, entries;
   const FormulaSymbol v{m_[x.variable].name, elements(m_[x.variable].axes, x.axes), {}};
   for (const IndexId i : x.event) {
     const auto* c = std::get_if<density::IndexCoordinate>(&a_[i]);
-    numbers.push_back(c ? Formula{entry(v.axes, *c)} : Formula{FormulaSymbol{v.name, v.axes, {index(i)}}});
+    entries.push_back(c ? Formula{entry(v.axes, *c)} : Formula{FormulaSymbol{v.name, v.axes, {index(i)}}});
   }
-  if (numbers.size() == 2 && text(numbers[1]) < text(numbers[0])) std::swap(numbers[0], numbers[1]);
-  if (numbers.size() == 2 && x.event[0] == x.event[1]) factors.push_back({FormulaSquare{{numbers[0]}}});
-  else factors.insert(factors.end(), numbers.begin(), numbers.end());
+  if (entries.size() == 2 && text(entries[1]) < text(entries[0])) std::swap(entries[0], entries[1]);
+  if (entries.size() == 2 && x.event[0] == x.event[1]) factors.push_back({FormulaSquare{{entries[0]}}});
+  else factors.insert(factors.end(), entries.begin(), entries.end());
   return factors.size() == 1 ? factors[0] : Formula{FormulaMultiply{std::move(factors)}};
 }
 

@@ -179,7 +179,7 @@ std::map<std::int64_t, std::size_t> partners(const Algebra& a, const Term& t, st
 /// Returns the natural parameter of each statistic that the uses of the block add up to at the element.
 std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                        const std::vector<Use>& uses, const Element& element) {
-  std::map<math::Stat, std::vector<Summand>> found;
+  std::map<math::Stat, std::vector<Summand>> summands_by_stat;
   for (const Use& u : uses) {
     Term t = c.density.terms[u.term];
     const math::Stat stat = t.atoms[u.atom].stat;
@@ -199,12 +199,12 @@ std::map<math::Stat, Affine> collected(Algebra& a, const model::Model& m, const 
                           });
     if (rank == 2 && !diagonal) {
       s.term.coef = a.multiply(a.number(0.5), s.term.coef);
-      found[stat].push_back(swapped(a, s, element));
+      summands_by_stat[stat].push_back(swapped(a, s, element));
     }
-    found[stat].push_back(std::move(s));
+    summands_by_stat[stat].push_back(std::move(s));
   }
   std::map<math::Stat, Affine> out;
-  for (auto& [stat, summands] : found)
+  for (auto& [stat, summands] : summands_by_stat)
     out[stat] = folded(a, m, std::move(summands));
   return out;
 }
@@ -256,7 +256,7 @@ std::map<math::Stat, Affine> natural_parameters(Algebra& a, const model::Model& 
 ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Conditionals& c, const Block& b,
                                  const Element& element) {
   std::vector<Use> alone;
-  std::map<Lags, std::vector<Summand>> found;
+  std::map<Lags, std::vector<Summand>> summands_by_lags;
   for (const Use& u : b.uses) {
     Term t = c.density.terms[u.term];
     const std::map<std::int64_t, std::size_t> others = partners(a, t, u.atom);
@@ -281,10 +281,10 @@ ChainPotentials chain_potentials(Algebra& a, const model::Model& m, const Condit
     }
     for (const std::size_t atom : dropped)
       g.drop(atom);
-    found[lags].push_back(g.finish());
+    summands_by_lags[lags].push_back(g.finish());
   }
   ChainPotentials out{collected(a, m, c, b, alone, element), {}};
-  for (auto& [lags, summands] : found)
+  for (auto& [lags, summands] : summands_by_lags)
     out.joint[lags] = folded(a, m, std::move(summands));
   return out;
 }

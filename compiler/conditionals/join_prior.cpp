@@ -37,7 +37,7 @@ OverElements over_elements(density::Algebra& a, const Model& m, const model::Var
 }
 
 /// Sets the axes of the given: those of the joint variable, then `rank` event axes over its coordinates.
-void place(Model& m, model::GivenId given, const model::Variable& v, int rank) {
+void set_axes(Model& m, model::GivenId given, const model::Variable& v, int rank) {
   m.givens[given.index()].axes = v.axes;
   m.givens[given.index()].event.assign(static_cast<std::size_t>(rank), rank > 0 ? v.event.at(0) : PlateId());
 }
@@ -59,7 +59,7 @@ void replace_prior(Model& m, density::Density& d, model::VariableId joint, const
   // Adds the term of one statistic, or the constant if there is no statistic.
   const auto add = [&](model::GivenId given, std::optional<math::Stat> stat) {
     const int rank = stat ? math::event_rank(*stat) : 0;
-    place(m, given, v, rank);
+    set_axes(m, given, v, rank);
     OverElements over = over_elements(a, m, v);
     std::vector<IndexId> event;
     for (int k = 0; k < rank; ++k) {

@@ -151,8 +151,8 @@ std::string print_text(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += "\n" + block_text(b);
   out += "\nELBO\n";
-  for (const std::string& caveat : d.caveats)
-    out += "  (" + caveat + ")\n";
+  for (const std::string& note : d.caveats)
+    out += "  (" + note + ")\n";
   std::vector<Row> rows;
   for (const std::vector<DerivedPart>* parts : {&d.elbo, &d.entropies}) {
     for (const DerivedPart& p : *parts)

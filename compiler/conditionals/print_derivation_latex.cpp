@@ -31,7 +31,7 @@ std::string lines_latex(const std::vector<int>& lines) {
 }
 
 /// Returns a row for each summand. `leading`: the first one has no plus sign.
-std::string rows(const std::vector<DerivedPart>& parts, bool leading) {
+std::string summand_rows(const std::vector<DerivedPart>& parts, bool leading) {
   std::string out;
   for (const DerivedPart& p : parts) {
     Formula f = p.formula;
@@ -60,7 +60,7 @@ std::string equation_latex(const Equation& q) {
     length += latex(p.formula).size();
     sum.parts.push_back(p.formula);
   }
-  if (length > kRow && q.parts.size() > 1) return align(left + " &= " + rows(q.parts, true));
+  if (length > kRow && q.parts.size() > 1) return align(left + " &= " + summand_rows(q.parts, true));
   return align(left + " &= " + latex({std::move(sum)}) + lines_latex(all_lines(q.parts)));
 }
 
@@ -102,11 +102,11 @@ std::string print_latex(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += block_latex(b);
   out += "\\subsection*{Evidence lower bound}\n";
-  for (const std::string& caveat : d.caveats)
-    out += escape(caveat) + "\n\n";
+  for (const std::string& note : d.caveats)
+    out += escape(note) + "\n\n";
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());
-  out += align("\\mathrm{ELBO} &= " + rows(all, true));
+  out += align("\\mathrm{ELBO} &= " + summand_rows(all, true));
   return out + "\\end{document}\n";
 }
 
