@@ -127,15 +127,15 @@ std::vector<Exchangeable> exchangeable_plates(const model::Model& m, const Sched
     const PlateId plate(k);
     if (m[plate].set != plate || m[plate].parent) continue;
     Reader reader(m, s, plate);
-    Exchangeable found{plate, reader.categories()};
-    if (found.categories.empty() || !reader.has_components()) continue;
+    Exchangeable candidate{plate, reader.categories()};
+    if (candidate.categories.empty() || !reader.has_components()) continue;
     if (!std::ranges::all_of(s.conditionals.density.terms, [&](const Term& t) { return reader.treats_alike(t); }))
       continue;
-    found.ordered = reader.ordered();
-    found.distinguished = reader.distinguished();
-    const bool chains = std::ranges::all_of(found.categories, [&](BlockId b) { return is_chain(s, b); });
-    if (found.distinguished && (found.ordered || !chains)) continue;
-    out.push_back(std::move(found));
+    candidate.ordered = reader.ordered();
+    candidate.distinguished = reader.distinguished();
+    const bool chains = std::ranges::all_of(candidate.categories, [&](BlockId b) { return is_chain(s, b); });
+    if (candidate.distinguished && (candidate.ordered || !chains)) continue;
+    out.push_back(std::move(candidate));
   }
   return out;
 }

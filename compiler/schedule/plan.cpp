@@ -84,8 +84,8 @@ std::vector<BlockId> update_order(const model::Model& m, const conditionals::Con
   std::stable_sort(rest.begin(), rest.end(), [&](BlockId a, BlockId b) { return rank[a.index()] < rank[b.index()]; });
   out.insert(out.end(), rest.begin(), rest.end());
   if (last) {
-    const auto place = [&](BlockId b) { return is_collapsed(*last, b) ? 2 : (*last)[b.index()].empty() ? 0 : 1; };
-    std::stable_sort(out.begin(), out.end(), [&](BlockId a, BlockId b) { return place(a) < place(b); });
+    const auto sort_key = [&](BlockId b) { return is_collapsed(*last, b) ? 2 : (*last)[b.index()].empty() ? 0 : 1; };
+    std::stable_sort(out.begin(), out.end(), [&](BlockId a, BlockId b) { return sort_key(a) < sort_key(b); });
   }
   return out;
 }

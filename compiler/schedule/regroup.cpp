@@ -85,14 +85,15 @@ class TermDivider {
     if (t.statistic || t.residual) return;
     const std::set<IndexVarId> items = data_items(t.term);
     if (items.empty() || sum_into_table(t, items)) return;
-    DividedTerm cut{with_nested(t.term, items), {}, {}, {}, {}};
-    const auto is_inside = [&](const Atom& x) { return mentions(x, cut); };
-    if (!divide(t.term, is_inside, cut) || !can_cache(t.term, cut) || !place_index_vars(t.term, cut)) return;
-    if (std::ranges::any_of(cut.stat.axes, [&](model::PlateId p) { return model::is_item_plate(m_, m_[p].set); }))
+    DividedTerm divided{with_nested(t.term, items), {}, {}, {}, {}};
+    const auto is_inside = [&](const Atom& x) { return mentions(x, divided); };
+    if (!divide(t.term, is_inside, divided) || !can_cache(t.term, divided) || !distribute_index_vars(t.term, divided))
       return;
-    OuterTerm kept = add(std::move(cut), std::nullopt, IndexVarId());
-    kept.undivided = std::move(t.term);
-    t = std::move(kept);
+    if (std::ranges::any_of(divided.stat.axes, [&](model::PlateId p) { return model::is_item_plate(m_, m_[p].set); }))
+      return;
+    OuterTerm cached = add(std::move(divided), std::nullopt, IndexVarId());
+    cached.undivided = std::move(t.term);
+    t = std::move(cached);
   }
 
  private:
@@ -241,19 +242,19 @@ class TermDivider {
   /// atoms are inner. Returns nothing if more than `most` axes are lookups, or if nothing is summed.
   std::optional<DividedTerm> named(const Term& t, std::set<IndexVarId> items,
                                    const std::function<bool(const Atom&)>& is_inside, std::size_t most) {
-    DividedTerm cut{with_nested(t, std::move(items)), {}, {}, {}, {}};
-    if (!divide(t, is_inside, cut)) return std::nullopt;
-    if (pairs_in_chain(cut) || !name_axes(cut, most) || !place_index_vars(t, cut)) return std::nullopt;
-    return cut;
+    DividedTerm divided{with_nested(t, std::move(items)), {}, {}, {}, {}};
+    if (!divide(t, is_inside, divided)) return std::nullopt;
+    if (pairs_in_chain(divided) || !name_axes(divided, most) || !distribute_index_vars(t, divided)) return std::nullopt;
+    return divided;
   }
 
   /// Divides `t` at `items` and registers the result. Returns false if that does not pay: more than one axis is a
   /// lookup, or nothing is summed.
   bool split(const Term& t, std::set<IndexVarId> items, std::optional<std::size_t> stage, IndexVarId item) {
-    std::optional<DividedTerm> cut = named(
+    std::optional<DividedTerm> divided = named(
         t, std::move(items), [&](const Atom& x) { return stage && is_local(x); }, 1);
-    if (!cut) return false;
-    s_.outer.push_back(add(std::move(*cut), stage, item));
+    if (!divided) return false;
+    s_.outer.push_back(add(std::move(*divided), stage, item));
     return true;
   }
 
@@ -261,34 +262,34 @@ class TermDivider {
   /// the loop over the items. Returns false if not.
   bool sum_into_table(OuterTerm& t, const std::set<IndexVarId>& items) {
     if (sizes_.empty()) return false;
-    std::optional<DividedTerm> cut = named(
+    std::optional<DividedTerm> divided = named(
         t.term, items, [](const Atom&) { return false; }, std::numeric_limits<std::size_t>::max());
-    if (!cut) return false;
+    if (!divided) return false;
     double cells = 1;          // the length of the table
     std::int64_t visited = 0;  // the length of the longest loop that it saves
-    for (const model::PlateId p : cut->stat.axes)
+    for (const model::PlateId p : divided->stat.axes)
       cells *= static_cast<double>(sizes_[p.index()]);
-    for (const IndexVarId b : cut->inner.index_vars)
+    for (const IndexVarId b : divided->inner.index_vars)
       visited = std::max(visited, sizes_[m_[a_[b].plate].set.index()]);
     if (!(cells <= static_cast<double>(visited))) return false;
-    t = add(std::move(*cut), std::nullopt, IndexVarId());
+    t = add(std::move(*divided), std::nullopt, IndexVarId());
     return true;
   }
 
   /// Returns true if an index of the atom depends on the items.
-  bool mentions(const Atom& x, const DividedTerm& cut) const {
-    const auto inside = [&](IndexId i) { return depends(i, cut); };
+  bool mentions(const Atom& x, const DividedTerm& divided) const {
+    const auto inside = [&](IndexId i) { return depends(i, divided); };
     return std::ranges::any_of(x.axes, inside) || std::ranges::any_of(x.event, inside);
   }
 
   /// Returns true if the inner part can be a cached sum: both parts have atoms, of different blocks, none local or of a
   /// chain, and no outer variable owns a multiplicity.
-  bool can_cache(const Term& t, const DividedTerm& cut) const {
-    if (cut.inner.atoms.empty() || cut.outer.atoms.empty()) return false;
+  bool can_cache(const Term& t, const DividedTerm& divided) const {
+    if (divided.inner.atoms.empty() || divided.outer.atoms.empty()) return false;
     const auto block = [&](const Atom& x) { return c_.block_of[x.variable.index()]; };
     if (std::ranges::any_of(t.atoms, [&](const Atom& x) { return is_local(x) || c_[block(x)].chain; })) return false;
-    return std::ranges::none_of(cut.outer.atoms, [&](const Atom& x) {
-      return std::ranges::any_of(cut.inner.atoms, [&](const Atom& y) { return block(x) == block(y); }) ||
+    return std::ranges::none_of(divided.outer.atoms, [&](const Atom& x) {
+      return std::ranges::any_of(divided.inner.atoms, [&](const Atom& y) { return block(x) == block(y); }) ||
              std::ranges::any_of(t.multiplicities,
                                  [&](const auto& n) { return density::has_factor_per_copy(m_, x.variable, n); });
     });
@@ -296,34 +297,34 @@ class TermDivider {
 
   /// Returns true if a coefficient, index or guard mentions an index variable that is summed in the inner part.
   template <class Part>
-  bool depends(const Part& part, const DividedTerm& cut) const {
+  bool depends(const Part& part, const DividedTerm& divided) const {
     std::set<IndexVarId> mentioned;
     if constexpr (std::is_same_v<Part, Guard>) density::collect(a_, part, mentioned);
     else a_.collect(part, mentioned);
-    return std::any_of(mentioned.begin(), mentioned.end(), [&](IndexVarId b) { return cut.inside.contains(b); });
+    return std::any_of(mentioned.begin(), mentioned.end(), [&](IndexVarId b) { return divided.inside.contains(b); });
   }
 
   /// Distributes coefficients, guards, atoms and multiplicities to the two parts. The inner part is one number for
   /// everyone who reads it, so a multiplicity that an outer variable owns goes to the outer part. Returns false if that
   /// multiplicity depends on the items.
-  bool divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, DividedTerm& cut) {
-    cut.inner.origin = cut.outer.origin = t.origin;
-    cut.inner.coef = cut.outer.coef = a_.number(1);
+  bool divide(const Term& t, const std::function<bool(const Atom&)>& is_inside, DividedTerm& divided) {
+    divided.inner.origin = divided.outer.origin = t.origin;
+    divided.inner.coef = divided.outer.coef = a_.number(1);
     for (CoefId f : a_.factors(t.coef)) {
-      CoefId& part = depends(f, cut) ? cut.inner.coef : cut.outer.coef;
+      CoefId& part = depends(f, divided) ? divided.inner.coef : divided.outer.coef;
       part = a_.multiply(part, f);
     }
     for (const Atom& x : t.atoms)
-      (is_inside(x) ? cut.inner : cut.outer).atoms.push_back(x);
+      (is_inside(x) ? divided.inner : divided.outer).atoms.push_back(x);
     for (const density::Multiplicity& n : t.multiplicities) {
       const bool owned = std::ranges::any_of(
-          cut.outer.atoms, [&](const Atom& x) { return density::has_factor_per_copy(m_, x.variable, n); });
-      if (owned && depends(n.count, cut)) return false;
-      (owned ? cut.outer : cut.inner).multiplicities.push_back(n);
+          divided.outer.atoms, [&](const Atom& x) { return density::has_factor_per_copy(m_, x.variable, n); });
+      if (owned && depends(n.count, divided)) return false;
+      (owned ? divided.outer : divided.inner).multiplicities.push_back(n);
     }
     std::set<IndexVarId> in_inner, in_outer;
-    collect(cut.inner, in_inner);
-    collect(cut.outer, in_outer);
+    collect(divided.inner, in_inner);
+    collect(divided.outer, in_outer);
     const auto is_inner = [&](const Guard& g) {
       std::set<IndexVarId> mentioned;
       density::collect(a_, g, mentioned);
@@ -331,46 +332,46 @@ class TermDivider {
                          [&](IndexVarId b) { return in_inner.contains(b) && !in_outer.contains(b); });
     };
     for (const Guard& g : t.guards)
-      (depends(g, cut) || is_inner(g) ? cut.inner : cut.outer).guards.push_back(g);
-    guard_lags(cut.inner, cut.outer);
+      (depends(g, divided) || is_inner(g) ? divided.inner : divided.outer).guards.push_back(g);
+    guard_lags(divided.inner, divided.outer);
     return true;
   }
 
   /// Returns true if the outer part has two elements of a chain, one of which depends on the item. They have one
   /// expectation together, which no table has.
-  bool pairs_in_chain(const DividedTerm& cut) const {
-    const std::vector<Atom>& atoms = cut.outer.atoms;
+  bool pairs_in_chain(const DividedTerm& divided) const {
+    const std::vector<Atom>& atoms = divided.outer.atoms;
     return std::any_of(atoms.begin(), atoms.end(), [&](const Atom& x) {
-      return c_[c_.block_of[x.variable.index()]].chain && depends(x.axes.back(), cut) &&
+      return c_[c_.block_of[x.variable.index()]].chain && depends(x.axes.back(), divided) &&
              std::count_if(atoms.begin(), atoms.end(), [&](const Atom& y) { return y.variable == x.variable; }) > 1;
     });
   }
 
   /// Makes an axis of each item-dependent index of the outer atoms. Returns false if more than `most` of them are
   /// lookups, or an axis would be over a nested plate.
-  bool name_axes(DividedTerm& cut, std::size_t most) {
+  bool name_axes(DividedTerm& divided, std::size_t most) {
     std::size_t lookups = 0;
     const auto axis_for = [&](IndexId i, model::PlateId plate) {
-      const auto known = std::find(cut.stat.at.begin(), cut.stat.at.end(), i);
-      if (known != cut.stat.at.end()) return cut.outer_at[std::size_t(known - cut.stat.at.begin())];
+      const auto it = std::find(divided.stat.at.begin(), divided.stat.at.end(), i);
+      if (it != divided.stat.at.end()) return divided.outer_at[std::size_t(it - divided.stat.at.begin())];
       const IndexVarId fresh = a_.bound({m_[m_[plate].set].name, m_[plate].set, std::nullopt, false});
-      cut.stat.at.push_back(i);
-      cut.stat.axes.push_back(m_[plate].set);
-      cut.outer_at.push_back(a_.index(fresh));
-      cut.outer.index_vars.push_back(fresh);
+      divided.stat.at.push_back(i);
+      divided.stat.axes.push_back(m_[plate].set);
+      divided.outer_at.push_back(a_.index(fresh));
+      divided.outer.index_vars.push_back(fresh);
       if (!std::holds_alternative<density::IndexVarRef>(a_[i])) ++lookups;
-      return cut.outer_at.back();
+      return divided.outer_at.back();
     };
-    for (Atom& x : cut.outer.atoms) {
+    for (Atom& x : divided.outer.atoms) {
       const model::Variable& var = m_[x.variable];
       for (std::size_t k = 0; k < x.axes.size(); ++k) {
-        if (!depends(x.axes[k], cut)) continue;
+        if (!depends(x.axes[k], divided)) continue;
         if (m_[var.axes[k]].parent) return false;  // a nested plate of an outer block: keep the term whole
         x.axes[k] = axis_for(x.axes[k], var.axes[k]);
       }
       const std::vector<model::PlateId> event = event_plates(x);
       for (std::size_t k = 0; k < x.event.size(); ++k) {
-        if (depends(x.event[k], cut)) x.event[k] = axis_for(x.event[k], event[k]);
+        if (depends(x.event[k], divided)) x.event[k] = axis_for(x.event[k], event[k]);
       }
     }
     return lookups <= most;
@@ -378,14 +379,14 @@ class TermDivider {
 
   /// Distributes the index variables: those inside are summed in the inner part, the others in the part that mentions
   /// them, and one that both parts mention becomes an axis. Returns false if that is impossible or nothing is summed.
-  bool place_index_vars(const Term& t, DividedTerm& cut) {
+  bool distribute_index_vars(const Term& t, DividedTerm& divided) {
     std::set<IndexVarId> in_inner, in_outer;
-    collect(cut.inner, in_inner);
-    collect(cut.outer, in_outer);
-    for (IndexId i : cut.stat.at)
+    collect(divided.inner, in_inner);
+    collect(divided.outer, in_outer);
+    for (IndexId i : divided.stat.at)
       a_.collect(i, in_inner);
     const auto inner_only = [&](IndexVarId b) {
-      return cut.inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
+      return divided.inside.contains(b) || (in_inner.contains(b) && !in_outer.contains(b));
     };
     // A nested index variable that is summed inside needs its row there: sum(i in g) 1 is a statistic over g.
     for (bool grew = true; grew;) {
@@ -399,21 +400,21 @@ class TermDivider {
     for (IndexVarId b : t.index_vars) {
       if (inner_only(b)) {
         if (in_outer.contains(b)) return false;
-        cut.inner.index_vars.push_back(b);
+        divided.inner.index_vars.push_back(b);
         summed = true;
       } else if (in_inner.contains(b)) {
         if (a_[b].parent) return false;
         const IndexVarId fresh = a_.fresh_like(b, std::nullopt);
-        cut.outer = density::substitute(a_, std::move(cut.outer), b, a_.index(fresh));
-        for (IndexId& i : cut.outer_at)
+        divided.outer = density::substitute(a_, std::move(divided.outer), b, a_.index(fresh));
+        for (IndexId& i : divided.outer_at)
           i = a_.substitute(i, a_.replace(b, a_.index(fresh)));
-        cut.outer.index_vars.push_back(fresh);
-        cut.inner.index_vars.push_back(b);
-        cut.stat.at.push_back(a_.index(b));
-        cut.stat.axes.push_back(m_[a_[b].plate].set);
-        cut.outer_at.push_back(a_.index(fresh));
+        divided.outer.index_vars.push_back(fresh);
+        divided.inner.index_vars.push_back(b);
+        divided.stat.at.push_back(a_.index(b));
+        divided.stat.axes.push_back(m_[a_[b].plate].set);
+        divided.outer_at.push_back(a_.index(fresh));
       } else {
-        cut.outer.index_vars.push_back(b);
+        divided.outer.index_vars.push_back(b);
       }
     }
     return summed;
@@ -455,13 +456,13 @@ class TermDivider {
 
   /// Registers a divided term and returns its outer part. Inner parts that are equal up to names of index variables and
   /// order of axes share one statistic.
-  OuterTerm add(DividedTerm cut, std::optional<std::size_t> stage, IndexVarId item) {
-    auto& [inside, inner, outer, stat, outer_at] = cut;
+  OuterTerm add(DividedTerm divided, std::optional<std::size_t> stage, IndexVarId item) {
+    auto& [inside, inner, outer, stat, outer_at] = divided;
     std::vector<std::size_t>& alike = by_signature_[{stage, stat.axes.size(), signature(inner)}];
     for (std::size_t k : alike) {
-      const Statistic& known = s_.statistics[k];
+      const Statistic& existing = s_.statistics[k];
       // The axes of the outer part follow the order of the statistic that is there.
-      if (auto order = same(known, inner, stat)) {
+      if (auto order = same(existing, inner, stat)) {
         std::vector<IndexId> at(outer_at.size());
         for (std::size_t x = 0; x < at.size(); ++x)
           at[x] = outer_at[(*order)[x]];
@@ -515,10 +516,11 @@ class TermDivider {
     return out;
   }
 
-  /// Returns the permutation of axes under which `inner`, with the axes of `stat`, is the inner part of `known`;
+  /// Returns the permutation of axes under which `inner`, with the axes of `stat`, is the inner part of `existing`;
   /// nothing if they are different.
-  std::optional<std::vector<std::size_t>> same(const Statistic& known, const Term& inner, const Statistic& stat) {
-    if (known.inner.index_vars.size() != inner.index_vars.size() || known.inner.atoms.size() != inner.atoms.size()) {
+  std::optional<std::vector<std::size_t>> same(const Statistic& existing, const Term& inner, const Statistic& stat) {
+    if (existing.inner.index_vars.size() != inner.index_vars.size() ||
+        existing.inner.atoms.size() != inner.atoms.size()) {
       return std::nullopt;
     }
     // Index variables are matched over equal plates. There are few, so all assignments are tried, up to 120.
@@ -530,25 +532,25 @@ class TermDivider {
       if (++tries > 120) return std::nullopt;
       bool plates = true;
       for (std::size_t k = 0; k < image.size() && plates; ++k) {
-        plates = a_[inner.index_vars[k]].plate == a_[known.inner.index_vars[image[k]]].plate;
+        plates = a_[inner.index_vars[k]].plate == a_[existing.inner.index_vars[image[k]]].plate;
       }
       if (!plates) continue;
       const auto rename = [&](IndexId i) -> std::optional<IndexId> {
         const auto* b = std::get_if<density::IndexVarRef>(&a_[i]);
         if (!b) return std::nullopt;
         for (std::size_t k = 0; k < image.size(); ++k) {
-          if (inner.index_vars[k] == b->bound) return a_.index(known.inner.index_vars[image[k]], b->offset);
+          if (inner.index_vars[k] == b->bound) return a_.index(existing.inner.index_vars[image[k]], b->offset);
         }
         return std::nullopt;
       };
-      if (a_.substitute(inner.coef, rename) != known.inner.coef) continue;
-      if (!equal_parts(inner, known.inner, rename)) continue;
+      if (a_.substitute(inner.coef, rename) != existing.inner.coef) continue;
+      if (!equal_parts(inner, existing.inner, rename)) continue;
       std::vector<std::size_t> order(stat.at.size());
       bool matched = true;
-      for (std::size_t x = 0; x < known.at.size() && matched; ++x) {
+      for (std::size_t x = 0; x < existing.at.size() && matched; ++x) {
         matched = false;
         for (std::size_t y = 0; y < stat.at.size(); ++y) {
-          if (a_.substitute(stat.at[y], rename) == known.at[x] && stat.axes[y] == known.axes[x]) {
+          if (a_.substitute(stat.at[y], rename) == existing.at[x] && stat.axes[y] == existing.axes[x]) {
             order[x] = y;
             matched = true;
             break;

@@ -104,7 +104,7 @@ class Matcher {
     }
     std::copy_if(t.index_vars.begin(), t.index_vars.end(), std::back_inserter(common.index_vars),
                  [&](IndexVarId b) { return b != r && b != other; });
-    if (!place(out)) return std::nullopt;
+    if (!set_axes(out)) return std::nullopt;
     out.gradient = common;
     out.gradient.coef = a_.multiply(a_.number(2), a_.multiply(common.coef, summand.coef));
     out.gradient.atoms.insert(out.gradient.atoms.end(), summand.atoms.begin(), summand.atoms.end());
@@ -137,7 +137,7 @@ class Matcher {
 
   /// Sets the axes of S, and the index variables and guards of A. Returns false if S cannot be a packed array because
   /// the row of a nested index variable is no axis.
-  bool place(Residual& x) {
+  bool set_axes(Residual& x) {
     Term& summand = x.summand;
     std::set<IndexVarId> needed;
     a_.collect(summand.coef, needed);

@@ -30,9 +30,9 @@ std::variant<PlateId, std::string> item_of(const Model& m, const density::Densit
 std::variant<TemperedItems, std::string> temper_items(const Model& model,
                                                       const conditionals::Conditionals& conditionals,
                                                       const std::vector<bool>& tempered) {
-  const auto found = item_of(model, conditionals.density, tempered);
-  if (const auto* why = std::get_if<std::string>(&found)) return *why;
-  TemperedItems out{model, conditionals, GivenId(model.givens.size()), std::get<PlateId>(found)};
+  const auto item = item_of(model, conditionals.density, tempered);
+  if (const auto* why = std::get_if<std::string>(&item)) return *why;
+  TemperedItems out{model, conditionals, GivenId(model.givens.size()), std::get<PlateId>(item)};
   // The name cannot occur in a model.
   out.model.givens.push_back({"1/T", {}, {out.item}, {}, GivenType::real, std::nullopt, false});
   density::Algebra& a = out.conditionals.density.algebra;
