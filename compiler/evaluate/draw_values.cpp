@@ -101,8 +101,8 @@ class Simulator {
   std::optional<Error> run() {
     IndexValues at = forward_.origin();
     for (const DrawGroup& group : draw_order(forward_.model())) {
-      const auto known = [&](StatementId s) { return is_known(forward_.model()[s].variable); };
-      if (std::ranges::all_of(group.statements, known)) continue;
+      const auto complete = [&](StatementId s) { return is_complete(forward_.model()[s].variable); };
+      if (std::ranges::all_of(group.statements, complete)) continue;
       if (group.ordered.size() != group.statements.size()) {
         for (const StatementId s : group.statements)
           draw_all(s, at, {});
@@ -119,7 +119,7 @@ class Simulator {
 
  private:
   /// Returns true if no value of the variable is missing.
-  bool is_known(VariableId v) const {
+  bool is_complete(VariableId v) const {
     return std::ranges::none_of(std::as_const(forward_).values(v), [](double x) { return std::isnan(x); });
   }
 

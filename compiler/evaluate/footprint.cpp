@@ -16,8 +16,8 @@ std::vector<SizedArray> value_sizes(const model::Model& m, const BoundData& data
     for (const std::vector<model::PlateId>* axes : {&v.axes, &v.event}) {
       for (std::size_t k = 0; k < axes->size(); ++k) {
         // The next axis is nested in this one and counts its elements too.
-        const bool rows = k + 1 < axes->size() && m[(*axes)[k + 1]].parent;
-        if (!rows) length *= static_cast<double>(data.sizes[(*axes)[k].index()]);
+        const bool next_is_nested = k + 1 < axes->size() && m[(*axes)[k + 1]].parent;
+        if (!next_is_nested) length *= static_cast<double>(data.sizes[(*axes)[k].index()]);
       }
     }
     out.push_back({v.name, length});
@@ -30,8 +30,8 @@ std::optional<Error> too_large(std::vector<SizedArray> arrays) {
   double needed = 0;
   for (const SizedArray& a : arrays)
     needed += kNumber * a.length;
-  const auto there = static_cast<double>(available_memory());
-  if (needed <= there) return std::nullopt;
+  const auto available = static_cast<double>(available_memory());
+  if (needed <= available) return std::nullopt;
   std::ranges::stable_sort(arrays, std::ranges::greater(), &SizedArray::length);
   constexpr std::size_t kShown = 5;
   std::vector<std::string> notes;
@@ -39,7 +39,7 @@ std::optional<Error> too_large(std::vector<SizedArray> arrays) {
     notes.push_back(fmt::format("{}: {}", arrays[i].name, format_bytes(kNumber * arrays[i].length)));
   return Error{
       ExitCode::data, option("sizes"),
-      fmt::format("these sizes need {} of memory, and {} is available", format_bytes(needed), format_bytes(there)),
+      fmt::format("these sizes need {} of memory, and {} is available", format_bytes(needed), format_bytes(available)),
       std::move(notes)};
 }
 

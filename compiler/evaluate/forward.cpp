@@ -278,11 +278,11 @@ std::optional<Element> ModelEvaluator::named(ExprId id, const IndexValues& at) c
 std::pair<std::size_t, std::size_t> ModelEvaluator::read_by(const VariableRef& r, const IndexValues& at) const {
   const std::vector<PlateId>& axes = variable_axes_[r.variable.index()];
   const std::size_t first = variable_address(r, at);
-  std::size_t numbers = 1;
+  std::size_t scalars = 1;
   for (std::size_t i = r.indices.size(); i < axes.size(); ++i)
-    numbers *= static_cast<std::size_t>(size(axes[i]));
+    scalars *= static_cast<std::size_t>(size(axes[i]));
   const std::size_t n = width(r.variable);
-  return {first / n, numbers == 0 ? first / n : (first + numbers - 1) / n + 1};
+  return {first / n, scalars == 0 ? first / n : (first + scalars - 1) / n + 1};
 }
 
 const Distribution& ModelEvaluator::distribution(const Statement& s, const IndexValues& at) const {

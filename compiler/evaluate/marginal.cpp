@@ -173,19 +173,19 @@ double MarginalDensity::value(const Factor& f) {
 }
 
 std::pair<std::vector<Element>, double> MarginalDensity::probe(const Factor& f) {
-  std::vector<Element> found;
+  std::vector<Element> missing;
   const double before = squared_error_;
   double x = value(f);
   const bool complete = !blocked_;
   while (blocked_) {
-    found.push_back(*blocked_);
-    forward_.values(found.back())[0] = forward_.state(found.back().variable, 0);
+    missing.push_back(*blocked_);
+    forward_.values(missing.back())[0] = forward_.state(missing.back().variable, 0);
     x = value(f);
   }
-  for (const Element& e : found)
+  for (const Element& e : missing)
     forward_.values(e)[0] = kNaN;
   if (!complete) squared_error_ = before;
-  return {found, complete ? x : kNaN};
+  return {missing, complete ? x : kNaN};
 }
 
 double MarginalDensity::log_density_of_element(model::StatementId statement, Element element) {
@@ -233,20 +233,20 @@ double MarginalDensity::log_density(const std::vector<Observation>& observations
   const std::optional<std::vector<Factor>> all = factors_of(observations);
   if (!all) return kNaN;
   std::vector<Factor> factors;
-  std::set<Element> known;
+  std::set<Element> visited;
   std::vector<Element> fresh;
   double total = 0;
   // An element that some factor needs brings its own prior as a factor, which may need further elements.
   const auto add = [&](const Factor& f) {
-    const auto [waits, x] = probe(f);
-    if (waits.empty()) {
+    const auto [missing, x] = probe(f);
+    if (missing.empty()) {
       total += x;
       note_sequences({f}, x);
       return;
     }
     factors.push_back(f);
-    for (const Element& e : waits) {
-      if (known.insert(e).second) fresh.push_back(e);
+    for (const Element& e : missing) {
+      if (visited.insert(e).second) fresh.push_back(e);
     }
   };
   for (const Factor& f : *all)
@@ -260,11 +260,11 @@ double MarginalDensity::log_density(const std::vector<Observation>& observations
 }
 
 void MarginalDensity::note_sequences(const std::vector<Factor>& connected, double log_density) {
-  std::size_t found = 0;
+  std::size_t sequence_count = 0;
   for (const Factor& f : connected) {
     const auto* sequence = std::get_if<std::size_t>(&f);
     if (!sequence || sequences_.empty()) continue;
-    if (++found > 1) sequences_.clear();
+    if (++sequence_count > 1) sequences_.clear();
     else sequences_[*sequence].log_density = log_density;
   }
 }

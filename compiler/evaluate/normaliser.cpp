@@ -232,18 +232,18 @@ struct TemperedNormaliser::SharedResults {
 };
 
 const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k, std::size_t width,
-                                        SharedResults& known) const {
-  SharedResults::Moments& out = known.moments[e];
+                                        SharedResults& cache) const {
+  SharedResults::Moments& out = cache.moments[e];
   if (k && !out.entries.empty()) return out.entries[*k];
   if (!k && !out.all.empty()) return out.all;
   // With C the sum of the concentrations c and b = 1 / T, E[x_k^b] = Gamma(c_k + b) / Gamma(c_k) * Gamma(C) / Gamma(C +
   // b).
   const std::span<const double> c =
-      std::span(known.concentrations[e.variable.index()]).subspan(e.position * width, width);
+      std::span(cache.concentrations[e.variable.index()]).subspan(e.position * width, width);
   const double sum = std::accumulate(c.begin(), c.end(), 0.0);
   const math::GammaRatios ratios(c), of_sum({&sum, 1});
   if (k) out.entries.resize(width);
-  for (double t : known.temperatures) {
+  for (double t : cache.temperatures) {
     const double shared = -std::log(of_sum(1 / t)[0]);
     const std::vector<double> x = ratios(1 / t);
     if (!k) out.all.push_back(std::log(std::accumulate(x.begin(), x.end(), 0.0)) + shared);
@@ -256,7 +256,7 @@ const Logs& TemperedNormaliser::moments(Element e, std::optional<std::size_t> k,
 /// Returns log p(value) / T for a discrete local variable, otherwise the log of the integral of the tempered density. A
 /// location parameter does not change that integral and is replaced by 0.
 Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const IndexValues& at,
-                                  SharedResults& known) const {
+                                  SharedResults& cache) const {
   const math::FamilyRow& row = *f.distribution(s, at).family;
   const bool own = is_summed(s);
   const Element self = f.element(s, at);
@@ -266,16 +266,16 @@ Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const I
       if (p.spelling->name != look_up->vector) continue;
       const std::optional<Element> e = f.named(p.value, at);
       if (f.unknown()) return out;
-      if (e && known.concentrations.size() > e->variable.index() &&
-          !known.concentrations[e->variable.index()].empty()) {
+      if (e && cache.concentrations.size() > e->variable.index() &&
+          !cache.concentrations[e->variable.index()].empty()) {
         const auto k = own ? std::optional(static_cast<std::size_t>(f.values(self)[0])) : std::nullopt;
-        return moments(*e, k, f.width(e->variable), known);
+        return moments(*e, k, f.width(e->variable), cache);
       }
     }
   }
   if (own) {
     const double log_p = f.log_density(s, at);
-    for (double t : known.temperatures)
+    for (double t : cache.temperatures)
       out.push_back(log_p / t);
     return out;
   }
@@ -298,25 +298,25 @@ Logs TemperedNormaliser::tempered(ModelEvaluator& f, const Statement& s, const I
     if (x.optional && !parameters.symbols.contains(x.canonical))
       parameters.symbols[x.canonical] = {0, {std::accumulate(own_value.begin(), own_value.end(), 0.0)}};
   }
-  Logs& integral = known.integrals[{&row, math::flatten_parameters(row, parameters)}];
+  Logs& integral = cache.integrals[{&row, math::flatten_parameters(row, parameters)}];
   if (integral.empty()) {
-    for (double t : known.temperatures)
+    for (double t : cache.temperatures)
       integral.push_back(math::tempered_log_normaliser(row, parameters, t));
   }
   return integral;
 }
 
 TemperedNormaliser::Table TemperedNormaliser::factor(ModelEvaluator& f, const Statement& s, const IndexValues& at,
-                                                     SharedResults& known) const {
+                                                     SharedResults& cache) const {
   Table t;
   const auto add = [&](Element e) {
     t.dims.push_back(e);
     t.sizes.push_back(static_cast<std::int64_t>(f.states(e.variable)));
-    if (t.states() > kMostStates) known.too_wide = s.variable;
+    if (t.states() > kMostStates) cache.too_wide = s.variable;
   };
   if (is_summed(s)) add(f.element(s, at));
   // Each trial evaluation that misses a discrete element adds it to the table's dimensions.
-  for (bool complete = false; !complete && !known.too_wide;) {
+  for (bool complete = false; !complete && !cache.too_wide;) {
     complete = true;
     t.logs.clear();
     each_assignment(t.dims, t.sizes, [&](const std::map<Element, std::int64_t>& assignment) {
@@ -324,7 +324,7 @@ TemperedNormaliser::Table TemperedNormaliser::factor(ModelEvaluator& f, const St
       for (const auto& [e, v] : assignment)
         f.values(e)[0] = f.state(e.variable, static_cast<std::size_t>(v));
       f.clear();
-      Logs logs = tempered(f, s, at, known);
+      Logs logs = tempered(f, s, at, cache);
       if (f.unknown()) {
         complete = false;
         add(*f.unknown());
@@ -338,13 +338,13 @@ TemperedNormaliser::Table TemperedNormaliser::factor(ModelEvaluator& f, const St
   return t;
 }
 
-std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t item, SharedResults& known) const {
+std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const {
   const auto sum_out = [&](std::vector<Table>& tables, const std::function<bool(Element)>& wanted) {
-    if (known.too_wide) return false;
-    if (const auto stuck = eliminate_all(tables, wanted, known.temperatures.size())) known.too_wide = stuck->variable;
-    return !known.too_wide;
+    if (cache.too_wide) return false;
+    if (const auto stuck = eliminate_all(tables, wanted, cache.temperatures.size())) cache.too_wide = stuck->variable;
+    return !cache.too_wide;
   };
-  Logs out(known.temperatures.size(), 0.0);
+  Logs out(cache.temperatures.size(), 0.0);
   std::vector<Table> tables;
   std::map<PlateId, std::vector<StatementId>> lifted;  // by nested plate whose elements are alike
   for (StatementId s : statements_) {
@@ -359,7 +359,7 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
     if (alike) lifted[inner].push_back(s);
     else
       f.each(
-          bounds, at, [&] { tables.push_back(factor(f, model_[s], at, known)); }, std::pair(bounds[0], item));
+          bounds, at, [&] { tables.push_back(factor(f, model_[s], at, cache)); }, std::pair(bounds[0], item));
   }
   for (const auto& [plate, statements] : lifted) {
     const std::int64_t first = data_.offsets[plate.index()][static_cast<std::size_t>(item)];
@@ -370,7 +370,7 @@ std::vector<double> TemperedNormaliser::of_item(ModelEvaluator& f, std::int64_t 
       IndexValues at = f.origin();
       at[model_[s].index_vars[0].index()] = item;
       at[model_[s].index_vars[1].index()] = first;
-      one.push_back(factor(f, model_[s], at, known));
+      one.push_back(factor(f, model_[s], at, cache));
     }
     const bool done = sum_out(one, [&, plate = plate](Element e) {
       const auto& axes = model_[e.variable].axes;
@@ -418,7 +418,7 @@ std::vector<std::int64_t> TemperedNormaliser::all_items() const {
 }
 
 /// Returns the item's row length, and the copies in the row, for each nested plate.
-std::vector<double> TemperedNormaliser::rows(std::int64_t item) const {
+std::vector<double> TemperedNormaliser::row_sizes(std::int64_t item) const {
   const PlateId plate = model_[model_[statements_[0]].variable].axes[0];
   std::vector<double> out;
   for (std::size_t p = 0; p < model_.plates.size(); ++p) {
@@ -432,24 +432,24 @@ std::vector<double> TemperedNormaliser::rows(std::int64_t item) const {
 }
 
 std::vector<Logs> TemperedNormaliser::of_items(ModelEvaluator& f, std::span<const std::int64_t> items,
-                                               SharedResults& known) const {
+                                               SharedResults& cache) const {
   std::map<std::vector<double>, Logs> kinds;  // results by row sizes, if items differ in nothing else
   std::vector<Logs> out;
   for (std::int64_t i : items) {
     if (!equal_items_) {
-      out.push_back(of_item(f, i, known));
+      out.push_back(of_item(f, i, cache));
       continue;
     }
-    Logs& kind = kinds[rows(i)];
-    if (kind.empty()) kind = of_item(f, i, known);
+    Logs& kind = kinds[row_sizes(i)];
+    if (kind.empty()) kind = of_item(f, i, cache);
     out.push_back(kind);
   }
   return out;
 }
 
 std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<const std::int64_t> sample,
-                                               SharedResults& known) const {
-  Logs out(known.temperatures.size(), 0.0);
+                                               SharedResults& cache) const {
+  Logs out(cache.temperatures.size(), 0.0);
   if (statements_.empty()) return out;
   const std::vector<double> all_copies = copies();
   const auto items = static_cast<std::int64_t>(all_copies.size());
@@ -458,7 +458,7 @@ std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<cons
   if (equal_items_) {
     std::map<std::vector<double>, std::size_t> kinds;
     for (std::int64_t i = 0; i < items; ++i) {
-      const auto [kind, fresh] = kinds.try_emplace(rows(i), used.size());
+      const auto [kind, fresh] = kinds.try_emplace(row_sizes(i), used.size());
       if (fresh) {
         used.push_back(i);
         counts.push_back(0);
@@ -473,7 +473,7 @@ std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<cons
       used.push_back(sample[k * sample.size() / n]);
     counts.assign(n, static_cast<double>(items) / static_cast<double>(n));
   }
-  const std::vector<Logs> logs = of_items(f, used, known);
+  const std::vector<Logs> logs = of_items(f, used, cache);
   for (std::size_t k = 0; k < used.size(); ++k) {
     for (std::size_t m = 0; m < out.size(); ++m)
       out[m] += counts[k] * logs[k][m];
@@ -484,33 +484,33 @@ std::vector<double> TemperedNormaliser::of_all(ModelEvaluator& f, std::span<cons
 std::string TemperedNormaliser::unsupported_reason(ModelEvaluator& values, bool every_item) const {
   const Concentrations none;
   const std::vector<double> plain = {1};
-  SharedResults known{none, plain};
-  if (every_item) of_items(values, all_items(), known);
-  else of_all(values, {}, known);
-  if (!known.too_wide) return {};
+  SharedResults cache{none, plain};
+  if (every_item) of_items(values, all_items(), cache);
+  else of_all(values, {}, cache);
+  if (!cache.too_wide) return {};
   return fmt::format("its normaliser is a sum over more than {} states of discrete variables together, for '{}'",
-                     static_cast<std::int64_t>(kMostStates), model_[*known.too_wide].name);
+                     static_cast<std::int64_t>(kMostStates), model_[*cache.too_wide].name);
 }
 
 std::vector<double> TemperedNormaliser::at(ModelEvaluator& f, std::span<const std::int64_t> items,
                                            const Concentrations& concentrations) const {
-  SharedResults known{concentrations, temperatures_};
-  return of_all(f, items, known);
+  SharedResults cache{concentrations, temperatures_};
+  return of_all(f, items, cache);
 }
 
 std::vector<double> TemperedNormaliser::interpolated_at(ModelEvaluator& f, std::span<const std::int64_t> items,
                                                         const Concentrations& concentrations) const {
   return interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
-    SharedResults known{concentrations, temperatures};
-    return FunctionsOfTemperature{of_all(f, items, known)};
+    SharedResults cache{concentrations, temperatures};
+    return FunctionsOfTemperature{of_all(f, items, cache)};
   })[0];
 }
 
 std::vector<Logs> TemperedNormaliser::by_item(ModelEvaluator& f, std::span<const std::int64_t> items,
                                               const Concentrations& concentrations) const {
   return interpolate_over_temperatures(temperatures_, [&](const std::vector<double>& temperatures) {
-    SharedResults known{concentrations, temperatures};
-    return of_items(f, items, known);
+    SharedResults cache{concentrations, temperatures};
+    return of_items(f, items, cache);
   });
 }
 

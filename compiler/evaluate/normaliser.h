@@ -72,26 +72,26 @@ class TemperedNormaliser {
   double copies(model::PlateId plate, std::int64_t first, std::int64_t past) const;
   /// Returns the lengths of the item's rows in nested plates, and the copies in them. Items that agree in these are
   /// equal where `equal_items_` holds.
-  std::vector<double> rows(std::int64_t item) const;
+  std::vector<double> row_sizes(std::int64_t item) const;
   /// Returns log C(T) of each of these items, by temperature.
   std::vector<std::vector<double>> of_items(ModelEvaluator& f, std::span<const std::int64_t> items,
-                                            SharedResults& known) const;
+                                            SharedResults& cache) const;
   /// Returns the indices of all items, 0, 1, 2, ...
   std::vector<std::int64_t> all_items() const;
   /// Returns log C(T) of all items together, estimated from a sample of them if they are many.
-  std::vector<double> of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& known) const;
+  std::vector<double> of_all(ModelEvaluator& f, std::span<const std::int64_t> sample, SharedResults& cache) const;
   /// Returns log C(T) of one item, by temperature.
-  std::vector<double> of_item(ModelEvaluator& f, std::int64_t item, SharedResults& known) const;
+  std::vector<double> of_item(ModelEvaluator& f, std::int64_t item, SharedResults& cache) const;
   /// Returns the tempered log factor of one element, by temperature; empty if a discrete value that it needs is
   /// unknown.
   std::vector<double> tempered(ModelEvaluator& f, const model::Statement& s, const IndexValues& at,
-                               SharedResults& known) const;
+                               SharedResults& cache) const;
   /// Returns the table of the tempered log density of one element, over the values of the discrete elements that the
   /// density depends on.
-  Table factor(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& known) const;
+  Table factor(ModelEvaluator& f, const model::Statement& s, const IndexValues& at, SharedResults& cache) const;
   /// Returns log E[x_k^(1/T)] of entry k of a Dirichlet element, or of the sum over all entries if there is no k.
   const std::vector<double>& moments(Element e, std::optional<std::size_t> k, std::size_t width,
-                                     SharedResults& known) const;
+                                     SharedResults& cache) const;
   /// Returns true if the statement defines a discrete local variable.
   bool is_summed(const model::Statement& s) const;
   /// Returns true if the density of the statement depends on the position in this plate.

@@ -48,7 +48,7 @@ const VariableRef* plain(const Model& m, ExprId e) {
 /// A constant prior mean that must be restated as its distance from a reference.
 struct RestatedPrior {
   StatementId statement;
-  std::size_t which = 0;  // position among the statement's distributions, as in distributions_of()
+  std::size_t distribution_index = 0;  // position among the statement's distributions, as in distributions_of()
   Shift by;
 };
 
@@ -68,8 +68,8 @@ class Propagation {
         const Statement& s = m_.statements[k];
         const std::size_t before = assigned_;
         const std::vector<const Distribution*> all = distributions_of(s);
-        for (std::size_t which = 0; which < all.size(); ++which)
-          if (!follow(StatementId(k), *all[which], which)) return false;
+        for (std::size_t distribution_index = 0; distribution_index < all.size(); ++distribution_index)
+          if (!follow(StatementId(k), *all[distribution_index], distribution_index)) return false;
         // Limits are absolute numbers.
         if (s.limits.any() && (of_[s.variable.index()] || mentions(roots_of(s)))) return false;
         again = again || assigned_ != before;
@@ -133,8 +133,8 @@ class Propagation {
         return r && !m_[r->variable].observed;
       };
       if (std::ranges::any_of(nodes_under(m_, {p.value}), is_random)) return 0;
-      const double there = forward_.entry(p.value, forward_.origin());
-      return std::isfinite(there) ? std::abs(by[0] - there) : 0;
+      const double at_origin = forward_.entry(p.value, forward_.origin());
+      return std::isfinite(at_origin) ? std::abs(by[0] - at_origin) : 0;
     }
     return 0;
   }
@@ -165,7 +165,7 @@ class Propagation {
 
   /// Makes one distribution of a statement consistent: the reference of its variable must be the sum of those of its
   /// summands. Returns false if a variable with a reference occurs other than as a plain summand of the mean.
-  bool follow(StatementId id, const Distribution& d, std::size_t which) {
+  bool follow(StatementId id, const Distribution& d, std::size_t distribution_index) {
     const Statement& s = m_[id];
     const std::optional<Shift>& own = of_[s.variable.index()];
     std::vector<Summand> summands;
@@ -203,7 +203,7 @@ class Propagation {
     const auto is_random = [&](ExprId e) { return std::get_if<VariableRef>(&m_[e].node) != nullptr; };
     for (const Summand& x : summands)
       if (std::ranges::any_of(nodes_under(m_, {x.expr}), is_random)) return false;
-    moved_.push_back({id, which, std::move(rest)});
+    moved_.push_back({id, distribution_index, std::move(rest)});
     return true;
   }
 
@@ -291,18 +291,18 @@ std::vector<Distribution*> distributions_in(Statement& s) {
   return out;
 }
 
-/// Restates model and data by the references that were found.
-CentredModel moved_by(const Model& m, const BoundData& data, const Propagation& found) {
+/// Restates model and data by the references of `propagation`.
+CentredModel moved_by(const Model& m, const BoundData& data, const Propagation& propagation) {
   CentredModel out{m, data, CentringOffsets(m.variables.size())};
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
-    if (!found.of()[k]) continue;
-    out.references[k] = *found.of()[k];
+    if (!propagation.of()[k]) continue;
+    out.references[k] = *propagation.of()[k];
     add_centring_offset(out.data.observed[k].values, out.references[k], -1);
   }
   const ModelEvaluator forward(m, data);
-  for (const RestatedPrior& x : found.moved()) {
+  for (const RestatedPrior& x : propagation.moved()) {
     Statement& s = out.model.statements[x.statement.index()];
-    Distribution& d = *distributions_in(s)[x.which];
+    Distribution& d = *distributions_in(s)[x.distribution_index];
     for (Parameter& p : d.parameters)
       if (p.spelling->canonical == d.family->location[0]) p.value = less(out, forward, p.value, s, x.by);
   }
@@ -333,20 +333,20 @@ std::optional<CentredModel> centre_model(const Model& m, const BoundData& data) 
   };
   if (!std::ranges::all_of(m.guide.joint, are_a_pair) || !m.joint_priors.empty()) return std::nullopt;
   if (std::ranges::count(data.clamped, true) > 0) return std::nullopt;
-  std::optional<Propagation> found;
+  std::optional<Propagation> accepted;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
     const bool real = v.support == math::Support::real || v.support == math::Support::vector;
-    if (!v.observed || v.auxiliary || !real || (found && found->of()[k])) continue;
+    if (!v.observed || v.auxiliary || !real || (accepted && accepted->of()[k])) continue;
     for (Shift& by : candidates(m, data, VariableId(k))) {
-      Propagation tried = found ? *found : Propagation(m, data);
+      Propagation tried = accepted ? *accepted : Propagation(m, data);
       if (!tried.move(VariableId(k), std::move(by))) continue;
-      found.emplace(std::move(tried));
+      accepted.emplace(std::move(tried));
       break;
     }
   }
-  if (!found) return std::nullopt;
-  return moved_by(m, data, *found);
+  if (!accepted) return std::nullopt;
+  return moved_by(m, data, *accepted);
 }
 
 }  // namespace lehr

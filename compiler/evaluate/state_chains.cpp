@@ -66,11 +66,11 @@ DiscreteChains::DiscreteChains(ModelEvaluator& forward, std::vector<VariableId> 
     : forward_(forward), chains_(std::move(chains)), own_(std::move(own)) {
   for (const VariableId c : chains_) {
     const std::span<double> z = forward_.values(c);
-    known_.emplace_back(z.begin(), z.end());
+    observed_.emplace_back(z.begin(), z.end());
     std::ranges::fill(z, kNaN);
   }
-  places_.resize(known_[0].size());
-  for (std::size_t e = 0; e < places_.size() && !refused_; ++e)
+  steps_.resize(observed_[0].size());
+  for (std::size_t e = 0; e < steps_.size() && !refused_; ++e)
     refused_ = !add_step(e);
 }
 
@@ -113,16 +113,16 @@ bool DiscreteChains::add_step(std::size_t position) {
   }
   // Either all chains start here, or none does.
   if (starts != (before ? 0 : chains_.size())) return false;
-  const std::size_t sequence = before ? places_[*before].sequence : sequences_.size();
+  const std::size_t sequence = before ? steps_[*before].sequence : sequences_.size();
   if (!before) {
     sequences_.emplace_back();
     factors_.emplace_back();
   } else if (*before >= position || sequences_[sequence].back() != *before) {
     return false;
   }
-  places_[position] = {sequence, sequences_[sequence].size()};
+  steps_[position] = {sequence, sequences_[sequence].size()};
   for (Factor& f : transitions) {
-    f.step = places_[position].step;
+    f.step = steps_[position].step;
     factors_[sequence].push_back(f);
   }
   sequences_[sequence].push_back(position);
@@ -132,14 +132,14 @@ bool DiscreteChains::add_step(std::size_t position) {
 bool DiscreteChains::is_observed(std::size_t sequence) const {
   const std::vector<std::size_t>& all = sequences_[sequence];
   return factors_[sequence].size() > all.size() * chains_.size() ||
-         std::ranges::any_of(known_, [&](const std::vector<double>& of_chain) {
+         std::ranges::any_of(observed_, [&](const std::vector<double>& of_chain) {
            return std::ranges::any_of(all, [&](std::size_t e) { return !std::isnan(of_chain[e]); });
          });
 }
 
 std::optional<std::vector<std::size_t>> DiscreteChains::read_by(const Observation& o) {
   std::vector<std::size_t> out;
-  std::vector<Element> placed, own;
+  std::vector<Element> assigned, own;
   std::vector<Observation> todo{o};
   while (!todo.empty()) {
     const Observation at = todo.back();
@@ -150,7 +150,7 @@ std::optional<std::vector<std::size_t>> DiscreteChains::read_by(const Observatio
       todo.pop_back();
       continue;
     }
-    placed.push_back(*u);
+    assigned.push_back(*u);
     forward_.values(*u)[0] = forward_.state(u->variable, 0);
     if (is_chain(u->variable) && std::ranges::find(out, u->position) == out.end()) out.push_back(u->position);
     if (!own_[u->variable.index()]) continue;
@@ -158,13 +158,13 @@ std::optional<std::vector<std::size_t>> DiscreteChains::read_by(const Observatio
     // An `own` element is summed with its prior, so the elements that the prior reads count as well.
     todo.push_back({forward_.model()[u->variable].statement, *u, 1});
   }
-  for (const Element& e : placed)
+  for (const Element& e : assigned)
     forward_.values(e)[0] = kNaN;
   bool free = true;
   for (const Element& e : own) {
-    const auto it = std::ranges::lower_bound(taken_, e);
-    free = free && (it == taken_.end() || *it != e);
-    taken_.insert(it, e);
+    const auto it = std::ranges::lower_bound(used_own_, e);
+    free = free && (it == used_own_.end() || *it != e);
+    used_own_.insert(it, e);
   }
   return free ? std::optional(out) : std::nullopt;
 }
@@ -173,7 +173,7 @@ DiscreteChains::Use DiscreteChains::add(const Observation& o) {
   const std::optional<std::vector<std::size_t>> read = read_by(o);
   if (refused_ || !read || read->size() > 2) return Use::refused;
   if (read->empty()) return Use::none;
-  const Place a = places_[read->front()], b = places_[read->back()];
+  const SequenceStep a = steps_[read->front()], b = steps_[read->back()];
   const bool pair = read->size() == 2;
   if (pair && (a.sequence != b.sequence || std::max(a.step, b.step) - std::min(a.step, b.step) != 1))
     return Use::refused;
@@ -185,19 +185,19 @@ bool DiscreteChains::add_densities(const Factor& f, std::size_t sequence, const 
                                    Lattice& to) const {
   const std::vector<std::size_t>& all = sequences_[sequence];
   const std::size_t k = to.states;
-  bool known = true;
-  for (std::size_t i = 0; i < (f.pair ? k : 1) && known; ++i) {
+  bool valid = true;
+  for (std::size_t i = 0; i < (f.pair ? k : 1) && valid; ++i) {
     if (f.pair) put(all[f.step - 1], i);
-    for (std::size_t j = 0; j < k && known; ++j) {
+    for (std::size_t j = 0; j < k && valid; ++j) {
       put(all[f.step], j);
       const double x = f.of.copies * density(f.of.statement, f.of.element);
-      known = !std::isnan(x);
+      valid = !std::isnan(x);
       (f.pair ? to.pair[(f.step * k + i) * k + j] : to.single[f.step * k + j]) += x;
     }
   }
   put(all[f.step], std::nullopt);
   if (f.pair) put(all[f.step - 1], std::nullopt);
-  return known;
+  return valid;
 }
 
 std::optional<Lattice> DiscreteChains::lattice(std::size_t sequence, const LogDensity& density) const {
@@ -207,7 +207,7 @@ std::optional<Lattice> DiscreteChains::lattice(std::size_t sequence, const LogDe
     if (!add_densities(f, sequence, density, out)) return std::nullopt;
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     for (std::size_t t = 0; t < n; ++t) {
-      const double x = known_[c][sequences_[sequence][t]];
+      const double x = observed_[c][sequences_[sequence][t]];
       for (std::size_t j = 0; j < k && !std::isnan(x); ++j)
         if (x != forward_.state(chains_[c], value_of(c, j))) out.single[t * k + j] = kImpossible;
     }

@@ -63,7 +63,7 @@ class DiscreteChains {
 
  private:
   /// Where an element of a chain lies: the number of its sequence, and its step in it.
-  struct Place {
+  struct SequenceStep {
     std::size_t sequence, step;  // both from 0
   };
   /// A log density that depends on one or two successive steps of a sequence: an observation or a transition.
@@ -89,10 +89,10 @@ class DiscreteChains {
   std::vector<model::VariableId> chains_;            // the last varies fastest in a joint state
   std::vector<bool> own_;                            // by VariableId: summed out for each observation separately
   std::vector<std::vector<std::size_t>> sequences_;  // positions of their elements
-  std::vector<Place> places_;                        // by position
-  std::vector<std::vector<double>> known_;           // observed values, by chain and position; NaN if unobserved
+  std::vector<SequenceStep> steps_;                  // by position
+  std::vector<std::vector<double>> observed_;        // observed values, by chain and position; NaN if unobserved
   std::vector<std::vector<Factor>> factors_;         // by sequence
-  std::vector<Element> taken_;                       // `own` elements that a factor reads already, sorted
+  std::vector<Element> used_own_;                    // `own` elements that a factor reads already, sorted
   bool refused_ = false;                             // see refused()
 };
 

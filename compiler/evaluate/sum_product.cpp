@@ -23,9 +23,9 @@ double size_of(const Scope& scope, const std::vector<std::size_t>& states) {
 
 /// Walks through a table over `scope` in row-major order, as an odometer counts. It tracks the offset of the matching
 /// entry in a table over `part`.
-class Places {
+class TableCursor {
  public:
-  Places(const Scope& scope, const std::vector<std::size_t>& states, const Scope& part)
+  TableCursor(const Scope& scope, const std::vector<std::size_t>& states, const Scope& part)
       : digits_(scope.size(), 0), strides_(scope.size(), 0) {
     std::size_t stride = 1;
     for (std::size_t k = part.size(); k-- > 0; stride *= states[part[k]])
@@ -59,22 +59,22 @@ LogTable without(const std::vector<LogTable>& tables, std::size_t element, const
   LogTable out;
   std::ranges::copy_if(all, std::back_inserter(out.scope), [&](std::size_t e) { return e != element; });
   const auto n = static_cast<std::size_t>(size_of(out.scope, states));
-  std::vector<Places> places;
+  std::vector<TableCursor> cursors;
   std::vector<std::size_t> strides;
   for (const LogTable& t : tables) {
     std::size_t stride = 1;
     for (const std::size_t e : t.scope)
       if (e > element) stride *= states[e];
     strides.push_back(stride);
-    places.emplace_back(out.scope, states, t.scope);
+    cursors.emplace_back(out.scope, states, t.scope);
   }
   std::vector<double> terms(states[element]);
   for (std::size_t i = 0; i < n; ++i) {
     std::ranges::fill(terms, 0.0);
     for (std::size_t k = 0; k < tables.size(); ++k) {
       for (std::size_t v = 0; v < terms.size(); ++v)
-        terms[v] += tables[k].values[places[k].at() + v * strides[k]];
-      places[k].next();
+        terms[v] += tables[k].values[cursors[k].at() + v * strides[k]];
+      cursors[k].next();
     }
     out.values.push_back(log_sum_exp(terms));
   }

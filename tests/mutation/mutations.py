@@ -237,7 +237,7 @@ m("for (std::int64_t k = 0; k < «kSteps»; ++k) { if (const std::int32_t status
 m = area("normalisers", "annealing_normaliser|annealing_tempering_numbers")
 m("const double shared = «-std::log(of_sum(1 / t)[0])»;", "0.0")
 m("const std::vector<double> x = ratios(«1 / t»);", "t")
-m("for (double t : known.temperatures) out.push_back(«log_p / t»);", "log_p")
+m("for (double t : cache.temperatures) out.push_back(«log_p / t»);", "log_p")
 m("return «std::accumulate(counts.begin() + first, counts.begin() + past, 0.0)»;", "static_cast<double>(past - first)")
 m("counts.assign(n, «static_cast<double>(items) / static_cast<double>(n)»);", "1.0")
 m("used.push_back(sample[«k * sample.size() / n»]);", "k")
@@ -425,7 +425,7 @@ m = area("paths and densities of chains of states", "posterior_score|posterior_p
 m("const double x = best[(t - 1) * k + i] + «l.pair[(t * k + i) * k + j]»;", "0.0")
 m("terms[i] = t == 0 ? kImpossible : before[i] + «l.pair[(t * k + i) * k + j]»;", "l.pair[(t * k + j) * k + i]")
 m("if (x != forward_.state(chains_[c], value_of(c, j))) out.single[t * k + j] = «kImpossible»;", "0.0")
-m("free = free && «(it == taken_.end() || *it != e)»;", "true")
+m("free = free && «(it == used_own_.end() || *it != e)»;", "true")
 m("std::log(2 * std::numbers::pi) + «log_determinant» + off.dot(", "0.5 * log_determinant")
 m = area("predictions from joint factors", "posterior_predictive")
 m("bool lacks_marginal(Element e) { return «is_d_connected(e) && !find(e)»; }", "false")
@@ -728,6 +728,6 @@ defect(9006, "a resumed run goes on without its memory",
        ("«from.raw(reals(b));»", "std::vector<double> other(reals(b).size()); from.raw(SWITCH ? std::span<double>(other) : reals(b));"),
        tests="cli_resume")
 defect(9007, "a mixture, and limits, of data far from zero",
-       ("if («!follow(StatementId(k), *all[which], which)») return false;", "!s.part && !follow(StatementId(k), *all[which], which)"),
+       ("if («!follow(StatementId(k), *all[distribution_index], distribution_index)») return false;", "!s.part && !follow(StatementId(k), *all[distribution_index], distribution_index)"),
        ("if («s.limits.any() && (of_[s.variable.index()] || mentions(roots_of(s)))») return false;", "false"),
        tests="posterior_far_from_zero")
