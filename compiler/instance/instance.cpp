@@ -210,7 +210,7 @@ void Instance::copy_data(const BoundData& data) {
     const model::VariableId v(k);
     if (!has_data(model_[v])) continue;
     copy(lowered_.data.observed[k],
-         model::is_joint(model_[v]) ? observed_numbers(model_, v, data) : data.observed[k].values);
+         model::is_joint(model_[v]) ? observed_values(model_, v, data) : data.observed[k].values);
   }
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const loops::BufferId b = lowered_.data.offsets[k];
@@ -229,12 +229,12 @@ std::optional<Error> Instance::asymmetric_matrix() const {
     for (std::size_t i = 0; n > 0 && i < x.size(); ++i) {
       // The entry [row, column] is compared with [column, row] of the same matrix.
       const std::size_t matrix = i / (n * n) * n * n, row = i / n % n, column = i % n;
-      const double other = x[matrix + column * n + row];
-      if (std::abs(x[i] - other) <= 1e-9 * (std::abs(x[i]) + std::abs(other))) continue;
+      const double transposed = x[matrix + column * n + row];
+      if (std::abs(x[i] - transposed) <= 1e-9 * (std::abs(x[i]) + std::abs(transposed))) continue;
       return Error{ExitCode::data,
                    option("data"),
                    fmt::format("the matrix '{}' is not symmetric: its entries [{}, {}] and [{}, {}] are {} and {}",
-                               g.name, row, column, column, row, x[i], other),
+                               g.name, row, column, column, row, x[i], transposed),
                    {"a precision, covariance, scale or rate matrix must be symmetric positive definite"}};
     }
   }
@@ -302,10 +302,10 @@ Result<Instance::Started> Instance::start(std::uint64_t seed, std::uint64_t rest
   if (std::optional<Error> e = asymmetric_matrix()) return *e;
   if (const std::int32_t s = engine().prepare()) return failed(s);
   // The random numbers depend on seed and restart alone, so all methods begin at the same start.
-  const StartResult placed = start_with_fallback(engine(), kind, Rng(seed, restart));
-  if (!placed.kind) return failed(placed.failed);
-  set_restart(engine(), *placed.kind);
-  return Started{*placed.kind, placed.failed == 0 ? "" : engine().describe(placed.failed)};
+  const StartResult started = start_with_fallback(engine(), kind, Rng(seed, restart));
+  if (!started.kind) return failed(started.failed);
+  set_restart(engine(), *started.kind);
+  return Started{*started.kind, started.failed == 0 ? "" : engine().describe(started.failed)};
 }
 
 bool Instance::is_first_of_joint(const ParameterSlot& slot) const {
@@ -342,24 +342,25 @@ Result<std::vector<NamedArray>> Instance::with_members_joined(std::vector<NamedA
   for (const auto& [joint, given] : of_members) {
     if (whole.contains(&model_[joint])) continue;
     std::vector<NamedArray> factor = factor_of(joint);
-    const std::vector<NamedArray> known = marginals(model_, joint, factor, plate_sizes_);
+    const std::vector<NamedArray> expected = marginals(model_, joint, factor, plate_sizes_);
     for (const NamedArray& a : given) {
-      const auto like = std::ranges::find(known, a.name, &NamedArray::name);
+      const auto like = std::ranges::find(expected, a.name, &NamedArray::name);
       // Arrays of a posterior may start a sampler, and draws a posterior. The names then differ, and the lengths
       // decide.
-      const auto other = std::ranges::find_if(known, [&](const NamedArray& k) {
+      const auto same_variable = std::ranges::find_if(expected, [&](const NamedArray& k) {
         return k.name.substr(0, k.name.rfind('.')) == a.name.substr(0, a.name.rfind('.'));
       });
-      const bool value = a.name.ends_with(".value") || (other != known.end() && other->name.ends_with(".value"));
-      const std::size_t wanted = like != known.end()             ? like->values.size()
-                                 : value && other != known.end() ? other->values.size()
-                                                                 : 0;
-      if (like == known.end() && wanted > 0 && a.values.size() % wanted == 0) continue;
+      const bool value =
+          a.name.ends_with(".value") || (same_variable != expected.end() && same_variable->name.ends_with(".value"));
+      const std::size_t wanted = like != expected.end()                     ? like->values.size()
+                                 : value && same_variable != expected.end() ? same_variable->values.size()
+                                                                            : 0;
+      if (like == expected.end() && wanted > 0 && a.values.size() % wanted == 0) continue;
       if (a.values.size() == wanted) continue;
-      const std::string what = like == known.end()
-                                   ? "is not a parameter of the posterior of this model"
-                                   : fmt::format("has {} numbers, the model needs {}", a.values.size(), wanted);
-      return Error{ExitCode::data, source, fmt::format("'{}' {}", printable(a.name), what), {}};
+      const std::string problem = like == expected.end()
+                                      ? "is not a parameter of the posterior of this model"
+                                      : fmt::format("has {} numbers, the model needs {}", a.values.size(), wanted);
+      return Error{ExitCode::data, source, fmt::format("'{}' {}", printable(a.name), problem), {}};
     }
     set_members(model_, joint, given, plate_sizes_, factor);
     std::ranges::move(factor, std::back_inserter(arrays));
@@ -374,9 +375,9 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
   if (!joined) return joined.error();
   for (const NamedArray& a : *joined) {
     const ParameterSlot* slot = nullptr;
-    std::vector<std::string> known;
+    std::vector<std::string> names;
     for (const ParameterSlot& s : lowered_.interface.parameters) {
-      known.push_back(s.name);
+      names.push_back(s.name);
       if (s.name == a.name) slot = &s;
     }
     if (!slot) {
@@ -390,7 +391,7 @@ Result<bool> Instance::set(const std::vector<NamedArray>& given, const std::stri
       return Error{ExitCode::data,
                    source,
                    fmt::format("'{}' is not a parameter of the posterior of this model", printable(a.name)),
-                   {fmt::format("parameters: {}", fmt::join(known, ", "))}};
+                   {fmt::format("parameters: {}", fmt::join(names, ", "))}};
     }
     const std::span<double> x = engine().reals(position(slot->buffer));
     const bool elsewhere = engine().is_partial(position(slot->buffer));
@@ -448,10 +449,10 @@ namespace {
 
 /// Returns the array that receives the next draw of a variable, with one draw more in its shape. Throws ReplayMismatch
 /// if the draws of a checkpoint belong to another model.
-NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std::string& name, std::size_t numbers) {
+NamedArray& next_draw(std::vector<NamedArray>& draws, std::size_t& at, const std::string& name, std::size_t draw_size) {
   if (at >= draws.size() || draws[at].name != name || draws[at].shape.empty()) throw ReplayMismatch();
   NamedArray& out = draws[at++];
-  if (out.values.size() != static_cast<std::size_t>(out.shape[0]) * numbers) throw ReplayMismatch();
+  if (out.values.size() != static_cast<std::size_t>(out.shape[0]) * draw_size) throw ReplayMismatch();
   ++out.shape[0];
   return out;
 }

@@ -166,14 +166,14 @@ std::vector<NamedArray> scaled_marginals(const std::vector<MemberLayout>& member
     const NamedArray* location = parameter(out, x.name, names_of(x).location);
     NamedArray& own = *parameter(out, x.name, names_of(x).precision);
     const std::size_t elements = x.at.size() / x.width,
-                      numbers = own.values.size() / std::max<std::size_t>(elements, 1);
+                      entries = own.values.size() / std::max<std::size_t>(elements, 1);
     NamedArray freedom{x.name + "." + math::kScaledNames.freedom, location->shape, {}};
     if (x.support == math::Support::vector) freedom.shape.pop_back();
     for (std::size_t k = 0; k < elements; ++k) {
       const std::size_t e = x.at[k * x.width] / (n + 1);
       freedom.values.push_back(2 * shape.values[e]);
-      for (std::size_t i = 0; i < numbers; ++i)
-        own.values[k * numbers + i] *= shape.values[e] / rate.values[e];
+      for (std::size_t i = 0; i < entries; ++i)
+        own.values[k * entries + i] *= shape.values[e] / rate.values[e];
     }
     out.push_back(std::move(freedom));
   }
@@ -211,12 +211,12 @@ std::vector<NamedArray> values_at_draw(math::Support joint, const std::vector<Me
 /// Writes the mean, draw and precision of one member into the joint factor.
 void put_normal(const MemberLayout& x, const std::vector<NamedArray>& given, const JointArrays<NamedArray>& to) {
   const JointArrays<const NamedArray> own_arrays(x, family_of(x), given);
-  NamedArray& numbers = to.number ? *to.number : to.value ? *to.value : *to.location;
-  const auto extent = static_cast<std::size_t>(numbers.shape.back());
+  NamedArray& target = to.number ? *to.number : to.value ? *to.value : *to.location;
+  const auto extent = static_cast<std::size_t>(target.shape.back());
   for (const NamedArray* from : {own_arrays.location, parameter(given, x.name, kValueSuffix + 1)})
     for (std::size_t i = 0; from && i < x.at.size(); ++i) {
       const ElementPosition p = element_position(x, i / x.width, extent);
-      numbers.values[p.element * extent + p.coordinates[i % x.width]] = from->values[i];
+      target.values[p.element * extent + p.coordinates[i % x.width]] = from->values[i];
     }
   const NamedArray* own = own_arrays.precision;
   NamedArray* precision = to.precision;
@@ -242,8 +242,8 @@ void put_normal(const MemberLayout& x, const std::vector<NamedArray>& given, con
 void put_scaled(const std::vector<MemberLayout>& members, const std::string& joint, std::vector<NamedArray> given,
                 JointArrays<NamedArray> to, std::vector<NamedArray>& factor) {
   const MemberLayout& precision = members.back();
-  NamedArray& numbers = to.number ? *to.number : *to.location;
-  const std::size_t coordinates = coordinates_of(precision.joint, static_cast<std::size_t>(numbers.shape.back()));
+  NamedArray& target = to.number ? *to.number : *to.location;
+  const std::size_t coordinates = coordinates_of(precision.joint, static_cast<std::size_t>(target.shape.back()));
   NamedArray *shape = parameter(factor, joint, math::kScaledNames.shape),
              *rate = parameter(factor, joint, math::kScaledNames.rate);
   for (std::size_t i = 0; i < precision.at.size(); ++i) {
@@ -364,7 +364,7 @@ std::vector<MemberLayout> members_of(const model::Model& m, model::VariableId jo
   return out;
 }
 
-std::vector<double> observed_numbers(const model::Model& m, model::VariableId joint, const BoundData& data) {
+std::vector<double> observed_values(const model::Model& m, model::VariableId joint, const BoundData& data) {
   std::size_t n = 1;
   for (const std::int64_t extent : stored_shape(m, data, m[joint].axes, m[joint].event))
     n *= static_cast<std::size_t>(extent);

@@ -69,7 +69,7 @@ std::vector<MemberLayout> members_of(const model::Model& m, model::VariableId jo
                                      const std::vector<std::int64_t>& sizes);
 
 /// Returns the numbers of the joint variable that the data give for its members, packed, and NaN for all others.
-std::vector<double> observed_numbers(const model::Model& m, model::VariableId joint, const BoundData& data);
+std::vector<double> observed_values(const model::Model& m, model::VariableId joint, const BoundData& data);
 
 /// Returns the marginals of all members as arrays `member.parameter`, from the parameters of the joint factor, which
 /// are named "joint.parameter". A category has probabilities. A number or vector has a mean and a precision, the

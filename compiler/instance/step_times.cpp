@@ -32,8 +32,8 @@ std::vector<StepTime> step_times(const model::Model& m, const schedule::Schedule
   };
   std::set<std::size_t> sums;  // functions that form cached sums, on behalf of several steps
   for (const loops::Function& f : lowered.program.functions)
-    for (const loops::CachedSums& kept : f.cached)
-      sums.insert(kept.function);
+    for (const loops::CachedSums& cached : f.cached)
+      sums.insert(cached.function);
   const auto named = [&](conditionals::BlockId b) {
     const conditionals::Block& block = s.conditionals[b];
     return (block.mean ? m[*block.mean].name + ", " : "") + m[block.variable].name;

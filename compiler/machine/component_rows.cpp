@@ -177,13 +177,13 @@ std::int64_t append(std::vector<Row>& to, const std::vector<Row>& rows, std::int
 void write_component_tables(const model::Model& m, const schedule::Schedule& s, const loops::Lowered& l,
                             SubjectTables& subjects, Tables& to) {
   for (const Exchangeable& x : schedule::exchangeable_plates(m, s)) {
-    std::optional<ComponentTables> found = Finder(m, s, l, subjects, to, x).find();
-    if (!found) continue;
-    machine::ComponentsRow& row = found->row;
-    row.arrays = append(to.component_arrays, found->arrays, row.first_array);
-    row.counts = append(to.component_arrays, found->counts, row.first_count);
-    row.heads = append(to.stick_sums, found->stick_sums, row.first_head);
-    row.allocations = append(to.allocations, found->allocations, row.first_allocation);
+    std::optional<ComponentTables> tables = Finder(m, s, l, subjects, to, x).find();
+    if (!tables) continue;
+    machine::ComponentsRow& row = tables->row;
+    row.arrays = append(to.component_arrays, tables->arrays, row.first_array);
+    row.counts = append(to.component_arrays, tables->counts, row.first_count);
+    row.heads = append(to.stick_sums, tables->stick_sums, row.first_head);
+    row.allocations = append(to.allocations, tables->allocations, row.first_allocation);
     to.components.push_back(row);
     to.component_names.push_back(m[x.plate].name);
   }

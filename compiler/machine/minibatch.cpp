@@ -54,8 +54,8 @@ bool visits(const loops::Lowered& l, std::size_t function, const std::set<SizeId
     walk.expr(phase.trip_count);
     walk.block(l.program.functions[phase.function].body);
   }
-  for (const loops::CachedSums& kept : l.program.functions[function].cached)
-    touched = touched || visits(l, kept.function, items, own);
+  for (const loops::CachedSums& cached : l.program.functions[function].cached)
+    touched = touched || visits(l, cached.function, items, own);
   return touched;
 }
 
@@ -82,8 +82,8 @@ std::map<model::PlateId, std::vector<BufferId>> nested_in(const model::Model& m,
 }
 
 std::optional<model::PlateId> batch_plate(const model::Model& m, const loops::Lowered& l) {
-  for (const schedule::SweepEntry& turn : l.interface.sweep) {
-    if (const auto* s = std::get_if<loops::StageFunctions>(&l.interface.steps[turn.step])) return m[s->item].set;
+  for (const schedule::SweepEntry& entry : l.interface.sweep) {
+    if (const auto* s = std::get_if<loops::StageFunctions>(&l.interface.steps[entry.step])) return m[s->item].set;
   }
   for (const model::Variable& v : m.variables) {
     if (has_data(v) && !v.axes.empty()) return m[v.axes[0]].set;

@@ -65,7 +65,7 @@ void SubjectTables::add_named(model::PlateId element) {
 }
 
 std::int64_t SubjectTables::of(const std::vector<model::PlateId>& axes) {
-  const auto [at, fresh] = known_.try_emplace(axes, static_cast<std::int64_t>(t_.subjects.size()));
+  const auto [at, fresh] = written_.try_emplace(axes, static_cast<std::int64_t>(t_.subjects.size()));
   if (!fresh) return at->second;
   machine::ElementSetRow row{};
   row.first_axis = static_cast<std::int64_t>(t_.axes.size());
@@ -77,8 +77,8 @@ std::int64_t SubjectTables::of(const std::vector<model::PlateId>& axes) {
   row.first_columns = static_cast<std::int64_t>(t_.columns.size());
   for (std::size_t k = 0; k < m_.variables.size(); ++k) {
     const model::Variable& v = m_.variables[k];
-    const bool numbers = v.clamped && !v.value_plate && !v.auxiliary;
-    if (v.observed || numbers) add(v, l_.data.observed[k], false, axes);
+    const bool numeric = v.clamped && !v.value_plate && !v.auxiliary;
+    if (v.observed || numeric) add(v, l_.data.observed[k], false, axes);
   }
   for (std::size_t k = 0; k < m_.givens.size(); ++k)
     add(m_.givens[k], l_.data.givens[k], true, axes);

@@ -32,7 +32,7 @@ class SubjectTables {
   const model::Model& m_;
   const loops::Lowered& l_;
   Tables& t_;
-  std::map<std::vector<model::PlateId>, std::int64_t> known_;  // entries that are written, by plates
+  std::map<std::vector<model::PlateId>, std::int64_t> written_;  // entries that are written, by plates
 };
 
 }  // namespace lehr

@@ -233,9 +233,9 @@ class Writer {
       const loops::SizeId size = l_.plate_sizes[k];
       const loops::BufferId offsets = l_.data.offsets[k];
       if (offsets.valid()) {
-        const auto rows = slot(p_[offsets].axes[0]);
-        t_.sizes[rows] = {SizeRule::one_more, extent(*m_[plate].parent), -1, 0};
-        t_.size_plates[rows] = plate;
+        const auto offsets_slot = slot(p_[offsets].axes[0]);
+        t_.sizes[offsets_slot] = {SizeRule::one_more, extent(*m_[plate].parent), -1, 0};
+        t_.size_plates[offsets_slot] = plate;
       }
       if (p_[size].constant >= 0) continue;
       const std::size_t at = slot(size);
@@ -392,22 +392,22 @@ class Writer {
         t_.summed.push_back(index(b));
     }
     const std::vector<conditionals::BlockId> by_steps = blocks_moved_by_bounds();
-    for (const schedule::SweepEntry& turn : l_.interface.sweep) {
+    for (const schedule::SweepEntry& entry : l_.interface.sweep) {
       machine::StepRow row{};
-      row.refresh = turn.for_elbo ? machine::kForElbo : turn.refresh;
+      row.refresh = entry.for_elbo ? machine::kForElbo : entry.refresh;
       row.tables = row.finalise = row.seed = row.sum = row.to_priors = row.expectations = row.data = -1;
       row.block = row.gradient = row.subject = -1;
       row.first_statistic = static_cast<std::int64_t>(t_.statistics.size());
       row.first_pick = static_cast<std::int64_t>(t_.picks.size());
-      if (const auto* s = std::get_if<loops::StageFunctions>(&l_.interface.steps[turn.step])) {
+      if (const auto* s = std::get_if<loops::StageFunctions>(&l_.interface.steps[entry.step])) {
         row.stage = row.local = 1;
         row.items = extent(s->item);
         row.subject = subjects_.of({s->item});
         row.batched = batch && m_[*batch].set == m_[s->item].set;
         row.tables = static_cast<std::int64_t>(s->tables);
-        row.update = turn.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
+        row.update = entry.refresh ? position(s->refresh) : static_cast<std::int64_t>(s->update);
         row.finalise = position(s->finalise);
-        if (!turn.refresh) {
+        if (!entry.refresh) {
           row.seed = position(s->seed);
           row.sum = position(s->sum);
           row.to_priors = position(s->initialise);
@@ -421,17 +421,17 @@ class Writer {
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());
         row.scratch = write_list(work.scratch);
         if (work.parallel_safe) row.operations = 1 + std::llround(std::min(work.operations, kMostOperations));
-        if (!turn.refresh) row.outside = outside(s->tables) + (s->finalise ? outside(*s->finalise) : 0);
+        if (!entry.refresh) row.outside = outside(s->tables) + (s->finalise ? outside(*s->finalise) : 0);
         for (std::size_t k = 0; k < s->picks.size(); ++k)
           t_.picks.push_back({index(s->picks[k]), extent(s->pick_plates[k]),
                               s->observed_picks[k].valid() ? index(s->observed_picks[k]) : -1});
-        const auto& blocks = std::get<schedule::ItemStage>(s_.steps[turn.step]).blocks;
+        const auto& blocks = std::get<schedule::ItemStage>(s_.steps[entry.step]).blocks;
         row.seed_updates = !s->seeded.empty();
         row.tangent_points = std::ranges::all_of(
             blocks, [&](auto b) { return model::is_tangent_point(m_[s_.conditionals[b].variable]); });
         row.chains = std::any_of(blocks.begin(), blocks.end(), [&](auto b) { return is_category_chain(b); });
       } else {
-        const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[turn.step]);
+        const auto& u = std::get<loops::UpdateFunction>(l_.interface.steps[entry.step]);
         row.local = s_.local[u.block.index()];
         row.seeded = is_category_chain(u.block);
         row.moves_gradually = std::ranges::find(by_steps, u.block) != by_steps.end();
@@ -450,9 +450,9 @@ class Writer {
     for (std::size_t f = 0; f < p_.functions.size(); ++f) {
       machine::PrerequisiteRow row{};
       row.of = static_cast<std::int64_t>(f);
-      for (const loops::CachedSums& kept : p_.functions[f].cached) {
-        row.function = static_cast<std::int64_t>(kept.function);
-        row.valid = index(kept.valid_flag);
+      for (const loops::CachedSums& cached : p_.functions[f].cached) {
+        row.function = static_cast<std::int64_t>(cached.function);
+        row.valid = index(cached.valid_flag);
         t_.phases.push_back(row);
       }
       row.valid = -1;
@@ -569,8 +569,8 @@ const std::string* describe_status(const Tables& t, std::int32_t status) {
   const std::int64_t blocks = t.model.block_count;
   const std::int64_t k =
       status >= loops::kFailData ? blocks + status - loops::kFailData : std::int64_t{status} - loops::kFailBlock;
-  const bool known = status >= loops::kFailData || k < blocks;
-  return known && k >= 0 && k < std::ssize(t.failures) ? &t.failures[static_cast<std::size_t>(k)] : nullptr;
+  const bool in_range = status >= loops::kFailData || k < blocks;
+  return in_range && k >= 0 && k < std::ssize(t.failures) ? &t.failures[static_cast<std::size_t>(k)] : nullptr;
 }
 
 }  // namespace lehr

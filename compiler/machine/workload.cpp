@@ -44,7 +44,7 @@ class Count {
   Count(const model::Model& m, const loops::Lowered& l, const Program& p) : p_(p), values_(l.size_values) {
     for (std::size_t k = 0; k < m.plates.size(); ++k) {
       if (!l.data.offsets[k].valid() || !m.plates[k].parent) continue;
-      rows_[l.data.offsets[k]] =
+      row_lengths_[l.data.offsets[k]] =
           extent(l.plate_sizes[k]) / std::max(1.0, extent(l.plate_sizes[m[*m.plates[k].parent].set.index()]));
     }
   }
@@ -58,9 +58,9 @@ class Count {
   }
 
  private:
-  static constexpr double kFunction = 10;    // of exp, log and the like
-  static constexpr double kParameter = 2;    // assumed iterations of a loop up to a parameter: passes over an item
-  static constexpr double kUnknownRows = 8;  // assumed iterations of a loop between two data values
+  static constexpr double kFunction = 10;         // of exp, log and the like
+  static constexpr double kParameter = 2;         // assumed iterations of a loop up to a parameter: passes over an item
+  static constexpr double kDefaultRowLength = 8;  // assumed iterations of a loop between two data values
 
   /// Returns the value of a size.
   double extent(SizeId s) const {
@@ -99,22 +99,22 @@ class Count {
 
   /// Estimates the iterations of a loop from its end: an extent, a constant, or the end of a row.
   double iterations(const loops::For& n) {
-    double rows = -1;
+    double longest = -1;
     bool parameter = false;
     loops::Walk walk{p_,
                      [&](ExprId id) {
                        if (const auto* e = std::get_if<loops::Extent>(&p_[id].node))
-                         rows = std::max(rows, extent(e->size));
+                         longest = std::max(longest, extent(e->size));
                        if (const auto* c = std::get_if<loops::ConstI>(&p_[id].node))
-                         rows = std::max(rows, static_cast<double>(c->value));
+                         longest = std::max(longest, static_cast<double>(c->value));
                        if (std::holds_alternative<loops::Get>(p_[id].node)) parameter = true;
                      },
                      [&](BufferId b, bool) {
-                       const auto it = rows_.find(b);
-                       rows = std::max(rows, it == rows_.end() ? kUnknownRows : it->second);
+                       const auto it = row_lengths_.find(b);
+                       longest = std::max(longest, it == row_lengths_.end() ? kDefaultRowLength : it->second);
                      }};
     walk.expr(n.end);
-    if (rows > 0) return rows;
+    if (longest > 0) return longest;
     return parameter ? kParameter : 1;
   }
   double of(const loops::For& n) { return iterations(n) / static_cast<double>(n.step) * (1 + block(n.body)); }
@@ -124,14 +124,14 @@ class Count {
   double of(const loops::Accumulate& n) { return 1 + expr(n.value); }
   double of(const loops::Store& n) { return 1 + expr(n.value); }
   double of(const loops::Fill& n) {
-    double numbers = 1;
+    double elements = 1;
     for (const SizeId s : p_[n.buffer].axes)
-      numbers *= extent(s);
-    return numbers;
+      elements *= extent(s);
+    return elements;
   }
   double of(const loops::If& n) {
-    const double other = block(n.else_block);
-    return expr(n.condition) + (n.rare && other > 0 ? other : std::max(block(n.then_block), other));
+    const double else_cost = block(n.else_block);
+    return expr(n.condition) + (n.rare && else_cost > 0 ? else_cost : std::max(block(n.then_block), else_cost));
   }
   double of(const loops::BreakIf& n) { return expr(n.condition); }
   double of(const loops::Fail&) { return 0; }
@@ -139,7 +139,7 @@ class Count {
 
   const Program& p_;
   const std::vector<std::int64_t>& values_;
-  std::map<BufferId, double> rows_;  // average row length, by buffer of row offsets
+  std::map<BufferId, double> row_lengths_;  // average row length, by buffer of row offsets
   std::map<ExprId, double> exprs_;
 };
 
