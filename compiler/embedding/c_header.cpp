@@ -261,9 +261,9 @@ int32_t {name}_load(void* state, const void* saved, size_t bytes);
 /// Replaces the placeholders of a template.
 std::string filled(std::string text, const Embedding& e, const std::string& built = {}) {
   const std::string caveats = e.caveats.empty() ? "" : fmt::format(" ({})", fmt::join(e.caveats, "; "));
-  const auto replace = [&](const std::string& what, const std::string& by) {
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-      text.replace(at, what.size(), by);
+  const auto replace = [&](const std::string& placeholder, const std::string& by) {
+    for (std::size_t at = text.find(placeholder); at != std::string::npos; at = text.find(placeholder, at + by.size()))
+      text.replace(at, placeholder.size(), by);
   };
   replace("{name}", e.name);
   replace("{NAME}", upper_case(e.name));

@@ -129,7 +129,7 @@ std::string ascii_identifier(const std::string& name) {
 std::string NameScope::add(const std::string& name) {
   static const std::set<std::string> kReserved = set_of(kWords), kDefined = set_of(kMacros);
   std::string out = ascii_identifier(name);
-  while (kReserved.contains(out) || kDefined.contains(out) || is_extreme(out) || !taken_.insert(out).second)
+  while (kReserved.contains(out) || kDefined.contains(out) || is_extreme(out) || !used_.insert(out).second)
     out += '_';
   return out;
 }

@@ -19,14 +19,14 @@ std::string ascii_identifier(const std::string& name);
 /// Hands out distinct identifiers for one scope, such as the members of a struct or functions with one prefix.
 class NameScope {
  public:
-  /// Makes a scope in which the identifiers in `taken` are in use already.
-  explicit NameScope(std::set<std::string> taken = {}) : taken_(std::move(taken)) {}
+  /// Makes a scope in which the identifiers in `used` are in use already.
+  explicit NameScope(std::set<std::string> used = {}) : used_(std::move(used)) {}
   /// Returns an identifier for a name of the model: its transliteration, with underscores appended until it is new here
   /// and is not a word of C or C++ or a macro of their headers.
   std::string add(const std::string& name);
 
  private:
-  std::set<std::string> taken_;  // the identifiers in use
+  std::set<std::string> used_;  // the identifiers in use
 };
 
 }  // namespace lehr

@@ -245,11 +245,11 @@ class EmbeddingBuilder {
     machine::Model model = model_of(t_);
     model.hash = e_.abi;
     native::Image& image = e_.image;
-    constexpr std::size_t kNumbers = offsetof(machine::Model, sizes) / 8;
-    static_assert(sizeof(machine::Model) == 8 * (kNumbers + 24), "a member for every field below");
-    native::Image::Words numbers(kNumbers);
-    std::memcpy(numbers.data(), &model, 8 * kNumbers);
-    image.model.assign(numbers.begin(), numbers.end());
+    constexpr std::size_t kScalars = offsetof(machine::Model, sizes) / 8;
+    static_assert(sizeof(machine::Model) == 8 * (kScalars + 24), "a member for every field below");
+    native::Image::Words scalars(kScalars);
+    std::memcpy(scalars.data(), &model, 8 * kScalars);
+    image.model.assign(scalars.begin(), scalars.end());
     for (native::Image::Words& w :
          std::vector{words(t_.sizes), words(t_.axes), words(t_.buffers), words(t_.arrays), words(t_.steps),
                      words(t_.picks), words(t_.statistics), words(t_.parameters), words(t_.summed)})

@@ -37,7 +37,7 @@ bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 
 /// The most terminal columns that an excerpt of a source line takes.
 constexpr std::size_t kExcerptColumns = 200;
 /// Marks an end of the excerpt at which the source line was cut.
-constexpr std::string_view kCut = "...";
+constexpr std::string_view kEllipsis = "...";
 
 /// Returns the columns that the glyphs [from, to) of a line take on a terminal.
 std::size_t columns(const std::vector<PrintedCharacter>& line, std::size_t from, std::size_t to) {
@@ -48,17 +48,17 @@ std::size_t columns(const std::vector<PrintedCharacter>& line, std::size_t from,
 }
 
 /// Returns the range of glyphs of `line` to show, around glyph `at`. A line that fits is shown whole. Otherwise a third
-/// of the room goes to what precedes `at`, the rest to what follows; room that is left at the end of a line is used
-/// before it.
+/// of the capacity goes to what precedes `at`, the rest to what follows; capacity that is left at the end of a line is
+/// used before it.
 std::pair<std::size_t, std::size_t> window(const std::vector<PrintedCharacter>& line, std::size_t at) {
   if (columns(line, 0, line.size()) <= kExcerptColumns) return {0, line.size()};
-  constexpr std::size_t room = kExcerptColumns - 2 * kCut.size();
+  constexpr std::size_t capacity = kExcerptColumns - 2 * kEllipsis.size();
   std::size_t from = at, to = at, used = 0;
-  while (from > 0 && used + line[from - 1].columns <= room / 3)
+  while (from > 0 && used + line[from - 1].columns <= capacity / 3)
     used += line[--from].columns;
-  while (to < line.size() && used + line[to].columns <= room)
+  while (to < line.size() && used + line[to].columns <= capacity)
     used += line[to++].columns;
-  while (from > 0 && used + line[from - 1].columns <= room)
+  while (from > 0 && used + line[from - 1].columns <= capacity)
     used += line[--from].columns;
   return {from, to};
 }
@@ -83,8 +83,8 @@ std::string excerpt(const Source& source, Span span) {
       std::find_if(line.begin(), line.end(), [&](const PrintedCharacter& g) { return first + g.end > begin; });
   const auto at = static_cast<std::size_t>(marked - line.begin());
   const auto [from, to] = window(line, at);
-  const bool cut_before = from > 0 || first > line_start, cut_behind = to < line.size() || last < line_end;
-  std::string shown(cut_before ? kCut : ""), carets(shown.size(), ' ');
+  const bool clipped_before = from > 0 || first > line_start, clipped_after = to < line.size() || last < line_end;
+  std::string shown(clipped_before ? kEllipsis : ""), carets(shown.size(), ' ');
   for (std::size_t k = from; k < to; ++k) {
     shown += line[k].shown;
     if (k < at) carets += line[k].shown == "\t" ? "\t" : std::string(line[k].columns, ' ');
@@ -92,13 +92,13 @@ std::string excerpt(const Source& source, Span span) {
     else if (first + line[k].begin < span.end) carets += std::string(line[k].columns, '~');
   }
   if (at == line.size()) carets += '^';
-  return fmt::format("    {}{}\n    {}\n", shown, cut_behind ? kCut : "", carets);
+  return fmt::format("    {}{}\n    {}\n", shown, clipped_after ? kEllipsis : "", carets);
 }
 
 const char* label(Severity s) { return s == Severity::error ? "error" : "warning"; }
 
 /// Returns "file:line:column" of the beginning of a span.
-std::string place(const Source& source, Span span) {
+std::string location(const Source& source, Span span) {
   const Position p = position_of(source, span.begin);
   return fmt::format("{}:{}:{}", printable_message(source.name), p.line, p.column);
 }
@@ -153,11 +153,11 @@ std::string render(const std::vector<Diagnostic>& diagnostics, const Source& sou
     if (previous && previous->span == d->span && previous->text == d->text) continue;
     previous = d;
     if (++count[static_cast<std::size_t>(severity_of(d->kind))] > most) continue;
-    out += fmt::format("{}: {}: {}\n{}", place(source, d->span), label(severity_of(d->kind)),
+    out += fmt::format("{}: {}: {}\n{}", location(source, d->span), label(severity_of(d->kind)),
                        printable_message(d->text), excerpt(source, d->span));
     for (const Note& n : d->notes) {
       if (n.span) {
-        out += fmt::format("{}: note: {}\n{}", place(source, *n.span), printable_message(n.text),
+        out += fmt::format("{}: note: {}\n{}", location(source, *n.span), printable_message(n.text),
                            excerpt(source, *n.span));
       } else {
         out += fmt::format("    note: {}\n", printable_message(n.text));
