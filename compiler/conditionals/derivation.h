@@ -66,7 +66,7 @@ struct Derivation {
   std::vector<DerivedPart> elbo;
   /// The entropies of the blocks that are not points, the second part of the ELBO.
   std::vector<DerivedPart> entropies;
-  /// Remarks on how the ELBO differs from a true one (density::caveats).
+  /// Notes on how the ELBO differs from a true one (density::caveats).
   std::vector<std::string> caveats;
 };
 

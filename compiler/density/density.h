@@ -138,7 +138,7 @@ struct ExpandOptions {
   bool any() const;
 };
 
-/// Returns remarks on how the sum of the terms differs from the log joint: it is a lower bound of it (logistic links),
+/// Returns notes on how the sum of the terms differs from the log joint: it is a lower bound of it (logistic links),
 /// or is known up to a constant (improper priors). The result is one phrase for each difference, empty for most models.
 std::vector<std::string> caveats(const model::Model& m, const Density& d);
 
