@@ -79,13 +79,13 @@ std::string moved(std::string_view comment, int shift) {
   return out;
 }
 
-/// Cuts the tokens of a file into units. A unit ends at `;`, `{` or `}`; a comment between units is one itself, or
+/// Splits the tokens of a file into units. A unit ends at `;`, `{` or `}`; a comment between units is one itself, or
 /// trails the unit before on the same line.
 class UnitSplitter {
  public:
   UnitSplitter(const Source& source, const std::vector<Token>& tokens) : text_(source.text), tokens_(tokens) {}
 
-  std::vector<Unit> cut() {
+  std::vector<Unit> split() {
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       take(i);
     return std::move(units_);
@@ -241,7 +241,7 @@ std::string write(const std::vector<Unit>& units) {
 std::optional<std::string> format(const Source& source, Diagnostics& diagnostics) {
   if (!parse(source, diagnostics)) return std::nullopt;
   const std::optional<Text> text = decode(source, diagnostics);
-  return write(UnitSplitter(source, tokenise(*text)).cut());
+  return write(UnitSplitter(source, tokenise(*text)).split());
 }
 
 }  // namespace lehr
