@@ -41,8 +41,8 @@ void add_starts(CLI::App& c, FitArguments& o) {
 
 }  // namespace
 
-void add_fit_numbers(CLI::App& c, FitArguments& o) {
-  for (const FitNumber& n : fit_numbers()) {
+void add_numeric_fit_options(CLI::App& c, FitArguments& o) {
+  for (const FitNumber& n : numeric_fit_options()) {
     const std::string spelled = fmt::format("--{}", fmt::join(split_fields(n.option), ",--"));
     const auto add = [&](auto member) { add_number(c, spelled, o.fit.*member, n.range, std::string(n.help)); };
     std::visit(add, n.to);
@@ -73,10 +73,10 @@ void group_fit_options(CLI::App& c) {
 }
 
 void resolve_output_directory(const CLI::App& c, FitArguments& o) {
-  const auto said = [&c](const char* name) { return c.count(name) > 0; };
-  if (!said("--out") && !said("--resume")) throw CLI::RequiredError("--out");
-  if (!said("--out")) o.out = o.resume;
-  if (said("--resume") && !is_same_path(o.out, o.resume))
+  const auto explicitly_set = [&c](const char* name) { return c.count(name) > 0; };
+  if (!explicitly_set("--out") && !explicitly_set("--resume")) throw CLI::RequiredError("--out");
+  if (!explicitly_set("--out")) o.out = o.resume;
+  if (explicitly_set("--resume") && !is_same_path(o.out, o.resume))
     throw CLI::ValidationError("--resume", "a fit goes on where it is: leave out --out, or name the same directory");
 }
 
@@ -102,7 +102,7 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
                "by coupling from the past")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  add_fit_numbers(c, o);
+  add_numeric_fit_options(c, o);
   c.add_flag("--adaptive", o.fit.adaptive, "Step sizes that adapt to the noise of the gradients (svi)")
       ->excludes(c.get_option("--rho"));
   c.add_flag("--replacement", o.fit.replacement, "Draw minibatches with replacement instead of in passes (svi)");

@@ -34,8 +34,8 @@ struct FitArguments {
 
 /// Adds all options of `lehr fit` to a command; parsing stores their values in `o`, which must outlive the command.
 void add_fit_options(CLI::App& command, FitArguments& o);
-/// Adds only the numeric options of a fit, from the shared table `fit_numbers()`.
-void add_fit_numbers(CLI::App& command, FitArguments& o);
+/// Adds only the numeric options of a fit, from the shared table `numeric_fit_options()`.
+void add_numeric_fit_options(CLI::App& command, FitArguments& o);
 /// Sorts the options of a command that fits a model into the groups of its help page. Call it after they are defined.
 void group_fit_options(CLI::App& command);
 /// Adds --out, --checkpoint-every and --resume.

@@ -22,7 +22,7 @@ void add_update(CLI::App& app, Action& action, const std::string& command) {
   c->add_option("--model", o->model, "Model file, if it has moved since the fit");
   add_number(*c, "--forget", o->prior_power, kProportionOrOneRange,
              "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
-  add_fit_numbers(*c, *o);
+  add_numeric_fit_options(*c, *o);
   c->add_flag("--save-locals", o->fit.save_locals, "Also write the factors of local variables, those of single items");
   c->add_flag("--quiet", o->quiet, "Print neither progress nor summary");
   add_no_cache(*c);

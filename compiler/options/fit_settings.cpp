@@ -15,7 +15,7 @@ namespace lehr {
 namespace {
 
 /// All numeric options, in the order of help.
-constexpr FitNumber kNumbers[] = {
+constexpr FitNumber kNumericOptions[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange,
      "Maximum number of sweeps (cavi); 0: only the ELBO of the start"},
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange,
@@ -65,7 +65,7 @@ Error wrong(std::string where, std::string text, std::vector<std::string> notes 
 
 /// Returns an error if a number is outside its range.
 std::optional<Error> out_of_range(const FitOptions& o) {
-  for (const FitNumber& n : kNumbers) {
+  for (const FitNumber& n : kNumericOptions) {
     const double x = std::visit([&](auto member) { return static_cast<double>(o.*member); }, n.to);
     if (!contains(n.range, x)) return wrong(std::string(n.field), fmt::format("{} is not {}", x, describe(n.range)));
   }
@@ -212,11 +212,12 @@ std::span<const MethodName> method_names() { return kMethods; }
 
 std::span<const std::string_view> precision_names() { return kPrecisions; }
 
-std::span<const FitNumber> fit_numbers() { return kNumbers; }
+std::span<const FitNumber> numeric_fit_options() { return kNumericOptions; }
 
-void apply_explicit_options(FitOptions& o, const std::function<bool(std::string_view)>& said) {
-  const bool one_start = said("max-iter") || said("tol") || said("restarts") || said("init");
-  if (one_start && !said("search")) o.search = "none";
+void apply_explicit_options(FitOptions& o, const std::function<bool(std::string_view)>& explicitly_set) {
+  const bool one_start =
+      explicitly_set("max-iter") || explicitly_set("tol") || explicitly_set("restarts") || explicitly_set("init");
+  if (one_start && !explicitly_set("search")) o.search = "none";
 }
 
 Result<FitSettings> to_fit_settings(const FitOptions& o) {

@@ -34,12 +34,12 @@ std::span<const MethodName> method_names();
 std::span<const std::string_view> precision_names();
 
 /// Returns the table of numeric options, in the order of `lehr fit --help`.
-std::span<const FitNumber> fit_numbers();
+std::span<const FitNumber> numeric_fit_options();
 
-/// Adjusts defaults that depend on which options the user set explicitly, even to their default values. `said` returns
-/// true for such an option, by its name in `lehr fit`. An explicit max-iter, tol, restarts or init turns the search
-/// off.
-void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& said);
+/// Adjusts defaults that depend on which options the user set explicitly, even to their default values.
+/// `explicitly_set` returns true for such an option, by its name in `lehr fit`. An explicit max-iter, tol, restarts or
+/// init turns the search off.
+void apply_explicit_options(FitOptions& options, const std::function<bool(std::string_view)>& explicitly_set);
 
 /// Validates the options and returns the settings of the fit. `init` is left empty for the caller to fill in. An error
 /// of ExitCode::usage names the field that is out of range, malformed, or in conflict with another.

@@ -62,7 +62,7 @@ Error wrong(std::string_view name, std::string text) {
 /// Returns the names of all options.
 std::vector<std::string> all_names() {
   std::vector<std::string> out{std::string(kMethod)};
-  for (const FitNumber& n : fit_numbers())
+  for (const FitNumber& n : numeric_fit_options())
     out.push_back(option_spelling(first_name(n)));
   for (const FitText& t : kTexts)
     out.push_back(option_spelling(t.option));
@@ -88,7 +88,7 @@ std::optional<Error> set_number(T& to, const OptionRange& range, std::string_vie
 
 /// Sets the field of the named option.
 std::optional<Error> set(FitOptions& o, const std::string& name, const std::string& value) {
-  for (const FitNumber& n : fit_numbers()) {
+  for (const FitNumber& n : numeric_fit_options()) {
     if (is_called(n, name))
       return std::visit([&](auto member) { return set_number(o.*member, n.range, name, value); }, n.to);
   }
@@ -128,9 +128,9 @@ Result<std::uint64_t> whole_option(std::string_view name, std::string_view value
   return *x;
 }
 
-Error unknown_option(std::string_view name, const std::vector<std::string>& known) {
+Error unknown_option(std::string_view name, const std::vector<std::string>& names) {
   Error out = wrong(name, "there is no such option");
-  out.notes.push_back(fmt::format("options: {}", fmt::join(known, ", ")));
+  out.notes.push_back(fmt::format("options: {}", fmt::join(names, ", ")));
   return out;
 }
 
@@ -140,9 +140,9 @@ Result<FitOptions> fit_options(const NamedOptions& named) {
     if (std::optional<Error> e = set(out, name, value)) return *e;
   apply_explicit_options(out, [&](std::string_view option_name) {
     const auto same = [&](const auto& entry) {
-      const auto numbers = fit_numbers();
-      const auto it = std::ranges::find(numbers, option_name, first_name);
-      return it == numbers.end() ? option_spelling(option_name) == entry.first : is_called(*it, entry.first);
+      const auto numeric = numeric_fit_options();
+      const auto it = std::ranges::find(numeric, option_name, first_name);
+      return it == numeric.end() ? option_spelling(option_name) == entry.first : is_called(*it, entry.first);
     };
     return std::ranges::any_of(named, same);
   });

@@ -24,6 +24,6 @@ Result<double> number_option(std::string_view name, std::string_view value, cons
 Result<std::uint64_t> whole_option(std::string_view name, std::string_view value, const OptionRange& range);
 
 /// Makes an error saying that there is no option `name`; its note lists the options that exist.
-Error unknown_option(std::string_view name, const std::vector<std::string>& known);
+Error unknown_option(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace lehr
