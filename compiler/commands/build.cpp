@@ -78,11 +78,11 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
   out.may_be_missing.assign(m.variables.size(), false);
   out.clamped.assign(m.variables.size(), false);
   for (const std::string& name : names) {
-    bool found = false;
+    bool is_declared = false;
     for (std::size_t k = 0; k < m.variables.size(); ++k) {
       const model::VariableId v(k);
       if (m[v].name != name) continue;
-      found = true;
+      is_declared = true;
       const bool left_out = m[v].observed && !has_children(m, v);
       std::string why = left_out ? "" : model::why_not_clamped(m, v);
       if (why.empty() && shares_a_factor(m, v))
@@ -91,7 +91,7 @@ Result<density::ExpandOptions> missing_of(const std::vector<std::string>& names,
       if (!why.empty()) return usage_error("--missing", why);
       (left_out ? out.may_be_missing : out.clamped)[k] = true;
     }
-    if (!found) return usage_error("--missing", fmt::format("the model has no variable '{}'", name));
+    if (!is_declared) return usage_error("--missing", fmt::format("the model has no variable '{}'", name));
   }
   return out;
 }

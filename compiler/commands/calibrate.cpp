@@ -170,7 +170,7 @@ void add_calibrate(CLI::App& app, Action& action) {
   c->add_flag("--geweke", o->joint, "Run Geweke's joint distribution test of the Gibbs sampler instead")
       ->excludes(method);
   add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "Number of simulated data sets");
-  for (const FitNumber& n : fit_numbers()) {
+  for (const FitNumber& n : numeric_fit_options()) {
     const auto add = [&](auto member) {
       add_number(*c, "--" + std::string(n.option), o->fit.*member, n.range, std::string(n.help));
     };

@@ -158,7 +158,7 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
   Identity out;
   out["model"] = digest(model_text);
   out["--method"] = o.method;
-  for (const FitNumber& n : fit_numbers()) {
+  for (const FitNumber& n : numeric_fit_options()) {
     // The number of threads changes no bits, so a fit may be resumed with another one.
     if (n.option == "threads") continue;
     const auto text = [&](auto member) { return fmt::format("{}", o.fit.*member); };
@@ -185,14 +185,14 @@ Identity identity_of(const FitArguments& o, const std::string& model_text, const
 
 Result<bool> look_for_checkpoint(const FitArguments& o) {
   std::error_code ignored;
-  const bool is_there = std::filesystem::exists(checkpoint_of(o), ignored);
-  if (!o.resume.empty() && !is_there) {
+  const bool checkpoint_exists = std::filesystem::exists(checkpoint_of(o), ignored);
+  if (!o.resume.empty() && !checkpoint_exists) {
     return Error{ExitCode::data,
                  checkpoint_of(o),
                  "there is nothing to go on from",
                  {"a fit that has ended by itself leaves no checkpoint; without --resume it begins again"}};
   }
-  if (o.resume.empty() && !o.out.empty() && is_there) {
+  if (o.resume.empty() && !o.out.empty() && checkpoint_exists) {
     print_to_stderr(
         "{}: warning: this fit takes the place of one that was interrupted\n"
         "    note: that one goes on with --resume {}\n",
@@ -247,12 +247,12 @@ Identity with_data(Identity identity, const BoundData& data) {
 
 std::string differences(const Identity& was, const Identity& is) {
   std::vector<std::string> out;
-  for (const auto& [what, now] : is) {
-    const auto before = was.find(what);
+  for (const auto& [key, now] : is) {
+    const auto before = was.find(key);
     if (before != was.end() && before->second == now) continue;
     // Digests say nothing to the user, so only values of options are quoted.
-    const bool told = what.starts_with("--") && before != was.end();
-    out.push_back(told ? fmt::format("{} was '{}' and is '{}'", what, before->second, now) : "another " + what);
+    const bool is_option = key.starts_with("--") && before != was.end();
+    out.push_back(is_option ? fmt::format("{} was '{}' and is '{}'", key, before->second, now) : "another " + key);
   }
   return fmt::format("{}", fmt::join(out, ", "));
 }
@@ -269,10 +269,10 @@ Result<bool> Checkpoints::resume() {
   if (!bytes) return bytes.error();
   Result<CheckpointContent> saved = parse_checkpoint(*bytes, path());
   if (!saved) return saved.error();
-  if (const std::string other = differences(saved->identity, identity()); !other.empty())
+  if (const std::string differing = differences(saved->identity, identity()); !differing.empty())
     return Error{ExitCode::data,
                  path(),
-                 "the checkpoint is of another fit: " + other,
+                 "the checkpoint is of another fit: " + differing,
                  {"what goes on from it is `" + saved->command + "`"}};
   runs_ = std::move(saved->runs);
   journal_ = Journal(std::move(saved->past));

@@ -24,7 +24,7 @@ namespace {
 /// Values of the command's options.
 struct CompareOptions {
   std::vector<std::string> directories;
-  std::int64_t rows = 20;
+  std::int64_t top = 20;
 };
 
 /// Mean and standard deviation of one scalar in both fits.
@@ -63,14 +63,14 @@ std::vector<Pair> pairs_of(const SavedFit& a, const SavedFit& b) {
     const SavedVariable* other = b.find(v.name);
     const auto first = moments_of(a, v), second = other ? moments_of(b, *other) : std::nullopt;
     if (!first || !second) continue;
-    std::map<std::string, std::size_t> there;
+    std::map<std::string, std::size_t> positions;
     for (const std::string& name : names_of(b, *other, *second))
-      there.emplace(name, there.size());
+      positions.emplace(name, positions.size());
     const std::vector<std::string> names = names_of(a, v, *first);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto found = there.find(names[i]);
-      if (found == there.end()) continue;
-      const std::size_t j = found->second;
+      const auto position = positions.find(names[i]);
+      if (position == positions.end()) continue;
+      const std::size_t j = position->second;
       const auto sd = [](const Moments& m, std::size_t at) { return at < m.sd.size() ? m.sd[at] : std::nan(""); };
       out.push_back({names[i], {first->mean[i], second->mean[j]}, {sd(*first, i), sd(*second, j)}});
     }
@@ -84,8 +84,8 @@ std::string describe_bound(const SavedFit& f) {
   return fmt::format("{}, log evidence {:.4f}, standard error {:.2g}", f.method, f.log_evidence, f.log_evidence_error);
 }
 
-/// Prints the comparison of two fits, at most `rows` scalars.
-ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows) {
+/// Prints the comparison of two fits, at most `top` scalars.
+ExitCode compare_scalars(const SavedFit& a, const SavedFit& b, std::size_t top) {
   std::vector<Pair> pairs = pairs_of(a, b);
   if (pairs.empty())
     return complain(
@@ -103,12 +103,12 @@ ExitCode compare_numbers(const SavedFit& a, const SavedFit& b, std::size_t rows)
     fmt::print("{} numbers; ratios of the sds {:.3g} to {:.3g}, median {:.3g}\n", pairs.size(), ratios.front(),
                ratios.back(), ratios[ratios.size() / 2]);
   fmt::print("\n{:24} {:>12} {:>10} {:>12} {:>10} {:>9} {:>9}\n", "", "mean", "sd", "mean", "sd", "apart", "ratio");
-  for (std::size_t k = 0; k < pairs.size() && k < rows; ++k) {
+  for (std::size_t k = 0; k < pairs.size() && k < top; ++k) {
     const Pair& p = pairs[k];
     fmt::print("{:24} {:12.6g} {:10.4g} {:12.6g} {:10.4g} {:9.3g} {:9.3g}\n", printable(p.name), p.mean[0], p.sd[0],
                p.mean[1], p.sd[1], p.distance(), p.sd[0] / p.sd[1]);
   }
-  if (pairs.size() > rows) fmt::print("and {} numbers that are less far apart (--top)\n", pairs.size() - rows);
+  if (pairs.size() > top) fmt::print("and {} numbers that are less far apart (--top)\n", pairs.size() - top);
   return ExitCode::done;
 }
 
@@ -126,7 +126,7 @@ ExitCode compare(const CompareOptions& o) {
       print_to_stderr("{}: warning: fits of different models, '{}' and '{}'\n", fits[0].directory,
                       printable(fits[0].model), printable(f.model));
   }
-  if (fits.size() == 2) return compare_numbers(fits[0], fits[1], static_cast<std::size_t>(o.rows));
+  if (fits.size() == 2) return compare_scalars(fits[0], fits[1], static_cast<std::size_t>(o.top));
   fmt::print("{}", compare_table(fits));
   return ExitCode::done;
 }
@@ -137,7 +137,7 @@ void add_compare(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CompareOptions>();
   CLI::App* c = app.add_subcommand("compare", "Two fits of one model number by number; more of them in a table");
   c->add_option("DIR", o->directories, "Directories written by `lehr fit`, two or more")->required()->expected(2, -1);
-  add_number(*c, "--top", o->rows, kPrintedRange, "Parameters shown for two fits, largest difference first");
+  add_number(*c, "--top", o->top, kPrintedRange, "Parameters shown for two fits, largest difference first");
   c->footer(
       "Examples:\n"
       "  lehr compare out/vi out/gibbs\n"

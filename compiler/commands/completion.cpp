@@ -71,12 +71,13 @@ std::string zsh(const std::vector<CommandText>& commands) {
     list += fmt::format("    {}\n", in_quotes(c.name + ":" + described(c.description)));
     options += fmt::format("    {})\n      _arguments", c.name);
     for (const OptionText& o : c.options) {
-      const std::string what = o.choices.empty() ? "_files" : "(" + words(o.choices) + ")";
+      const std::string completer = o.choices.empty() ? "_files" : "(" + words(o.choices) + ")";
       for (const std::string& name : o.names)
-        options += o.positional      ? fmt::format(" \\\n        {}", in_quotes("*:" + name + ":" + what))
-                   : o.value.empty() ? fmt::format(" \\\n        {}", in_quotes(name + "[" + described(o.help) + "]"))
-                                     : fmt::format(" \\\n        {}",
-                                                   in_quotes("*" + name + "[" + described(o.help) + "]:value:" + what));
+        options += o.positional ? fmt::format(" \\\n        {}", in_quotes("*:" + name + ":" + completer))
+                   : o.value.empty()
+                       ? fmt::format(" \\\n        {}", in_quotes(name + "[" + described(o.help) + "]"))
+                       : fmt::format(" \\\n        {}",
+                                     in_quotes("*" + name + "[" + described(o.help) + "]:value:" + completer));
     }
     options += "\n      ;;\n";
   }

@@ -31,8 +31,8 @@ std::string cell(const Moments& m, std::size_t at) {
   return fmt::format("{:.4g} ({:.2g})", m.mean[at], m.sd[at]);
 }
 
-/// The elements of a variable as rows of a table.
-struct Rows {
+/// The elements of a variable in a description.
+struct ElementList {
   std::vector<std::size_t> order;  // positions, in the order to show them
   std::vector<std::string> names;  // by position; only those that are shown are filled
 };
@@ -40,14 +40,15 @@ struct Rows {
 /// Returns the first `limit` elements along these plates with their names. If weights of the elements are known, the
 /// heaviest come first and the names include the weights; else `totals`, the total concentrations of Dirichlets, serve
 /// as weights.
-Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, const std::vector<std::int64_t>& extents,
-               const std::vector<double>& totals, std::size_t limit) {
+ElementList list_elements(const SavedFit& fit, const std::vector<std::string>& plates,
+                          const std::vector<std::int64_t>& extents, const std::vector<double>& totals,
+                          std::size_t limit) {
   std::size_t n = 1;
   for (const std::int64_t e : extents)
     n *= static_cast<std::size_t>(e);
-  Rows rows;
-  rows.order.resize(n);
-  std::iota(rows.order.begin(), rows.order.end(), std::size_t{0});
+  ElementList elements;
+  elements.order.resize(n);
+  std::iota(elements.order.begin(), elements.order.end(), std::size_t{0});
   std::vector<double> weights = extents.size() == 1 ? weights_of(fit, plates[0]) : std::vector<double>();
   if (weights.empty() && extents.size() == 1) {
     weights = totals;
@@ -57,25 +58,25 @@ Rows name_rows(const SavedFit& fit, const std::vector<std::string>& plates, cons
   }
   const bool weighted = weights.size() == n && n > 1;
   if (weighted) {
-    std::stable_sort(rows.order.begin(), rows.order.end(),
+    std::stable_sort(elements.order.begin(), elements.order.end(),
                      [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
   }
-  rows.names.resize(n);
+  elements.names.resize(n);
   for (std::size_t k = 0; k < std::min(n, limit); ++k) {
-    const std::size_t at = rows.order[k];
-    rows.names[at] = element(fit, plates, extents, at);
-    if (weighted) rows.names[at] += fmt::format(" ({:.2g} %)", 100 * weights[at]);
+    const std::size_t at = elements.order[k];
+    elements.names[at] = element(fit, plates, extents, at);
+    if (weighted) elements.names[at] += fmt::format(" ({:.2g} %)", 100 * weights[at]);
   }
-  return rows;
+  return elements;
 }
 
 /// Returns one line for each simplex with its most probable elements and their probabilities.
-std::string list_probable(const SavedFit& fit, const Moments& m, const Rows& rows, const std::string& plate,
+std::string list_probable(const SavedFit& fit, const Moments& m, const ElementList& elements, const std::string& plate,
                           const DescribeOptions& o) {
   const auto k = static_cast<std::size_t>(m.event[0]);
   std::string out;
-  for (std::size_t r = 0; r < std::min(o.rows, rows.order.size()); ++r) {
-    const double* p = &m.mean[rows.order[r] * k];
+  for (std::size_t r = 0; r < std::min(o.max_elements, elements.order.size()); ++r) {
+    const double* p = &m.mean[elements.order[r] * k];
     std::vector<std::size_t> by_size(k);
     std::iota(by_size.begin(), by_size.end(), std::size_t{0});
     const std::size_t top = std::min(o.top, k);
@@ -84,30 +85,30 @@ std::string list_probable(const SavedFit& fit, const Moments& m, const Rows& row
     Row words;
     for (std::size_t i = 0; i < top; ++i)
       words.push_back(fmt::format("{} {:.2g}", element(fit, plate, by_size[i]), p[by_size[i]]));
-    const std::string& name = rows.names[rows.order[r]];
+    const std::string& name = elements.names[elements.order[r]];
     out += fmt::format("  {}{}{}\n", name, name.empty() ? "" : ": ", fmt::join(words, ", "));
   }
-  return out + omitted_rows_line(rows.order.size(), o.rows);
+  return out + omitted_elements_line(elements.order.size(), o.max_elements);
 }
 
 /// Returns each matrix as a table with a heading. At least three matrices are shown, however large they are.
-std::string show_matrices(const SavedFit& fit, const Moments& m, const Rows& rows, const std::string& plate,
+std::string show_matrices(const SavedFit& fit, const Moments& m, const ElementList& elements, const std::string& plate,
                           const DescribeOptions& o) {
   const auto d = static_cast<std::size_t>(m.event[0]);
-  const std::size_t shown = std::min(rows.order.size(), std::max<std::size_t>(3, o.rows / d));
+  const std::size_t shown = std::min(elements.order.size(), std::max<std::size_t>(3, o.max_elements / d));
   std::string out;
   for (std::size_t r = 0; r < shown; ++r) {
-    std::vector<Row> lines(1, Row{rows.names[rows.order[r]]});
+    std::vector<Row> lines(1, Row{elements.names[elements.order[r]]});
     for (std::size_t j = 0; j < d; ++j)
       lines[0].push_back(element(fit, plate, j));
     for (std::size_t i = 0; i < d; ++i) {
       Row& line = lines.emplace_back(1, "  " + element(fit, plate, i));
       for (std::size_t j = 0; j < d; ++j)
-        line.push_back(cell(m, rows.order[r] * d * d + i * d + j));
+        line.push_back(cell(m, elements.order[r] * d * d + i * d + j));
     }
     out += table(lines);
   }
-  return out + omitted_rows_line(rows.order.size(), shown);
+  return out + omitted_elements_line(elements.order.size(), shown);
 }
 
 /// Returns the diagonals of matrices, as the moments of vectors.
@@ -126,7 +127,7 @@ Moments diagonal(const Moments& m) {
 }
 
 /// Returns a table with one row for each element and one column for each coordinate.
-std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, std::size_t columns,
+std::string show_table(const SavedFit& fit, const Moments& m, const ElementList& elements, std::size_t columns,
                        const std::string& plate, const DescribeOptions& o) {
   std::vector<Row> lines;
   const std::size_t shown_columns = std::min(columns, kColumns);
@@ -136,12 +137,12 @@ std::string show_table(const SavedFit& fit, const Moments& m, const Rows& rows, 
       header.push_back(element(fit, plate, c));
     if (columns > shown_columns) header.push_back(fmt::format("... and {} more", columns - shown_columns));
   }
-  for (std::size_t r = 0; r < std::min(o.rows, rows.order.size()); ++r) {
-    Row& line = lines.emplace_back(1, rows.names[rows.order[r]]);
+  for (std::size_t r = 0; r < std::min(o.max_elements, elements.order.size()); ++r) {
+    Row& line = lines.emplace_back(1, elements.names[elements.order[r]]);
     for (std::size_t c = 0; c < shown_columns; ++c)
-      line.push_back(cell(m, rows.order[r] * columns + c));
+      line.push_back(cell(m, elements.order[r] * columns + c));
   }
-  return table(lines) + omitted_rows_line(rows.order.size(), o.rows);
+  return table(lines) + omitted_elements_line(elements.order.size(), o.max_elements);
 }
 
 /// Returns the heading for a sampled variable. Moments of a sampled category are those of its positions, which the
@@ -166,7 +167,7 @@ std::string heading(const SavedVariable& v) {
 std::string describe(const SavedFit& fit, const SavedVariable& v, const DescribeOptions& o) {
   std::string out = heading(v);
   if (v.parameters.empty()) return out + "local, not written (fit with --save-locals)\n";
-  if (v.find(kDrawnRHat)) return out + as_drawn(v) + "\n" + describe_draws(fit, v, o.rows);
+  if (v.find(kDrawnRHat)) return out + as_drawn(v) + "\n" + describe_draws(fit, v, o.max_elements);
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) {
     out += "its parameters stand in posterior.npz\n";
@@ -175,9 +176,9 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
     return out;
   }
   if (m->mean.empty()) return out + "no elements\n";
-  const std::string what = m->simplex ? "probability" : "mean";
+  const std::string quantity = m->simplex ? "probability" : "mean";
   if (m->mean.size() == 1) {
-    return out + fmt::format("{} {:.6g}", what, m->mean[0]) +
+    return out + fmt::format("{} {:.6g}", quantity, m->mean[0]) +
            (m->sd.empty() ? "" : fmt::format(", sd {:.4g}", m->sd[0])) + "\n";
   }
 
@@ -190,13 +191,15 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
     const auto k = static_cast<std::size_t>(m->event[0]);
     if (m->simplex && (k > kLargeSimplex || find_label(fit, event_plate, 0))) {
       out += fmt::format("the {} most probable of {}\n", std::min(o.top, k), k);
-      return out + list_probable(fit, *m, name_rows(fit, plates, m->elements, m->total, o.rows), event_plate, o);
+      return out +
+             list_probable(fit, *m, list_elements(fit, plates, m->elements, m->total, o.max_elements), event_plate, o);
     }
   }
-  out += what + (m->sd.empty() ? "" : " (sd)");
+  out += quantity + (m->sd.empty() ? "" : " (sd)");
   if (m->event.size() == 2) {
     if (static_cast<std::size_t>(m->event[0]) <= kMatrix) {
-      return out + "\n" + show_matrices(fit, *m, name_rows(fit, plates, m->elements, {}, o.rows), event_plate, o);
+      return out + "\n" +
+             show_matrices(fit, *m, list_elements(fit, plates, m->elements, {}, o.max_elements), event_plate, o);
     }
     out += " of the diagonal";
     m = diagonal(*m);
@@ -219,13 +222,13 @@ std::string describe(const SavedFit& fit, const SavedVariable& v, const Describe
   }
   // A simplex without axes is itself the list of weights, so its elements stay in their own order.
   const bool own_weights = m->simplex && m->elements.empty();
-  Rows rows = name_rows(fit, plates, extents, {}, own_weights ? 0 : o.rows);
+  ElementList elements = list_elements(fit, plates, extents, {}, own_weights ? 0 : o.max_elements);
   if (own_weights) {
-    std::sort(rows.order.begin(), rows.order.end());
-    for (std::size_t k : rows.order)
-      rows.names[k] = element(fit, plates[0], k);
+    std::sort(elements.order.begin(), elements.order.end());
+    for (std::size_t k : elements.order)
+      elements.names[k] = element(fit, plates[0], k);
   }
-  return out + "\n" + show_table(fit, *m, rows, columns, column_plate, o);
+  return out + "\n" + show_table(fit, *m, elements, columns, column_plate, o);
 }
 
 std::string describe(const SavedFit& fit) {

@@ -41,11 +41,11 @@ std::string table(const std::vector<Row>& rows) {
   return out;
 }
 
-std::string omitted_rows_line(std::size_t all, std::size_t shown) {
+std::string omitted_elements_line(std::size_t all, std::size_t shown) {
   return all > shown ? fmt::format("  ... and {} more\n", all - shown) : "";
 }
 
-std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t rows) {
+std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t max_elements) {
   struct Column {
     const char *name, *format;
   };
@@ -58,14 +58,14 @@ std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::siz
   for (const Column& c : kColumns)
     lines[0].emplace_back(c.name);
   const std::vector<std::string> plates = plates_of(fit, v, mean->shape);
-  for (std::size_t i = 0; i < std::min(all, rows); ++i) {
+  for (std::size_t i = 0; i < std::min(all, max_elements); ++i) {
     Row& line = lines.emplace_back(1, mean->shape.empty() ? v.name : element(fit, plates, mean->shape, i));
     for (const Column& c : kColumns) {
       const NamedArray* a = v.find(c.name);
       line.push_back(a && i < a->values.size() ? fmt::format(fmt::runtime(c.format), a->values[i]) : "");
     }
   }
-  return table(lines) + omitted_rows_line(all, rows);
+  return table(lines) + omitted_elements_line(all, max_elements);
 }
 
 }  // namespace lehr

@@ -19,10 +19,10 @@ std::string table(const std::vector<Row>& rows);
 
 /// Returns the line "... and N more" for the rows that are not shown (`all` minus `shown`), or an empty string if all
 /// are.
-std::string omitted_rows_line(std::size_t all, std::size_t shown);
+std::string omitted_elements_line(std::size_t all, std::size_t shown);
 
-/// Returns a table of a variable whose posterior was sampled, with at most `rows` rows, one for each scalar. Columns
-/// are mean, sd, Monte Carlo standard error of the mean, bulk and tail effective sample size, and R-hat.
-std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t rows);
+/// Returns a table of a variable whose posterior was sampled, with at most `max_elements` rows, one for each scalar.
+/// Columns are mean, sd, Monte Carlo standard error of the mean, bulk and tail effective sample size, and R-hat.
+std::string describe_draws(const SavedFit& fit, const SavedVariable& v, std::size_t max_elements);
 
 }  // namespace lehr

@@ -158,7 +158,7 @@ std::vector<std::string> result_notes(const Fitting& fitting) {
 
 /// Prints the warnings and the final message, and deletes the checkpoint of a fit that is done. `resumable`: a fit that
 /// was interrupted can be resumed.
-ExitCode print_summary(const Recording& recording, const model::Model& m, const std::vector<std::string>& caveats,
+ExitCode print_summary(const Recording& recording, const model::Model& m, const std::vector<std::string>& notes,
                        const std::vector<Warning>& warnings, const Runs& runs, bool resumable) {
   const FitArguments& o = recording.options;
   const TracedRun& best = runs.all[runs.best];
@@ -181,7 +181,7 @@ ExitCode print_summary(const Recording& recording, const model::Model& m, const 
   } else if (!o.quiet) {
     fmt::print("{}: {} after {} iterations, ELBO {:.6f}{}{}; posterior in {}/posterior.npz\n", m.name,
                how_it_ended(o, outcome), outcome.iterations, outcome.elbo,
-               caveats.empty() ? "" : fmt::format(" ({})", fmt::join(caveats, "; ")),
+               notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, "; ")),
                best.held_out ? fmt::format(", held out {:.6f} an observation", *best.held_out) : "", o.out);
   }
   return ExitCode::done;
@@ -216,8 +216,8 @@ Result<bool> read_start(const FitArguments& o, const FitOptions& options, FitSet
 /// Returns all warnings of the fit for fit.json. Those about the data and the start were printed earlier.
 std::vector<Warning> all_warnings(const Fitting& fitting, const TracedRun& best, const std::vector<Warning>& at_end) {
   std::vector<Warning> out;
-  for (const std::string& remark : fitting.data().warnings)
-    out.push_back({remark, {}});
+  for (const std::string& warning : fitting.data().warnings)
+    out.push_back({warning, {}});
   out.insert(out.end(), best.initial_warnings.begin(), best.initial_warnings.end());
   out.insert(out.end(), at_end.begin(), at_end.end());
   return out;
@@ -255,8 +255,8 @@ std::optional<Error> group_mismatch(Group& group, const Identity& identity) {
   const std::vector<std::string> all = texts_of(group, own);
   std::vector<std::string> differing;
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    const std::string what = differences(Reader(all[0]).take<Identity>(), Reader(all[rank]).take<Identity>());
-    if (!what.empty()) differing.push_back(fmt::format("process {} has {}", rank, what));
+    const std::string difference = differences(Reader(all[0]).take<Identity>(), Reader(all[rank]).take<Identity>());
+    if (!difference.empty()) differing.push_back(fmt::format("process {} has {}", rank, difference));
   }
   if (differing.empty()) return std::nullopt;
   return Error{ExitCode::data,
@@ -317,9 +317,9 @@ ExitCode fit(FitArguments o, Group* group) {
     o.fit.threads = static_cast<std::int64_t>(std::max<std::size_t>(1, processors() / group->neighbours()));
   std::optional<SavedFit> prior;
   if (!o.prior.empty()) {
-    Result<SavedFit> found = read_fit(o.prior);
-    if (!found) return complain(found.error());
-    prior = std::move(*found);
+    Result<SavedFit> prior_fit = read_fit(o.prior);
+    if (!prior_fit) return complain(prior_fit.error());
+    prior = std::move(*prior_fit);
   }
   const std::optional<Source> source = prior ? model_of(*prior, o.model) : read_model(o.model);
   if (!source) return ExitCode::usage;

@@ -105,8 +105,8 @@ std::variant<Inputs, ExitCode> read_inputs(const FitArguments& o, const Source& 
   const bool anew = !*bound || std::ranges::any_of((*bound)->data.observed, &BoundArray::has_missing);
   const ExitCode code = report(anew ? second : first, source);
   if (!*bound) return code;
-  for (const std::string& remark : (*bound)->data.warnings)
-    print_to_stderr("{}: warning: {}\n", o.model, with_option_prefix(remark, "--"));
+  for (const std::string& warning : (*bound)->data.warnings)
+    print_to_stderr("{}: warning: {}\n", o.model, with_option_prefix(warning, "--"));
   return Inputs{std::move(*resolved), std::move(*complete), std::move(**bound)};
 }
 

@@ -19,8 +19,8 @@ std::string extent_of(const Fitting& fitting, const GibbsReport& chain) {
   if (!fitting.predictive().why.empty()) return "none: " + fitting.predictive().why;
   if (chain.predictive.draws.empty()) return "none";
   if (std::ssize(chain.predictive.draws) == draws) return "every draw";
-  const std::int64_t apart = chain.predictive.draws.size() > 1 ? chain.predictive.draws[1] : draws;
-  return fmt::format("one draw in {}", apart);
+  const std::int64_t spacing = chain.predictive.draws.size() > 1 ? chain.predictive.draws[1] : draws;
+  return fmt::format("one draw in {}", spacing);
 }
 
 }  // namespace

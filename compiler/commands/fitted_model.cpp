@@ -14,10 +14,10 @@ namespace lehr::commands {
 std::optional<Source> model_of(const SavedFit& fit, const std::string& model) {
   if (!model.empty()) return read_model(model);
   if (fit.model_text.empty()) {
-    std::optional<Source> found = read_model(fit.model_file);
-    if (!found)
+    std::optional<Source> current = read_model(fit.model_file);
+    if (!current)
       print_to_stderr("  note: --model FILE says where the model of the fit in {} is by now\n", fit.directory);
-    return found;
+    return current;
   }
   if (const Result<std::string> now = read_file(fit.model_file); now && *now != fit.model_text)
     print_to_stderr(
@@ -43,18 +43,18 @@ Error with_settings_source(const SavedFit& fit, Error e, const std::vector<std::
     const auto next = end < text.size() ? static_cast<unsigned char>(text[end]) : '\0';
     return next != '=' && next != '_' && !std::isalnum(next);
   };
-  const auto replace = [&](std::string& text, const std::string& what) {
-    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) {
-      if (is_source(text, at + what.size())) text.replace(at, what.size(), source);
+  const auto replace = [&](std::string& text, const std::string& option_text) {
+    for (std::size_t at = text.find(option_text); at != text.npos; at = text.find(option_text, at + 1)) {
+      if (is_source(text, at + option_text.size())) text.replace(at, option_text.size(), source);
     }
   };
   for (const auto& [plate, size] : fit.sizes) {
     if (std::ranges::find(given, plate) != given.end()) continue;
-    for (const std::string& what : {option("sizes " + plate), option("labels " + plate)}) {
-      replace(e.where, what);
-      replace(e.text, what);
+    for (const std::string& option_text : {option("sizes " + plate), option("labels " + plate)}) {
+      replace(e.where, option_text);
+      replace(e.text, option_text);
       for (std::string& note : e.notes)
-        replace(note, what);
+        replace(note, option_text);
     }
   }
   return e;

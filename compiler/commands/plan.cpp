@@ -58,10 +58,10 @@ class Plan {
         out[purpose_of(tables_.buffers[k])] += bytes_of(tables_.buffers[k]);
     }
     out["data as read"] = out["data"];
-    if (const double found = of_items_found(); found > 0) out["items.npz"] = found;
+    if (const double item_bytes = saved_item_bytes(); item_bytes > 0) out["items.npz"] = item_bytes;
     if (!has_real_data(model_)) return out;
     double all = 0;  // a second instance, whose data are distances from a reference
-    for (const auto& [what, bytes] : out)
+    for (const auto& [purpose, bytes] : out)
       all += bytes;
     out["rounding check"] = all;
     return out;
@@ -103,7 +103,7 @@ class Plan {
  private:
   /// Returns the bytes for saving factors of items: the parameters as an array, in a table, and as bytes of a file. It
   /// is 0 if they are too many to be saved (kMaxSavedNumbers).
-  double of_items_found() const {
+  double saved_item_bytes() const {
     constexpr double kCopies = 3;
     double out = 0;
     for (const machine::ParameterRow& p : tables_.parameters) {
@@ -146,8 +146,8 @@ class Plan {
 void print(const model::Model& m, const Plan& plan) {
   double all = 0;
   fmt::print("{}\nmemory of a process, bytes\n", m.name);
-  for (const auto& [what, bytes] : plan.bytes()) {
-    fmt::print("  {:<18}{:>10.3g}\n", what, bytes);
+  for (const auto& [purpose, bytes] : plan.bytes()) {
+    fmt::print("  {:<18}{:>10.3g}\n", purpose, bytes);
     all += bytes;
   }
   fmt::print("  {:<18}{:>10.3g}\n", "all", all);

@@ -93,7 +93,7 @@ Result<std::optional<ArrayFormat>> format_of(const std::string& path, bool strea
 
 /// Returns how the predictions were found, for the message: number of draws, and how local variables were inferred.
 /// Results of coordinate ascent from several starts are never called exact.
-std::string how_found(const PredictionOutcome& p, const PredictionOptions& o) {
+std::string inference_note(const PredictionOutcome& p, const PredictionOptions& o) {
   const std::string items = description(p.items);
   const std::string drawn = p.drawn ? fmt::format(", {} draws with seed {}", o.draws, o.seed) : "";
   if (!items.empty()) return drawn + "; " + items;
@@ -119,7 +119,7 @@ ExitCode predict(const PredictOptions& o) {
   for (const auto& [name, elements] : done->variables)
     names.push_back(fmt::format("{} ({})", name, elements));
   fmt::print("{}: predicted {} in {}{}\n", printable(fitted.fit.model), fmt::join(names, ", "), printable(path),
-             how_found(*done, o.prediction));
+             inference_note(*done, o.prediction));
   return ExitCode::done;
 }
 

@@ -18,8 +18,8 @@ namespace {
 using namespace model;
 
 // Names that index columns must not have.
-const std::set<std::string> kOtherColumns = {"variable", "value", "probability", "most_probable", "path", "mean",
-                                             "mcse",     "sd",    "q5",          "q50",           "q95"};
+const std::set<std::string> kReservedColumns = {"variable", "value", "probability", "most_probable", "path", "mean",
+                                                "mcse",     "sd",    "q5",          "q50",           "q95"};
 
 /// An index of a variable: the name of its column, and the plate that has its labels.
 struct Axis {
@@ -34,10 +34,10 @@ std::vector<Axis> axes_of(const Model& m, VariableId id) {
   std::vector<Axis> out;
   const auto add = [&](const std::string& plate, PlateId set) {
     std::string name = plate;
-    const auto is_taken = [&] {
-      return kOtherColumns.contains(name) || std::ranges::find(out, name, &Axis::column) != out.end();
+    const auto is_used = [&] {
+      return kReservedColumns.contains(name) || std::ranges::find(out, name, &Axis::column) != out.end();
     };
-    for (int k = 2; is_taken(); ++k)
+    for (int k = 2; is_used(); ++k)
       name = fmt::format("{}_{}", plate, k);
     out.push_back({name, set});
   };
@@ -131,12 +131,12 @@ class Table {
     for (std::size_t j = 0; j < v.width; ++j) {
       out_ += model()[v.variable].name;
       out_ += v.probabilities || j == 0 ? of_element : indices(v, axes, at, j);
-      add_numbers(v, i, j);
+      add_values(v, i, j);
     }
   }
 
   /// Adds the numeric columns of a row: scalar or category value `j` of the i-th element.
-  void add_numbers(const PredictedVariable& v, std::size_t i, std::size_t j) {
+  void add_values(const PredictedVariable& v, std::size_t i, std::size_t j) {
     const std::size_t at = i * v.width + j;
     if (v.probabilities) {
       const PlateId values = model()[*model()[v.variable].value_plate].set;

@@ -46,10 +46,10 @@ std::string columns(const StepTime& s, Profile of) {
 
 nlohmann::json profile_json(const std::vector<StepTime>& steps, Profile of) {
   nlohmann::json out = nlohmann::json::array();
-  const std::vector<double> share = fractions(steps, of);
+  const std::vector<double> fraction = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const StepTime& s = steps[k];
-    nlohmann::json row{{"step", s.step}, {"calls", s.calls}, {"share", share[k]}};
+    nlohmann::json row{{"step", s.step}, {"calls", s.calls}, {"share", fraction[k]}};
     if (of == Profile::time) row["seconds"] = s.seconds;
     else row.update({{"operations", s.work.operations}, {"functions", s.work.functions}, {"bytes", s.work.bytes}});
     out.push_back(std::move(row));
@@ -62,10 +62,10 @@ std::string profile_table(const std::vector<StepTime>& steps, Profile of) {
   for (const StepTime& s : steps)
     width = std::max(width, printable(s.step).size());
   std::string out = fmt::format("{:<{}}  {:>8}  {}  {:>6}\n", "step", width, "calls", heading(of), "share");
-  const std::vector<double> share = fractions(steps, of);
+  const std::vector<double> fraction = fractions(steps, of);
   for (std::size_t k = 0; k < steps.size(); ++k)
     out += fmt::format("{:<{}}  {:>8}  {}  {:>5.1f}%\n", printable(steps[k].step), width, steps[k].calls,
-                       columns(steps[k], of), 100 * share[k]);
+                       columns(steps[k], of), 100 * fraction[k]);
   return out;
 }
 

@@ -80,7 +80,7 @@ DataArguments data_of(const nlohmann::json& summary) {
 }
 
 /// Returns an error as one sentence.
-std::string said(const Error& error) {
+std::string sentence(const Error& error) {
   const Error e = with_option_prefix(error, "--");
   return e.where + ": " + e.text;
 }
@@ -101,9 +101,9 @@ void show_data(const model::Model& resolved, const Analysed& complete, const Dat
   if (dataset) {
     Result<BoundData> bound = lehr::bind(resolved, std::move(*dataset), to_fit_settings(to.fit, resolved, complete));
     if (bound) to.data = std::move(*bound);
-    else to.data_missing_reason = said(bound.error());
+    else to.data_missing_reason = sentence(bound.error());
   } else {
-    to.data_missing_reason = said(dataset.error());
+    to.data_missing_reason = sentence(dataset.error());
   }
   if (!to.data) to.data_missing_reason = "The data are not shown: " + to.data_missing_reason;
 }
@@ -118,9 +118,9 @@ bool is_of(const model::Model& m, const SavedFit& fit) {
 
 /// Adds the model, its derivation and the data to the report, as far as they are still available.
 void add_model(const ReportOptions& o, report::Contents& to) {
-  const bool kept = o.model.empty() && !to.fit.model_text.empty();
+  const bool is_stored = o.model.empty() && !to.fit.model_text.empty();
   const std::string path = o.model.empty() ? to.fit.model_file : o.model;
-  const Result<std::string> text = kept ? Result<std::string>(to.fit.model_text) : read_file(path);
+  const Result<std::string> text = is_stored ? Result<std::string>(to.fit.model_text) : read_file(path);
   if (!text) {
     to.model_missing_reason = fmt::format("The model is not shown: {}: {}", path, text.error().text);
     to.data_missing_reason = "The data are not shown, as the model is not there to say what they are.";

@@ -43,19 +43,19 @@ struct ScoredData {
 };
 
 /// Returns the content of score.json.
-nlohmann::json summary(const ScoreOptions& o, const ScoredData& found) {
-  const Score& score = found.score;
+nlohmann::json summary(const ScoreOptions& o, const ScoredData& scored) {
+  const Score& score = scored.score;
   const auto count = static_cast<std::int64_t>(score.observations);
   const bool whole = static_cast<double>(count) == score.observations;
   nlohmann::json out = {{"total", score.total},
                         {"per_observation", score.total / score.observations},
                         {"observations", whole ? nlohmann::json(count) : nlohmann::json(score.observations)},
                         {"data", o.data.bindings},
-                        {"method", found.by_completion ? "document completion" : "posterior means"}};
+                        {"method", scored.by_completion ? "document completion" : "posterior means"}};
   if (score.error > 0) out["standard_error"] = score.error;
   if (!score.sequences.empty()) out["sequences"] = score.sequences;
-  if (found.by_completion) {
-    out["holdout"] = found.fraction;
+  if (scored.by_completion) {
+    out["holdout"] = scored.fraction;
     out["seed"] = o.held_out.seed;
     out["items"] = to_json(score.items);
   }
@@ -102,16 +102,16 @@ Result<ScoredData> score_in_batches(const ScoreOptions& o, const FittedModel& f)
     if (!read) return read.error();
     HeldOutOptions options = o.held_out;
     options.first = part.begin;
-    Result<ScoredData> found = score_of(f, read->first, read->second, options);
-    if (!found) return found.error();
-    out.by_completion = found->by_completion;
-    out.fraction = found->fraction;
-    out.score.total += found->score.total;
+    Result<ScoredData> scored = score_of(f, read->first, read->second, options);
+    if (!scored) return scored.error();
+    out.by_completion = scored->by_completion;
+    out.fraction = scored->fraction;
+    out.score.total += scored->score.total;
     // Errors of batches are independent, so their squares add.
-    out.score.error = std::hypot(out.score.error, found->score.error);
-    out.score.observations += found->score.observations;
-    out.score.items = k == 0 ? found->score.items : combined(out.score.items, found->score.items);
-    std::ranges::copy(found->score.sequences, std::back_inserter(out.score.sequences));
+    out.score.error = std::hypot(out.score.error, scored->score.error);
+    out.score.observations += scored->score.observations;
+    out.score.items = k == 0 ? scored->score.items : combined(out.score.items, scored->score.items);
+    std::ranges::copy(scored->score.sequences, std::back_inserter(out.score.sequences));
   }
   return out;
 }
@@ -122,20 +122,20 @@ ExitCode score(ScoreOptions o) {
   if (const ExitCode* code = std::get_if<ExitCode>(&opened)) return *code;
   const auto& fitted = std::get<FittedModel>(opened);
   if (o.fraction_given) o.held_out.fraction = o.fraction;
-  const Result<ScoredData> found = o.stream ? score_in_batches(o, fitted) : score_whole(o, fitted);
-  if (!found) return complain_of(with_settings_source(fitted.fit, found.error()), fitted.source.name);
+  const Result<ScoredData> scored = o.stream ? score_in_batches(o, fitted) : score_whole(o, fitted);
+  if (!scored) return complain_of(with_settings_source(fitted.fit, scored.error()), fitted.source.name);
   const std::filesystem::path base(o.directory);
-  if (o.save && found->by_completion) {
-    const Result<std::string> split = format_npz(found->split);
+  if (o.save && scored->by_completion) {
+    const Result<std::string> split = format_npz(scored->split);
     if (!split) return complain(split.error());
     if (Result<bool> r = write_file_no_follow((base / "heldout.npz").string(), *split); !r) return complain(r.error());
   }
-  const nlohmann::json json = summary(o, *found);
+  const nlohmann::json json = summary(o, *scored);
   if (Result<bool> r = write_file_no_follow((base / "score.json").string(),
                                             json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
       !r)
     return complain(r.error());
-  const Score& score = found->score;
+  const Score& score = scored->score;
   const std::string items = description(score.items);
   const std::string error =
       score.error > 0 ? fmt::format(" (by draws, standard error {:.2g})", score.error) : std::string();
@@ -143,9 +143,9 @@ ExitCode score(ScoreOptions o) {
       score.observations > 0 ? fmt::format(", {:.6f} each", score.total / score.observations) : std::string();
   fmt::print("{}: log predictive {:.6f}{} of {} observations{}{}\n", printable(fitted.fit.model), score.total, error,
              score.observations, each,
-             !found->by_completion ? std::string()
-             : items.empty()       ? fmt::format(" ({:.4g} of each item held out)", found->fraction)
-                                   : fmt::format(" ({:.4g} of each item held out); {}", found->fraction, items));
+             !scored->by_completion ? std::string()
+             : items.empty()        ? fmt::format(" ({:.4g} of each item held out)", scored->fraction)
+                                    : fmt::format(" ({:.4g} of each item held out); {}", scored->fraction, items));
   return ExitCode::done;
 }
 

@@ -28,7 +28,7 @@ constexpr const char* kDigest = "lehr.digest";
 constexpr const char* kProgress = "lehr.at";
 
 /// Returns the characters of a text as numbers, so that an array can hold it.
-std::vector<double> numbers_of(const std::string& text) { return {text.begin(), text.end()}; }
+std::vector<double> char_codes(const std::string& text) { return {text.begin(), text.end()}; }
 
 /// Returns the buffers of the state that do not belong to single items.
 std::vector<std::int64_t> buffers_outside(const Engine& e) {
@@ -133,18 +133,18 @@ std::vector<NamedArray> global_state_of(const ShardState& now) {
 }
 
 Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest) {
-  arrays.push_back({kDigest, {std::ssize(digest)}, numbers_of(digest), true});
+  arrays.push_back({kDigest, {std::ssize(digest)}, char_codes(digest), true});
   const Result<std::string> bytes = format_npz(arrays);
   return bytes ? write_output(path, *bytes) : bytes.error();
 }
 
 Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest,
-                                           const std::string& what) {
+                                           const std::string& expected) {
   Result<std::vector<NamedArray>> arrays = read_npz(path);
   if (!arrays) return arrays;
-  const NamedArray* const found = find(*arrays, kDigest);
-  if (!found) return Error{ExitCode::data, path, "not " + what, {}};
-  if (found->values != numbers_of(digest)) {
+  const NamedArray* const stored = find(*arrays, kDigest);
+  if (!stored) return Error{ExitCode::data, path, "not " + expected, {}};
+  if (stored->values != char_codes(digest)) {
     return Error{ExitCode::data,
                  path,
                  "of another sweep, model, option, data or program than " + option("globals"),

@@ -50,8 +50,9 @@ std::vector<NamedArray> global_state_of(const ShardState& now);
 /// Writes a file of arrays (.npz) with the digest of the sweep they belong to. The value is always true.
 Result<bool> write_shard(const std::string& path, std::vector<NamedArray> arrays, const std::string& digest);
 /// Reads a file that write_shard wrote. Fails with ExitCode::data if its digest is not `digest`, so that it belongs to
-/// another sweep, model or data set. `what` names the expected kind of file in the message.
-Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest, const std::string& what);
+/// another sweep, model or data set. `expected` names the expected kind of file in the message.
+Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::string& digest,
+                                           const std::string& expected);
 
 /// Returns the engine's machine (tables and memory of the compiled model), with the limits on the local iterations of
 /// an item that the options `o` ask for.

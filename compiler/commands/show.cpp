@@ -23,17 +23,17 @@ struct ShowOptions {
 };
 
 /// Elements shown of a variable that the user named, and of each one if all are shown.
-constexpr std::size_t kManyRows = 200, kFewRows = 10;
+constexpr std::size_t kElementsOfNamed = 200, kElementsOfEach = 10;
 
 /// Prints the fit with all variables, or only the variable `only` if it is not null.
 void show_text(const SavedFit& fit, const SavedVariable* only, std::size_t top) {
   if (only) {
-    fmt::print("{}", printable_lines(describe(fit, *only, {top, kManyRows})));
+    fmt::print("{}", printable_lines(describe(fit, *only, {top, kElementsOfNamed})));
     return;
   }
   fmt::print("{}", printable_lines(describe(fit)));
   for (const SavedVariable& v : fit.variables)
-    if (v.members.empty()) fmt::print("\n{}", printable_lines(describe(fit, v, {top, kFewRows})));
+    if (v.members.empty()) fmt::print("\n{}", printable_lines(describe(fit, v, {top, kElementsOfEach})));
 }
 
 /// Prints all numbers as CSV or JSON, of all variables or only one. Members of joint variables are left out unless
@@ -57,13 +57,13 @@ ExitCode show(const ShowOptions& o) {
   warn_of_failure(*fit);
   const SavedVariable* only = fit->find(o.variable);
   if (!o.variable.empty() && !only) {
-    std::vector<std::string> known;
+    std::vector<std::string> names;
     for (const SavedVariable& v : fit->variables)
-      known.push_back(v.name);
+      names.push_back(v.name);
     return complain(Error{ExitCode::usage,
                           o.directory,
                           fmt::format("'{}' is not a variable of this fit", o.variable),
-                          {fmt::format("variables: {}", fmt::join(known, ", "))}});
+                          {fmt::format("variables: {}", fmt::join(names, ", "))}});
   }
   if (o.format != "text") return show_table(*fit, only, o.format);
   if (fit->other_trace)

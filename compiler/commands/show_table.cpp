@@ -38,13 +38,13 @@ struct AxisColumn {
 
 /// Returns the index columns of a variable. Names that are in use get a number: "doc_2".
 std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const PosteriorNumbers& v) {
-  std::set<std::string> taken(kValues.begin(), kValues.end());
-  taken.insert("variable");
+  std::set<std::string> used_names(kValues.begin(), kValues.end());
+  used_names.insert("variable");
   std::vector<AxisColumn> out;
   for (std::size_t k = 0; k < v.axes.size(); ++k) {
     for (const auto& [plate, number] : path_of(fit, v.axes[k], 0)) {
       std::string name = plate;
-      for (int n = 2; !taken.insert(name).second; ++n)
+      for (int n = 2; !used_names.insert(name).second; ++n)
         name = fmt::format("{}_{}", plate, n);
       out.push_back({name, plate, k});
     }

@@ -37,12 +37,12 @@ bool parse_shard(StatsArguments& o) {
 
 /// Calls `body` with the name and the memory of each buffer of the shard's items, as a list of contiguous rows.
 template <class Body>
-void for_each_item_buffer(const ShardState& now, const ParallelWork& items, const Partition& cut, ChunkRange own_chunks,
-                          const Body& body) {
+void for_each_item_buffer(const ShardState& now, const ParallelWork& items, const Partition& partition,
+                          ChunkRange own_chunks, const Body& body) {
   for (std::int64_t b = 0; b < now.engine().model().buffer_count; ++b) {
     std::vector<std::span<double>> rows;
     for (std::size_t chunk = own_chunks.begin; chunk < own_chunks.end; ++chunk) {
-      for (const ItemRange& run : cut.of(chunk))
+      for (const ItemRange& run : partition.of(chunk))
         rows.push_back(rows_of(now.engine().machine(), items.items, run, b));
     }
     if (!rows.empty() && !rows[0].empty()) body("items." + now.fitting->instance().name_of(b), rows);
@@ -50,22 +50,22 @@ void for_each_item_buffer(const ShardState& now, const ParallelWork& items, cons
 }
 
 /// Returns the numbers that identify a shard in a file: part, number of parts, and number of the update.
-std::vector<double> shard_identity(const StatsArguments& o, std::int64_t turn) {
-  return {static_cast<double>(o.part), static_cast<double>(o.parts), static_cast<double>(turn)};
+std::vector<double> shard_identity(const StatsArguments& o, std::int64_t update_count) {
+  return {static_cast<double>(o.part), static_cast<double>(o.parts), static_cast<double>(update_count)};
 }
 
 /// Restores the local factors of the shard from the file of the previous sweep (--after). Without it they start at
 /// their priors. Fails with ExitCode::data if the file is of another shard or sweep.
 Result<bool> restore_items(const StatsArguments& o, const ShardState& now, const ParallelWork& items,
-                           const Partition& cut, ChunkRange own_chunks) {
+                           const Partition& partition, ChunkRange own_chunks) {
   if (o.after.empty()) return true;
   const Result<std::vector<NamedArray>> arrays = read_npz(o.after);
   if (!arrays) return arrays.error();
-  const NamedArray* const place = find(*arrays, "lehr.place");
-  if (!place || place->values != shard_identity(o, now.update_count - 1))
+  const NamedArray* const identity = find(*arrays, "lehr.place");
+  if (!identity || identity->values != shard_identity(o, now.update_count - 1))
     return Error{ExitCode::data, o.after, "not what `lehr stats` made of this shard the last time", {}};
   bool fits = true;
-  for_each_item_buffer(now, items, cut, own_chunks,
+  for_each_item_buffer(now, items, partition, own_chunks,
                        [&](const std::string& name, const std::vector<std::span<double>>& rows) {
                          const NamedArray* const from = find(*arrays, name);
                          std::size_t at = 0;
@@ -113,17 +113,17 @@ Result<std::size_t> write_statistics(const StatsArguments& o, ShardState& now) {
   if (const std::int32_t status = machine::sweep_to_stage(m, now.step, stage)) return failed(status);
   Workers& workers = now.engine().workers();
   const ParallelWork items = machine::items_of(*m.model, *stage);
-  const Partition cut = workers.cut(m, items);
-  const ChunkRange own_chunks = chunks_of_process(cut.count(), o.part, o.parts);
-  if (Result<bool> r = restore_items(o, now, items, cut, own_chunks); !r) return r.error();
-  SumTree tree = workers.tree(items, cut.count());
-  workers.work(m, items, cut, own_chunks, {stage->update}, tree);
+  const Partition partition = workers.cut(m, items);
+  const ChunkRange own_chunks = chunks_of_process(partition.count(), o.part, o.parts);
+  if (Result<bool> r = restore_items(o, now, items, partition, own_chunks); !r) return r.error();
+  SumTree tree = workers.tree(items, partition.count());
+  workers.work(m, items, partition, own_chunks, {stage->update}, tree);
   for (const auto& [branch, sums] : tree.parts()) {
     if (sums.status() != 0) return failed(sums.status());
   }
   std::vector<NamedArray> out = sums_of(now, items, tree);
   out.push_back({"lehr.place", {3}, shard_identity(o, now.update_count), true});
-  for_each_item_buffer(now, items, cut, own_chunks,
+  for_each_item_buffer(now, items, partition, own_chunks,
                        [&](const std::string& name, const std::vector<std::span<double>>& rows) {
                          NamedArray a{name, {0}, {}};
                          for (const std::span<double> row : rows)

@@ -28,7 +28,7 @@ struct UpdateArguments : ShardArguments {
 };
 
 // The expected kind of file, for messages.
-constexpr const char* kWhat = "what `lehr stats` writes";
+constexpr const char* kExpected = "what `lehr stats` writes";
 
 /// Which file provided which part of the sums, to find files that overlap or are missing.
 struct ShardFiles {
@@ -40,17 +40,17 @@ struct ShardFiles {
 /// or overlaps with a file that was read before.
 Result<bool> add_file(const std::string& path, const ShardState& now, const ParallelWork& items, SumTree& tree,
                       ShardFiles& from) {
-  const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kWhat);
+  const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kExpected);
   if (!arrays) return arrays.error();
   const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
-  const NamedArray *const branches = find(*arrays, "lehr.branches"), *const place = find(*arrays, "lehr.place");
-  if (!branches || !place) return wrong(fmt::format("not {}", kWhat));
-  if (const auto [other, first] = from.by_shard.emplace(place->values, path); !first)
-    return wrong(fmt::format("{} is of the same shard", other->second));
+  const NamedArray *const branches = find(*arrays, "lehr.branches"), *const identity = find(*arrays, "lehr.place");
+  if (!branches || !identity) return wrong(fmt::format("not {}", kExpected));
+  if (const auto [entry, first] = from.by_shard.emplace(identity->values, path); !first)
+    return wrong(fmt::format("{} is of the same shard", entry->second));
   for (std::size_t k = 0; 2 * k + 1 < branches->values.size(); ++k) {
     const Branch branch{static_cast<std::size_t>(branches->values[2 * k]),
                         static_cast<std::size_t>(branches->values[2 * k + 1])};
-    if (!tree.is_branch(branch)) return wrong(fmt::format("not {} for these data", kWhat));
+    if (!tree.is_branch(branch)) return wrong(fmt::format("not {} for these data", kExpected));
     for (std::size_t chunk = branch.begin; chunk < branch.end; ++chunk) {
       if (!from.by_chunk[chunk].empty()) return wrong(fmt::format("{} has the same items", from.by_chunk[chunk]));
       from.by_chunk[chunk] = path;
@@ -60,7 +60,7 @@ Result<bool> add_file(const std::string& path, const ShardState& now, const Para
     for (const std::int64_t b : items.sums) {
       const NamedArray* const values = find(*arrays, now.fitting->instance().name_of(b));
       const std::span<double> to = sums.of(statistic++);
-      if (!values || values->values.size() < (k + 1) * to.size()) return wrong(fmt::format("not {}", kWhat));
+      if (!values || values->values.size() < (k + 1) * to.size()) return wrong(fmt::format("not {}", kExpected));
       std::copy_n(values->values.begin() + static_cast<std::ptrdiff_t>(k * to.size()), to.size(), to.begin());
     }
     tree.put(branch, std::move(sums));
