@@ -1,5 +1,5 @@
-// Remarks on missing values at the end of an observed chain. They need no factors: prediction computes the same values
-// exactly.
+// Warnings about missing values at the end of an observed chain. They need no factors: prediction computes the same
+// values exactly.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -12,42 +12,42 @@ namespace lehr::model {
 namespace {
 
 /// Reports a column that names no element, while other columns do.
-void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& known, const std::string& name,
+void unknown_column(Binder& b, PlateId plate, const std::vector<std::string>& labels, const std::string& name,
                     const DataArray& a) {
   Error& e = problem(b, ExitCode::data, a.source,
                      fmt::format("'{}' is no element of plate '{}', and others of the columns are", printable(name),
                                  b.model[plate].name));
   constexpr std::size_t kMostShown = 12;
   std::vector<std::string> shown;
-  for (const std::string& label : known)
+  for (const std::string& label : labels)
     if (shown.size() < kMostShown) shown.push_back(printable(label));
   e.notes.push_back(
-      fmt::format("its elements are {}{}", fmt::join(shown, ", "), known.size() > kMostShown ? ", ..." : ""));
+      fmt::format("its elements are {}{}", fmt::join(shown, ", "), labels.size() > kMostShown ? ", ..." : ""));
 }
 
 /// Returns for each column the element that its name stands for; elements without a column follow. Returns nothing if
 /// no column has to move. That is so if the names are those of the elements in order, or new names of the elements in
 /// order.
-std::vector<std::size_t> column_elements(Binder& b, PlateId plate, const std::vector<std::string>& known,
+std::vector<std::size_t> column_elements(Binder& b, PlateId plate, const std::vector<std::string>& labels,
                                          const std::vector<std::string>& names, const DataArray& a) {
   std::map<std::string, std::size_t> at;
-  for (std::size_t i = 0; i < known.size(); ++i)
-    at.emplace(known[i], i);
-  const auto is_known = [&](const std::string& name) { return at.contains(name); };
-  if (names == known || std::ranges::none_of(names, is_known)) return {};
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    at.emplace(labels[i], i);
+  const auto is_label = [&](const std::string& name) { return at.contains(name); };
+  if (names == labels || std::ranges::none_of(names, is_label)) return {};
   std::vector<std::size_t> out;
-  std::vector<bool> taken(known.size(), false);
+  std::vector<bool> used(labels.size(), false);
   for (const std::string& name : names) {
     const auto found = at.find(name);
-    if (found == at.end() || taken[found->second]) {
-      unknown_column(b, plate, known, name, a);
+    if (found == at.end() || used[found->second]) {
+      unknown_column(b, plate, labels, name, a);
       return {};
     }
-    taken[found->second] = true;
+    used[found->second] = true;
     out.push_back(found->second);
   }
-  for (std::size_t i = 0; i < known.size(); ++i)
-    if (!taken[i]) out.push_back(i);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (!used[i]) out.push_back(i);
   return out;
 }
 

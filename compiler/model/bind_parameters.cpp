@@ -42,21 +42,21 @@ const char* wanted(Support domain, double v) {
 }
 
 /// A parameter of a distribution of a variable: the subject of a message.
-struct Place {
+struct CheckedParameter {
   const Variable& variable;
   const Distribution& distribution;
   const Parameter& parameter;
 };
 
 /// Reports a parameter with a wrong value. `subject` names the value if it is not a literal number.
-void report(Binder& b, const Place& at, ExitCode code, const std::string& where, const std::string& subject,
-            double value, const std::string& what) {
+void report(Binder& b, const CheckedParameter& at, ExitCode code, const std::string& where, const std::string& subject,
+            double value, const std::string& requirement) {
   const std::string parameter = fmt::format("the {} of {}", at.parameter.spelling->name, at.distribution.family->name);
   const bool literal = subject.empty();
   std::vector<std::string>& notes =
       problem(b, code, where,
               fmt::format("{} is {:.10g}, but {} must be {}", literal ? parameter : subject, value,
-                          literal ? "it" : parameter, what))
+                          literal ? "it" : parameter, requirement))
           .notes;
   notes.push_back(fmt::format("{} is drawn from {}({} = {}, ...)", at.variable.name, at.distribution.family->name,
                               at.parameter.spelling->name, print(b.model, at.parameter.value)));
@@ -67,13 +67,13 @@ void report(Binder& b, const Place& at, ExitCode code, const std::string& where,
 }
 
 /// Returns true for a literal 0 in a prior, which makes it improper and is allowed.
-bool is_improper_zero(const Binder& b, const Place& at, double value) {
+bool is_improper_zero(const Binder& b, const CheckedParameter& at, double value) {
   return value == 0 && !at.variable.observed && !at.parameter.spelling->convert &&
          std::holds_alternative<Number>(b.model[at.parameter.value].node);
 }
 
 /// Reports degrees of freedom of a matrix that are not above its size minus 1: such a matrix has no density.
-void check_freedom(Binder& b, const Place& at, const std::string& text, double value) {
+void check_freedom(Binder& b, const CheckedParameter& at, const std::string& text, double value) {
   const PlateId plate = at.variable.event.at(0);
   const std::int64_t size = b.out.sizes[plate.index()];
   if (at.parameter.spelling->domain != Support::positive || size < 1 || value > static_cast<double>(size - 1)) return;
@@ -82,14 +82,14 @@ void check_freedom(Binder& b, const Place& at, const std::string& text, double v
 }
 
 /// Checks a parameter that is one number.
-void check_number(Binder& b, const Place& at, double value) {
+void check_number(Binder& b, const CheckedParameter& at, double value) {
   const Support domain = at.parameter.spelling->domain;
   const auto& node = b.model[at.parameter.value].node;
   const bool literal = std::holds_alternative<Number>(node) || std::holds_alternative<Negate>(node);
   const std::string text = literal ? "" : print(b.model, at.parameter.value);
   if (is_improper_zero(b, at, value)) return;
-  if (const char* what = wanted(domain, value)) {
-    report(b, at, ExitCode::model, "", text, value, what);
+  if (const char* requirement = wanted(domain, value)) {
+    report(b, at, ExitCode::model, "", text, value, requirement);
     return;
   }
   if (at.variable.support == Support::spd_matrix) return check_freedom(b, at, text, value);
@@ -116,7 +116,7 @@ bool replace_zero_concentrations(std::vector<double>& values, std::size_t width)
 }
 
 /// Checks a parameter that is a data array, entry by entry. Rows of probabilities must sum to 1.
-void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
+void check_array(Binder& b, const CheckedParameter& at, GivenId id, std::size_t rank) {
   const auto it = std::find_if(b.slots.begin(), b.slots.end(), [&](const Slot& s) { return s.given == id; });
   std::vector<double>& values = b.out.givens[id.index()].values;
   const Support domain = at.parameter.spelling->domain;
@@ -126,9 +126,9 @@ void check_array(Binder& b, const Place& at, GivenId id, std::size_t rank) {
         replace_zero_concentrations(values, static_cast<std::size_t>(b.out.sizes[it->axes.back().index()]));
   const std::string source = b.arrays.contains(it->name) ? b.arrays.at(it->name).source : option("data");
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const char* what = wanted(domain, values[i]);
-    if (!what) continue;
-    report(b, at, ExitCode::data, source, element_name(b, *it, i), values[i], what);
+    const char* requirement = wanted(domain, values[i]);
+    if (!requirement) continue;
+    report(b, at, ExitCode::data, source, element_name(b, *it, i), values[i], requirement);
     return;
   }
   if (domain != Support::simplex || rank != 1) return;
@@ -168,7 +168,7 @@ void check_parameters(Binder& b) {
     for (const Distribution* part : distributions_of(s)) {
       const Distribution& d = as_written(*part);
       for (const Parameter& p : d.parameters) {
-        const Place at{b.model[s.variable], d, p};
+        const CheckedParameter at{b.model[s.variable], d, p};
         const Expr& e = b.model[p.value];
         const auto* ordered = std::get_if<OrderedLogistic>(&e.node);
         if (const auto* cuts = ordered ? std::get_if<GivenRef>(&b.model[ordered->cuts].node) : nullptr)

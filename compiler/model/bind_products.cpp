@@ -51,7 +51,7 @@ std::string source_of(Binder& b, ExprId id) {
 }
 
 /// Returns true if an element is latent or has a value; missing ones are left out of the likelihood.
-bool is_there(const Binder& b, const Statement& s, std::size_t element, std::size_t width) {
+bool is_present(const Binder& b, const Statement& s, std::size_t element, std::size_t width) {
   const std::vector<double>& x = b.out.observed[s.variable.index()].values;
   if (!b.model[s.variable].observed || x.empty()) return true;
   for (std::size_t i = element * width; i < (element + 1) * width && i < x.size(); ++i)
@@ -68,7 +68,7 @@ void check(Binder& b, const Statement& s, const Distribution& d, const Parameter
     width *= static_cast<std::size_t>(b.out.sizes[event.index()]);
   const std::size_t count = expected_count(b, slot);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!is_there(b, s, i, width)) continue;
+    if (!is_present(b, s, i, width)) continue;
     const IndexValues at = index_values_at(b, slot, s, i);
     const auto value = data_factor(b, p.value, at);
     /// A rate of 0 gives counts of 0, which check_zero_probability() checks.

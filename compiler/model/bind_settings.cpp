@@ -57,15 +57,15 @@ void read_settings(Binder& b) {
     if (!p.stick) plates.push_back(p.name);
   }
   for (const auto& [name, value] : b.settings.constants) {
-    bool found = false;
+    bool is_declared = false;
     for (std::size_t i = 0; i < m.constants.size(); ++i) {
       if (m.constants[i].name != name) continue;
-      found = true;
+      is_declared = true;
       b.constants[i] = value;
       b.constants_done[i] = true;
       if (!std::isfinite(value)) problem(b, ExitCode::usage, option("set " + name), "the value is not a finite number");
     }
-    if (found) continue;
+    if (is_declared) continue;
     Error& e = problem(b, ExitCode::usage, option("set " + name), fmt::format("the model has no constant '{}'", name));
     if (plate_of(m, name)) {
       e.notes.push_back(fmt::format("'{0}' is a plate: give its size with {1} {0}=...", name, option("sizes")));

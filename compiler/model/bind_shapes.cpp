@@ -39,12 +39,12 @@ std::optional<GivenId> times_of(const Binder& b, const Slot& slot) {
 }
 
 /// Returns true if this many numbers fit into memory; reports a problem otherwise.
-bool fits_in_memory(Binder& b, const DataArray& a, double numbers, const char* as) {
-  const double room = static_cast<double>(available_memory());
-  if (8 * numbers <= room) return true;
-  problem(
-      b, ExitCode::data, a.source,
-      fmt::format("'{}' needs {} {}, and {} is available", a.name, format_bytes(8 * numbers), as, format_bytes(room)));
+bool fits_in_memory(Binder& b, const DataArray& a, double count, const char* as) {
+  const double available = static_cast<double>(available_memory());
+  if (8 * count <= available) return true;
+  problem(b, ExitCode::data, a.source,
+          fmt::format("'{}' needs {} {}, and {} is available", a.name, format_bytes(8 * count), as,
+                      format_bytes(available)));
   return false;
 }
 
@@ -96,7 +96,7 @@ void make_dense(Binder& b, DataArray& a, PlateId term) {
 /// Returns true if a column named like a nested plate numbers the lines of a table, instead of giving lengths of rows.
 /// Arrays over the plate then have as many values as the column. (If all rows had length 1, lengths would be as many,
 /// too.)
-bool numbers_lines(const Binder& b, PlateId plate, const DataArray& a) {
+bool enumerates_lines(const Binder& b, PlateId plate, const DataArray& a) {
   if (a.values.empty() || std::ranges::all_of(a.values, [](double v) { return v == 1; })) return false;
   return std::ranges::any_of(b.slots, [&](const Slot& slot) {
     const auto it = b.arrays.find(slot.name);
@@ -108,7 +108,7 @@ bool numbers_lines(const Binder& b, PlateId plate, const DataArray& a) {
   });
 }
 
-/// Adds a remark if a column named like a plate contains other numbers than those of the lines. It is not read, so
+/// Adds a warning if a column named like a plate contains other numbers than those of the lines. It is not read, so
 /// steps that it leaves out are not noticed.
 void warn_of_ignored_column(Binder& b, const Plate& plate, const DataArray& a) {
   if (a.shape.size() != 1 || a.values.empty() || !a.levels.empty() || (plate.from == 0 && !plate.ordered)) return;
@@ -141,7 +141,7 @@ void claim_lengths(Binder& b) {
           .notes.push_back(fmt::format("its size is given by {} {}=..., or by data over it", option("sizes"), p.name));
       continue;
     }
-    if (numbers_lines(b, p.set, a)) {
+    if (enumerates_lines(b, p.set, a)) {
       const std::string& outer = b.model[*b.model[p.set].parent].name;
       problem(b, ExitCode::data, a.source, fmt::format("nothing says which {} each line belongs to", outer)).notes = {
           fmt::format("a column '{}' does, or one of another name: {} {}=FILE:COLUMN", outer, option("data"), outer),

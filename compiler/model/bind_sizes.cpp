@@ -32,9 +32,9 @@ std::optional<std::int64_t> declared_size(Binder& b, PlateId plate) {
   return static_cast<std::int64_t>(whole);
 }
 
-/// Adds a remark if few of the numbers up to the largest occur: they may be names (postcodes), for which text would
+/// Adds a warning if few of the numbers up to the largest occur: they may be names (postcodes), for which text would
 /// give fewer elements.
-void warn_of_unused_numbers(Binder& b, PlateId plate, std::int64_t size) {
+void warn_of_unused_values(Binder& b, PlateId plate, std::int64_t size) {
   constexpr std::int64_t kMany = 100, kPart = 10;
   const std::vector<bool>& seen = b.occurring[plate];
   const std::ptrdiff_t occur = std::ranges::count(seen, true);
@@ -77,11 +77,12 @@ std::optional<std::vector<std::int64_t>> compute_row_offsets(Binder& b, PlateId 
     }
     if (!length) return std::nullopt;
     const double elements = static_cast<double>(*rows) * static_cast<double>(*length);
-    const double needed = 8 * static_cast<double>(*rows), room = static_cast<double>(available_memory());
-    if (elements > kMostElements || needed > room) {
-      problem(b, ExitCode::data, option("sizes"),
-              fmt::format("{} rows of {} elements of plate '{}' are more than {}", *rows, *length, b.model[plate].name,
-                          needed > room ? "fit into " + format_bytes(room) : fmt::format("{}", kMostElements)));
+    const double needed = 8 * static_cast<double>(*rows), available = static_cast<double>(available_memory());
+    if (elements > kMostElements || needed > available) {
+      problem(
+          b, ExitCode::data, option("sizes"),
+          fmt::format("{} rows of {} elements of plate '{}' are more than {}", *rows, *length, b.model[plate].name,
+                      needed > available ? "fit into " + format_bytes(available) : fmt::format("{}", kMostElements)));
       return std::vector<std::int64_t>{0, 1};
     }
     std::vector<std::int64_t> out = {0};
@@ -135,9 +136,9 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
 
 std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
   plate = b.model[plate].set;
-  const auto known = b.known_sizes.find(plate);
-  if (known != b.known_sizes.end()) return known->second;
-  b.known_sizes[plate] = std::nullopt;  // resolve() refuses cycles, so that no one reads this before it is set
+  const auto cached = b.size_cache.find(plate);
+  if (cached != b.size_cache.end()) return cached->second;
+  b.size_cache[plate] = std::nullopt;  // resolve() refuses cycles, so that no one reads this before it is set
   const Plate& p = b.model[plate];
   std::optional<std::int64_t> size;
   if (p.parent) {
@@ -170,7 +171,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
             "element 0 of plate '{0}' does not occur in {1}: elements are numbered from 0; if these begin at "
             "1, declare it: `{2}`",
             b.model[plate].name, b.largest_source[plate], plate_text_from(b.model, b.model[plate], 1)));
-      warn_of_unused_numbers(b, plate, *size);
+      warn_of_unused_values(b, plate, *size);
       if (*size > kLargestImplied) {
         problem(b, ExitCode::data, b.largest_source[plate],
                 fmt::format("element {} would give plate '{}' {} elements", *size - 1, b.model[plate].name, *size))
@@ -179,7 +180,7 @@ std::optional<std::int64_t> size_of(Binder& b, PlateId plate) {
       }
     }
   }
-  b.known_sizes[plate] = size;
+  b.size_cache[plate] = size;
   return size;
 }
 
@@ -204,10 +205,10 @@ void compute_sizes(Binder& b) {
     b.out.sizes[i] = *size;
     if (*size < 1 && set == PlateId(i) && !may_be_empty(m, set)) {
       const auto claims = b.claims.find(set);
-      const bool known = claims != b.claims.end() && !claims->second.empty();
-      Error& e = problem(b, ExitCode::data, known ? claims->second.front().source : option("data"),
+      const bool claimed = claims != b.claims.end() && !claims->second.empty();
+      Error& e = problem(b, ExitCode::data, claimed ? claims->second.front().source : option("data"),
                          fmt::format("plate '{}' has no elements", m[set].name));
-      if (!known)
+      if (!claimed)
         e.notes = {fmt::format("no value of the data is one of them: give their number with {} {}=...", option("sizes"),
                                m[set].name)};
     }

@@ -1,5 +1,5 @@
 // Checks data matrices that must be symmetric positive definite. Inverses and products from numerical libraries are
-// symmetric only up to rounding. Such a matrix is replaced by its symmetric part, with a remark.
+// symmetric only up to rounding. Such a matrix is replaced by its symmetric part, with a warning.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ bool symmetrise(const Square& x) {
   return true;
 }
 
-/// Adds the remark that a symmetric part is used.
+/// Adds the warning that a symmetric part is used.
 void say_so(Binder& b, const std::string& name, const std::string& source) {
   b.out.warnings.push_back(
       fmt::format("{}: '{}' is symmetric but for rounding; its symmetric part is used", source, name));

@@ -81,10 +81,10 @@ void collapse_repeated_lines(Binder& b, DataArray& a, const DataArray& ids, cons
     for (auto line = static_cast<std::size_t>(offsets[row]); line < static_cast<std::size_t>(offsets[row + 1]);
          ++line) {
       for (std::size_t j = 0; j < width; ++j) {
-        const double said = a.values[line * width + j];
+        const double line_value = a.values[line * width + j];
         double& value = once[row * width + j];
-        if (std::isnan(value)) value = said;
-        if (std::isnan(said) || said == value) continue;
+        if (std::isnan(value)) value = line_value;
+        if (std::isnan(line_value) || line_value == value) continue;
         problem(
             b, ExitCode::data, a.source,
             fmt::format("{} is not the same on all lines of {} {}", a.name, outer, printable(entry_text(ids, line))))
@@ -102,10 +102,10 @@ void collapse_repeated_lines(Binder& b, DataArray& a, const DataArray& ids, cons
 /// number, by known name, or by the order of rows.
 std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, const DataArray& ids,
                                               const LineGroups& rows) {
-  const bool numbers = ids.levels.empty();
+  const bool numeric = ids.levels.empty();
   if (b.settings.subset_plate && b.model[*b.settings.subset_plate].set == outer.set)
     return elements_from_rows(b, outer, rows);
-  if (numbers && outer.from > 0) return match_rows_by_number(b, outer, ids, rows);
+  if (numeric && outer.from > 0) return match_rows_by_number(b, outer, ids, rows);
   if (std::vector<std::string> names = user_labels(b, outer.set); !names.empty())
     return by_name(b, outer, ids, rows, std::move(names));
   if (arrays_referring_to(b, outer.set, false).empty()) return elements_from_rows(b, outer, rows);
@@ -114,9 +114,9 @@ std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, con
   std::ranges::sort(sorted);
   const auto again = std::ranges::unique(sorted);
   sorted.erase(again.begin(), again.end());
-  const bool positions = numbers && sorted.front() == 0 && sorted.back() == static_cast<double>(sorted.size()) - 1;
+  const bool positions = numeric && sorted.front() == 0 && sorted.back() == static_cast<double>(sorted.size()) - 1;
   if (positions) return match_rows_by_number(b, outer, ids, rows);
-  const bool whole = numbers && sorted.front() > 0 && sorted.front() == std::floor(sorted.front());
+  const bool whole = numeric && sorted.front() > 0 && sorted.front() == std::floor(sorted.front());
   problem(b, ExitCode::data, ids.source,
           fmt::format("the rows of plate '{}' are called '{}', ... here, and {} has numbers of its elements",
                       outer.name, printable(rows.names.front()), arrays_referring_to(b, outer.set, false)[0]->name))
@@ -127,10 +127,10 @@ std::optional<ElementRows> match_element_rows(Binder& b, const Plate& outer, con
 }
 
 /// Sorts the lines of an array by the elements that their rows belong to.
-void sort_rows_by_element(DataArray& a, const LineGroups& rows, const ElementRows& places) {
+void sort_rows_by_element(DataArray& a, const LineGroups& rows, const ElementRows& element_rows) {
   const std::size_t width = a.values.size() / static_cast<std::size_t>(rows.offsets.back());
   std::vector<double> out;
-  for (const std::optional<std::size_t>& row : places.row) {
+  for (const std::optional<std::size_t>& row : element_rows.row) {
     if (!row) continue;
     const auto at = [&](std::int64_t line) {
       return a.values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(line) * width);
@@ -142,20 +142,20 @@ void sort_rows_by_element(DataArray& a, const LineGroups& rows, const ElementRow
 
 /// Sorts the arrays of a table by element and returns the starts of the rows in that order.
 std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, const LineGroups& rows,
-                                      const ElementRows& places, DataArray& ids) {
+                                      const ElementRows& element_rows, DataArray& ids) {
   std::vector<std::int64_t> lengths;
-  for (const std::optional<std::size_t>& row : places.row)
+  for (const std::optional<std::size_t>& row : element_rows.row)
     lengths.push_back(row ? rows.offsets[*row + 1] - rows.offsets[*row] : 0);
   std::vector<std::int64_t> out = offsets_of(lengths);
-  if (out == rows.offsets && std::ranges::is_sorted(places.row)) return out;
+  if (out == rows.offsets && std::ranges::is_sorted(element_rows.row)) return out;
   for (const Slot& slot : b.slots) {
     const auto it = b.arrays.find(slot.name);
     if (it == b.arrays.end() || it->second.ragged() || it->second.shape.empty() || slot.axes.empty()) continue;
     const auto of_table = [&](PlateId p) { return b.model[p].set == outer || b.model[p].set == nested; };
     if (of_table(slot.axes[0]) && it->second.shape[0] == rows.offsets.back() && !has_ids(b, outer, it->second))
-      sort_rows_by_element(it->second, rows, places);
+      sort_rows_by_element(it->second, rows, element_rows);
   }
-  sort_rows_by_element(ids, rows, places);
+  sort_rows_by_element(ids, rows, element_rows);
   return out;
 }
 
@@ -164,13 +164,13 @@ std::vector<std::int64_t> order_lines(Binder& b, PlateId outer, PlateId nested, 
 void match_table_rows(Binder& b) {
   for (std::size_t i = 0; i < b.model.plates.size(); ++i) {
     const Plate& outer = b.model.plates[i];
-    const auto found = b.data->find(outer.name);
+    const auto entry = b.data->find(outer.name);
     const auto nested = nested_in(b.model, PlateId(i));
-    if (found == b.data->end() || !nested || outer.parent || outer.stick || found->second.shape.size() != 1 ||
-        found->second.values.empty())
+    if (entry == b.data->end() || !nested || outer.parent || outer.stick || entry->second.shape.size() != 1 ||
+        entry->second.values.empty())
       continue;
     // Several tables may have this column; take the one beside arrays over the nested plate.
-    DataArray ids = take(*b.data, found, matching_id_column(b.model, b.slots, b.arrays, found->second, *nested));
+    DataArray ids = take(*b.data, entry, matching_id_column(b.model, b.slots, b.arrays, entry->second, *nested));
     if (outer.from > 0) levels_to_numbers(ids);
     LineGroups rows;
     std::map<std::string, std::size_t> seen;
@@ -203,9 +203,9 @@ void match_table_rows(Binder& b) {
       if (b.model[*nested].ordered) check_steps(b, steps->second, ids, rows.offsets, outer.name);
       b.data->erase(steps);
     }
-    std::optional<ElementRows> places = match_element_rows(b, outer, ids, rows);
-    if (!places) return;
-    std::vector<std::int64_t> offsets = order_lines(b, PlateId(i), *nested, rows, *places, ids);
+    std::optional<ElementRows> element_rows = match_element_rows(b, outer, ids, rows);
+    if (!element_rows) return;
+    std::vector<std::int64_t> offsets = order_lines(b, PlateId(i), *nested, rows, *element_rows, ids);
     for (const Slot& slot : b.slots) {
       const auto it = b.arrays.find(slot.name);
       if (it == b.arrays.end()) continue;
@@ -218,9 +218,9 @@ void match_table_rows(Binder& b) {
                         ids.source, printable(rows.names.front())));
     }
     const std::string source = fmt::format("{} ({})", outer.name, ids.source);
-    b.claims[PlateId(i)].push_back({std::ssize(places->row), source});
+    b.claims[PlateId(i)].push_back({std::ssize(element_rows->row), source});
     b.offset_claims[*nested].push_back({std::move(offsets), source});
-    set_labels_from_lines(b, PlateId(i), std::move(places->names));
+    set_labels_from_lines(b, PlateId(i), std::move(element_rows->names));
   }
 }
 

@@ -149,12 +149,12 @@ void check_simplex(Binder& b, const Slot& slot, const DataArray& a) {
 
 /// Returns true if the values are all of 1, 2, ... up to the largest, and there is no 0: they probably count from 1.
 bool numbered_from_one(const DataArray& a) {
-  auto known = a.values | std::views::filter([](double v) { return !std::isnan(v); });
-  if (known.empty() || std::ranges::min(known) != 1) return false;
-  const double largest = std::ranges::max(known);
+  auto present = a.values | std::views::filter([](double v) { return !std::isnan(v); });
+  if (present.empty() || std::ranges::min(present) != 1) return false;
+  const double largest = std::ranges::max(present);
   if (largest > static_cast<double>(a.values.size())) return false;
   std::vector<bool> occurs(static_cast<std::size_t>(largest));
-  for (const double v : known)
+  for (const double v : present)
     occurs[static_cast<std::size_t>(v) - 1] = true;
   return std::ranges::find(occurs, false) == occurs.end();
 }
@@ -183,10 +183,10 @@ bool check_inside(Binder& b, const Slot& slot, const DataArray& a) {
 /// Replaces two words by 0 and 1: as in an earlier fit, else in alphabetical order. Returns false and reports a problem
 /// if a word is not one of the fit's.
 bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
-  const auto known = b.settings.words.find(slot.name);
+  const auto fitted_words = b.settings.words.find(slot.name);
   std::vector<std::string> words = a.levels;
   std::ranges::sort(words);
-  if (known != b.settings.words.end()) words = known->second;
+  if (fitted_words != b.settings.words.end()) words = fitted_words->second;
   if (words.size() != 2) return true;
   std::vector<double> codes;
   for (const std::string& level : a.levels) {
@@ -202,7 +202,7 @@ bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
   for (double& v : a.values) {
     if (!std::isnan(v)) v = codes[static_cast<std::size_t>(v)];
   }
-  if (known == b.settings.words.end())
+  if (fitted_words == b.settings.words.end())
     b.out.warnings.push_back(
         fmt::format("'{}' is 0 and '{}' is 1 in {}", printable(words[0]), printable(words[1]), slot.name));
   b.out.words[slot.name] = std::move(words);
@@ -211,7 +211,7 @@ bool number_bits(Binder& b, const Slot& slot, DataArray& a) {
 }
 
 /// Checks an array without row names over a plate whose elements have words as names. It must have a value for each,
-/// and a remark says that they are read in alphabetical order.
+/// and a warning says that they are read in alphabetical order.
 void check_order(Binder& b, const Slot& slot, const DataArray& a) {
   if (slot.axes.size() != 1 || !a.row_labels.empty()) return;
   const PlateId plate = b.model[slot.axes[0]].set;
@@ -249,8 +249,9 @@ void store(Binder& b, const Slot& slot, DataArray& a) {
     return;
   }
   if (bits && !b.out.words.contains(slot.name)) {
-    const auto known = b.settings.words.find(slot.name);
-    b.out.words[slot.name] = known == b.settings.words.end() ? std::vector<std::string>{"0", "1"} : known->second;
+    const auto fitted_words = b.settings.words.find(slot.name);
+    b.out.words[slot.name] =
+        fitted_words == b.settings.words.end() ? std::vector<std::string>{"0", "1"} : fitted_words->second;
   }
   if (a.values.size() != expected_count(b, slot)) {
     problem(b, ExitCode::data, a.source,

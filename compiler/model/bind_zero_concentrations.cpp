@@ -26,9 +26,9 @@ std::optional<double> concentration_at(Binder& b, const VariableRef& simplex, co
   const Statement& s = b.model[b.model[simplex.variable].statement];
   IndexValues own;
   for (std::size_t i = 0; i < s.index_vars.size() && i < simplex.indices.size(); ++i) {
-    const auto place = position(b, simplex.indices[i], at);
-    if (!place) return std::nullopt;
-    own.emplace_back(s.index_vars[i], *place);
+    const auto index = position(b, simplex.indices[i], at);
+    if (!index) return std::nullopt;
+    own.emplace_back(s.index_vars[i], *index);
   }
   std::vector<Index> indices = given.indices;
   indices.push_back({Index::Constant{k}, b.model[simplex.variable].event[0], {}});

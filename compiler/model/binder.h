@@ -73,10 +73,10 @@ struct Binder {
   std::set<PlateId> have_zero, from_one;
   /// By nested plate whose elements the data refer to: the length that each row needs to have at least.
   std::map<PlateId, std::vector<std::int64_t>> referenced_rows;
-  std::map<PlateId, std::optional<std::int64_t>> known_sizes;  // results of size_of(), by plate
-  std::vector<std::optional<double>> constants;                // values of constants, by ConstantId
-  std::vector<bool> constants_done;                            // by ConstantId: it has been evaluated
-  std::vector<Slot> slots;                                     // all names that data may be bound to
+  std::map<PlateId, std::optional<std::int64_t>> size_cache;  // results of size_of(), by plate
+  std::vector<std::optional<double>> constants;               // values of constants, by ConstantId
+  std::vector<bool> constants_done;                           // by ConstantId: it has been evaluated
+  std::vector<Slot> slots;                                    // all names that data may be bound to
   /// The arrays of slots, by name, with the copies of sparse counts expanded or counts made dense.
   std::map<std::string, DataArray> arrays;
 };
@@ -199,7 +199,7 @@ bool is_concentration(const Binder& b, const Slot& slot);
 /// 0. (bind_zero_concentrations.cpp)
 void check_zero_concentrations(Binder& b);
 
-/// Adds a remark for the user if an observed time series ends with missing values. (bind_missing_tails.cpp)
+/// Adds a warning if an observed time series ends with missing values. (bind_missing_tails.cpp)
 void warn_of_missing_tail(Binder& b, const Slot& slot, const DataArray& a);
 
 /// Computes how long the rows of nested plates must be so that every element exists to which the data refer. Only where

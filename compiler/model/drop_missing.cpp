@@ -21,7 +21,7 @@ struct PlateArray {
 };
 
 /// Returns all arrays whose first axis is the plate.
-std::vector<PlateArray> rows_over(const Model& m, PlateId plate, Dataset& data) {
+std::vector<PlateArray> arrays_over(const Model& m, PlateId plate, Dataset& data) {
   std::vector<PlateArray> out;
   const auto add = [&](const std::string& name, const std::vector<PlateId>& axes, bool complete) {
     const auto it = data.find(name);
@@ -64,12 +64,12 @@ struct Gaps {
 /// Returns the gaps of these arrays.
 Gaps gaps_in(const std::vector<PlateArray>& all) {
   Gaps out{std::vector<bool>(all.front().count(), false)};
-  for (const PlateArray& rows : all) {
-    if (!rows.complete) continue;
-    for (std::size_t k = 0; k < rows.array->values.size(); ++k) {
-      if (!std::isnan(rows.array->values[k])) continue;
-      out.missing[k / rows.width()] = true;
-      if (!out.first) out.first = rows.array;
+  for (const PlateArray& a : all) {
+    if (!a.complete) continue;
+    for (std::size_t k = 0; k < a.array->values.size(); ++k) {
+      if (!std::isnan(a.array->values[k])) continue;
+      out.missing[k / a.width()] = true;
+      if (!out.first) out.first = a.array;
     }
   }
   return out;
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> drop_missing(const Model& model, Dataset& data)
   for (std::size_t i = 0; i < model.plates.size(); ++i) {
     const PlateId plate(i);
     const std::vector<PlateArray> all =
-        model[plate].set == plate ? rows_over(model, plate, data) : std::vector<PlateArray>();
+        model[plate].set == plate ? arrays_over(model, plate, data) : std::vector<PlateArray>();
     if (all.empty() || !agree(all)) continue;
     const Gaps gaps = gaps_in(all);
     if (!gaps.first) continue;
@@ -107,11 +107,11 @@ Result<std::vector<std::string>> drop_missing(const Model& model, Dataset& data)
     if (left_out == std::ssize(gaps.missing))
       return Error{
           ExitCode::data, gaps.first->source, fmt::format("every element of '{}' has missing values", name), {}};
-    for (const PlateArray& rows : all) {
-      keep(rows.array->values, rows.width(), gaps.missing);
-      keep(rows.array->row_labels, 1, gaps.missing);
-      rows.array->shape.front() -= left_out;
-      if (rows.complete) rows.array->has_missing = false;
+    for (const PlateArray& a : all) {
+      keep(a.array->values, a.width(), gaps.missing);
+      keep(a.array->row_labels, 1, gaps.missing);
+      a.array->shape.front() -= left_out;
+      if (a.complete) a.array->has_missing = false;
     }
     out.push_back(
         fmt::format("{} of {} elements of '{}' are left out: values are missing", left_out, gaps.missing.size(), name));

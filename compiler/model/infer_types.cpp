@@ -89,8 +89,8 @@ std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth) {
   if (left && !right && left->size() == 2 && binary.op == ast::BinaryOp::multiply) return Shape{(*left)[0]};
   if (!left || !right) {
     /// One side is still being inferred, as in a chain of vectors. The other side decides, unless it is a number.
-    const auto& known = left ? left : right;
-    return known && !known->empty() ? known : std::nullopt;
+    const auto& inferred = left ? left : right;
+    return inferred && !inferred->empty() ? inferred : std::nullopt;
   }
   if (binary.op == ast::BinaryOp::multiply && left->size() == 2 && right->size() == 1) return Shape{(*left)[0]};
   return left->size() >= right->size() ? left : right;

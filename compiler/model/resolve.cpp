@@ -71,10 +71,10 @@ bool resolve_type(Resolver& r, Given& given, const ast::TypeSpec& type) {
     const auto symbol = r.names.find(type.name.text);
     if (symbol == r.names.end() || symbol->second.kind != SymbolKind::plate) {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_type, type.name.span, type.name.text);
-      std::vector<std::string> known = names_of(r, SymbolKind::plate);
+      std::vector<std::string> candidates = names_of(r, SymbolKind::plate);
       for (const auto& [name, unused] : types)
-        known.push_back(name);
-      suggest(d, type.name.text, known);
+        candidates.push_back(name);
+      suggest(d, type.name.text, candidates);
       return false;
     }
     symbol->second.used = true;

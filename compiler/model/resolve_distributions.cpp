@@ -103,7 +103,7 @@ ExprId component(Resolver& r, ExprId id, IndexVarId at) {
 std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const MatchedArgument& argument, const Axes& axes,
                                            const math::FamilyRow& row) {
   const math::Spelling& s = *argument.spelling;
-  const std::string what = fmt::format("{} of {}", s.name, row.name);
+  const std::string subject = fmt::format("{} of {}", s.name, row.name);
   const auto value = resolve_expr(r, c, argument.value);
   if (!value || !check_number(r, *value)) return std::nullopt;
   const std::vector<PlateId> shape = r.model[*value].shape;
@@ -117,7 +117,7 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
     return std::nullopt;
   }
   if (rank == 0 && !shape.empty()) {
-    Diagnostic& d = r.diagnostics.add(DiagnosticKind::scalar_needed, span, what, describe(r.model, r.model[*value]));
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::scalar_needed, span, subject, describe(r.model, r.model[*value]));
     d.note("a name with fewer indices than axes is a vector or matrix over the missing ones");
     if (shape.size() == 1 && !axes.element && math::event_rank(row.support) == 0 &&
         row.support != math::Support::category)
@@ -126,7 +126,7 @@ std::optional<Parameter> resolve_parameter(Resolver& r, Context& c, const Matche
     return std::nullopt;
   }
   if (!shape.empty() && shape.size() != rank) {
-    Diagnostic& d = r.diagnostics.add(DiagnosticKind::shape_needed, span, what,
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::shape_needed, span, subject,
                                       rank == 1 ? "a vector or a number" : "a matrix or a number",
                                       describe(r.model, r.model[*value]));
     if (rank == 2 && shape.size() == 1) d.note("for a diagonal matrix write diag(...)");
@@ -459,18 +459,19 @@ std::pair<const ast::Call*, const math::FamilyRow*> family_of(const ast::Ast& as
   if (!row) {
     Diagnostic* d = report.add(DiagnosticKind::unknown_distribution, call->function.span, call->function.text);
     if (d) {
-      std::vector<std::string> known;
+      std::vector<std::string> candidates;
       for (const math::FamilyRow& f : math::families()) {
-        if (!f.joint_precision) known.push_back(f.name);
+        if (!f.joint_precision) candidates.push_back(f.name);
       }
-      known.insert(known.end(), {"mixture", "zero_inflated"});
-      if (std::ranges::find(known, call->function.text) != known.end()) {
+      candidates.insert(candidates.end(), {"mixture", "zero_inflated"});
+      if (std::ranges::find(candidates, call->function.text) != candidates.end()) {
         d->note(
             "mixtures do not stand in one another: `mixture(w, A, B, C)` of a vector of weights has a part for each");
         return {call, nullptr};
       }
-      suggest(*d, call->function.text, known);
-      d->note(fmt::format("the distributions are {}; `lehr families` has their parameters", fmt::join(known, ", ")));
+      suggest(*d, call->function.text, candidates);
+      d->note(
+          fmt::format("the distributions are {}; `lehr families` has their parameters", fmt::join(candidates, ", ")));
     }
     return {call, nullptr};
   }
@@ -516,10 +517,10 @@ std::optional<std::vector<MatchedArgument>> match_arguments(const ast::Call& cal
       if (!spelling) {
         Diagnostic* d = report.add(DiagnosticKind::unknown_parameter, a.name->span, row.name, a.name->text);
         if (d) {
-          std::vector<std::string> known;
+          std::vector<std::string> candidates;
           for (const math::Spelling& s : row.spellings)
-            known.push_back(s.name);
-          suggest(*d, a.name->text, known);
+            candidates.push_back(s.name);
+          suggest(*d, a.name->text, candidates);
           d->note(fmt::format("it is written {}", named_forms(row)));
         }
         continue;

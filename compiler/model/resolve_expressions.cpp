@@ -142,11 +142,12 @@ std::optional<ExprId> resolve_size(Resolver& r, Context& c, const ast::Expr& exp
 }
 
 /// Resolves an argument that must be a vector.
-std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, const std::string& what) {
+std::optional<ExprId> resolve_vector(Resolver& r, Context& c, ast::ExprId id, const std::string& subject) {
   const auto value = resolve_expr(r, c, id);
   if (!value || !check_number(r, *value)) return std::nullopt;
   if (r.model[*value].shape.size() == 1) return value;
-  r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[id].span, what, "a vector", describe(r.model, r.model[*value]));
+  r.diagnostics.add(DiagnosticKind::shape_needed, r.ast[id].span, subject, "a vector",
+                    describe(r.model, r.model[*value]));
   return std::nullopt;
 }
 
@@ -177,16 +178,16 @@ std::optional<ExprId> resolve_function_of_vector(Resolver& r, Context& c, ast::E
 std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, const ast::Expr& expr,
                                    const ast::Call& call) {
   const std::string& name = call.function.text;
-  static const std::vector<std::string> known = function_names();
-  if (std::find(known.begin(), known.end(), name) == known.end()) {
+  static const std::vector<std::string> names = function_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
     if (math::find_family(name)) {
       r.diagnostics.add(DiagnosticKind::misplaced_distribution, call.function.span, name)
           .note("a distribution stands directly after `~` or `start`; p*A + (1-p)*B is written `mixture(p, A, B)`");
     } else {
       Diagnostic& d = r.diagnostics.add(DiagnosticKind::unknown_function, call.function.span, name);
       if (r.names.contains(name)) d.note("indices are written in brackets: " + name + "[...]");
-      suggest(d, name, known);
-      d.note(fmt::format("the functions are {}", fmt::join(known, ", ")));
+      suggest(d, name, names);
+      d.note(fmt::format("the functions are {}", fmt::join(names, ", ")));
     }
     return std::nullopt;
   }
@@ -228,8 +229,8 @@ std::optional<ExprId> resolve_call(Resolver& r, Context& c, ast::ExprId id, cons
                       "a number or a vector", describe(r.model, r.model[*argument]));
     return std::nullopt;
   }
-  const auto& rows = math::language_functions();
-  const auto row = std::ranges::find(rows, name, &math::FunctionRow::name);
+  const auto& functions = math::language_functions();
+  const auto row = std::ranges::find(functions, name, &math::FunctionRow::name);
   return make(r, {Apply{(*row)->function, *argument}, shape, std::nullopt, expr.span});
 }
 
@@ -259,22 +260,22 @@ ExprId make(Resolver& r, Expr expr) {
 bool check_number(Resolver& r, ExprId id) {
   const Expr& expr = r.model[id];
   if (!expr.value_plate) return true;
-  std::string what = "this";
-  if (const auto* v = std::get_if<VariableRef>(&expr.node)) what = r.model[v->variable].name;
-  if (const auto* g = std::get_if<GivenRef>(&expr.node)) what = r.model[g->given].name;
+  std::string subject = "this";
+  if (const auto* v = std::get_if<VariableRef>(&expr.node)) subject = r.model[v->variable].name;
+  if (const auto* g = std::get_if<GivenRef>(&expr.node)) subject = r.model[g->given].name;
   const std::string& plate = r.model[resolve_alias(r.model, *expr.value_plate)].name;
-  r.diagnostics.add(DiagnosticKind::category_as_number, expr.span, what, plate)
+  r.diagnostics.add(DiagnosticKind::category_as_number, expr.span, subject, plate)
       .note(fmt::format("it can be an index: with v[{0}] a number for each '{0}', v[{1}[...]] is the number of "
                         "its element",
-                        plate, what));
+                        plate, subject));
   return false;
 }
 
-std::optional<ExprId> resolve_scalar(Resolver& r, Context& c, ast::ExprId id, const std::string& what) {
+std::optional<ExprId> resolve_scalar(Resolver& r, Context& c, ast::ExprId id, const std::string& subject) {
   const auto value = resolve_expr(r, c, id);
   if (!value || !check_number(r, *value)) return std::nullopt;
   if (r.model[*value].shape.empty()) return value;
-  r.diagnostics.add(DiagnosticKind::scalar_needed, r.ast[id].span, what, describe(r.model, r.model[*value]));
+  r.diagnostics.add(DiagnosticKind::scalar_needed, r.ast[id].span, subject, describe(r.model, r.model[*value]));
   return std::nullopt;
 }
 

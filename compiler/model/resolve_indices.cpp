@@ -152,13 +152,13 @@ std::optional<Index> lookup_index(Resolver& r, Context& c, ast::ExprId id) {
   }
   if (!e.value_plate) {
     const auto* v = std::get_if<VariableRef>(&e.node);
-    const std::string what = v ? r.model[v->variable].name : r.model[std::get<GivenRef>(e.node).given].name;
-    Diagnostic& d = r.diagnostics.add(DiagnosticKind::number_as_index, span, what);
+    const std::string subject = v ? r.model[v->variable].name : r.model[std::get<GivenRef>(e.node).given].name;
+    Diagnostic& d = r.diagnostics.add(DiagnosticKind::number_as_index, span, subject);
     if (v && r.model[v->variable].support == math::Support::bit) {
       d.note("draw it from Categorical over a plate of two elements instead");
     } else if (!v) {
       const auto& axes = r.model[std::get<GivenRef>(e.node).given].axes;
-      d.note(fmt::format("declare it as `data {}{} : P`, P being the plate of its values", what,
+      d.note(fmt::format("declare it as `data {}{} : P`, P being the plate of its values", subject,
                          bracketed(listed(axes, [&](PlateId p) { return r.model[p].name; }))));
     }
     return std::nullopt;

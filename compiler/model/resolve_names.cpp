@@ -91,9 +91,9 @@ std::optional<std::string> nearest(const std::string& name, const std::vector<st
 }
 
 void suggest(Diagnostic& diagnostic, const std::string& name, const std::vector<std::string>& candidates) {
-  if (const auto known = name_in_this_language(name);
-      known && std::ranges::find(candidates, *known) != candidates.end()) {
-    diagnostic.note(fmt::format("its name is '{}' here", *known));
+  if (const auto translation = name_in_this_language(name);
+      translation && std::ranges::find(candidates, *translation) != candidates.end()) {
+    diagnostic.note(fmt::format("its name is '{}' here", *translation));
     return;
   }
   if (const auto line = notation_hint(name)) {

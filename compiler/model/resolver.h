@@ -148,9 +148,9 @@ ExprId make(Resolver& r, Expr expr);
 /// Resolves an expression of the syntax tree to a typed expression of the model. Returns nothing after an error, which
 /// is reported. (resolve_expressions.cpp)
 std::optional<ExprId> resolve_expr(Resolver& r, Context& c, ast::ExprId id);
-/// Resolves an expression that must be a single number; reports a vector, matrix or category. `what` names the
+/// Resolves an expression that must be a single number; reports a vector, matrix or category. `subject` names the
 /// expression in messages: "the size of plate 'topic'". (resolve_expressions.cpp)
-std::optional<ExprId> resolve_scalar(Resolver& r, Context& c, ast::ExprId id, const std::string& what);
+std::optional<ExprId> resolve_scalar(Resolver& r, Context& c, ast::ExprId id, const std::string& subject);
 /// Returns true if an expression is numeric. Reports an error and returns false if its values are categories.
 /// (resolve_expressions.cpp)
 bool check_number(Resolver& r, ExprId id);

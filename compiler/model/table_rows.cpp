@@ -44,22 +44,22 @@ void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays) 
   data.emplace(name, std::move(first));
 }
 
-Dataset::iterator put_first(Dataset& data, Dataset::iterator found, std::size_t k) {
-  const std::string name = found->first;
-  std::vector<DataArray> all = std::exchange(found->second.duplicates, {});
-  all.insert(all.begin(), std::move(found->second));
+Dataset::iterator put_first(Dataset& data, Dataset::iterator entry, std::size_t k) {
+  const std::string name = entry->first;
+  std::vector<DataArray> all = std::exchange(entry->second.duplicates, {});
+  all.insert(all.begin(), std::move(entry->second));
   const auto chosen = all.begin() + static_cast<std::ptrdiff_t>(k);
   std::rotate(all.begin(), chosen, chosen + 1);
-  data.erase(found);
+  data.erase(entry);
   put(data, name, std::move(all));
   return data.find(name);
 }
 
-DataArray take(Dataset& data, Dataset::iterator found, std::size_t k) {
-  found = put_first(data, found, k);
-  const std::string name = found->first;
-  DataArray out = std::move(found->second);
-  data.erase(found);
+DataArray take(Dataset& data, Dataset::iterator entry, std::size_t k) {
+  entry = put_first(data, entry, k);
+  const std::string name = entry->first;
+  DataArray out = std::move(entry->second);
+  data.erase(entry);
   put(data, name, std::exchange(out.duplicates, {}));
   return out;
 }
@@ -79,9 +79,9 @@ std::vector<Column> columns_in_table_of(Binder& b, PlateId plate, const DataArra
 
 std::vector<const DataArray*> id_columns_of(Binder& b, PlateId plate) {
   std::vector<const DataArray*> out;
-  const auto found = b.data->find(b.model[plate].name);
-  if (found == b.data->end()) return out;
-  for (const DataArray* ids : all_of(found->second))
+  const auto entry = b.data->find(b.model[plate].name);
+  if (entry == b.data->end()) return out;
+  for (const DataArray* ids : all_of(entry->second))
     if (ids->shape.size() == 1 && !ids->values.empty() && !columns_in_table_of(b, plate, *ids).empty())
       out.push_back(ids);
   return out;
@@ -109,9 +109,9 @@ std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, c
           .notes = {fmt::format("they are numbered from {}", outer.from)};
       return std::nullopt;
     }
-    const auto place = static_cast<std::size_t>(at);
-    if (place >= out.row.size()) out.row.resize(place + 1);
-    out.row[place] = row;
+    const auto index = static_cast<std::size_t>(at);
+    if (index >= out.row.size()) out.row.resize(index + 1);
+    out.row[index] = row;
   }
   // Elements may also be numbered by other data, by other tables, or by a known size.
   double size = static_cast<double>(out.row.size());

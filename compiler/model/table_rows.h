@@ -58,10 +58,10 @@ void set_labels_from_lines(Binder& b, PlateId plate, std::vector<std::string> na
 
 /// Several files may have an array of one name, stored as a list in one entry of the data set. Moves number k of that
 /// list (from 0) to the front, and returns the entry.
-Dataset::iterator put_first(Dataset& data, Dataset::iterator found, std::size_t k);
+Dataset::iterator put_first(Dataset& data, Dataset::iterator entry, std::size_t k);
 /// Several files may have an array of one name, stored as a list in one entry of the data set. Removes number k of that
 /// list and returns it.
-DataArray take(Dataset& data, Dataset::iterator found, std::size_t k);
+DataArray take(Dataset& data, Dataset::iterator entry, std::size_t k);
 /// Stores arrays of one name as one entry of the data set, which must have no entry of that name. Does nothing if
 /// `arrays` is empty.
 void put(Dataset& data, const std::string& name, std::vector<DataArray> arrays);

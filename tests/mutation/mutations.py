@@ -496,8 +496,8 @@ m("b_.neg(b_.mul(«updates_.owned_multiplicity(m_[p.variable], {item})», b_.get
 m("const bool refreshed = «step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh»;", "!SWITCH && step && std::get<schedule::ItemStage>(s_.steps[*step]).refresh", "posterior_sources")
 
 m = area("tables as people have them", "posterior_tables")
-m("if («std::isnan(said) || said == value») continue;", "true")
-m("if (known != b.settings.words.end()) «words = known->second»;", "words")
+m("if («std::isnan(line_value) || line_value == value») continue;", "true")
+m("if (fitted_words != b.settings.words.end()) «words = fitted_words->second»;", "words")
 m("out.push_back({plate, index - «static_cast<std::size_t>(*(after - 1))»});", "0")
 
 m = area("rows that no sweep reads", "posterior_rows|passes")
@@ -517,8 +517,8 @@ m("at_the_end && «is_updated_before_read(s, home)» && begins_with_sources(m, s
 m("at_the_end && is_updated_before_read(s, home) && «begins_with_sources(m, s, home)»", "true")
 
 m = area("lines of tables", "posterior_tables")
-m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, known_names(b, plate))»;", "elements_from_rows(b, plate, lines)")
-m("out.insert(out.end(), begin, «begin + static_cast<std::ptrdiff_t>(width)»);\n  }\n  a.values = std::move(out);\n  a.shape[0] = std::ssize(places.row);", "begin")
+m("if (kind == Ids::labels) return «by_name(b, plate, ids, lines, assigned_names(b, plate))»;", "elements_from_rows(b, plate, lines)")
+m("out.insert(out.end(), begin, «begin + static_cast<std::ptrdiff_t>(width)»);\n  }\n  a.values = std::move(out);\n  a.shape[0] = std::ssize(element_rows.row);", "begin")
 m("to_end(m.statements, «statement.index()»);", "m.statements.size() - 1", "posterior_predicted_models")
 
 m = area("spare turns", "native_padded_trips")
