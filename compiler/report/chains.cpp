@@ -26,10 +26,10 @@ struct Span {
 
 /// Returns the sequences that these offsets describe, without empty ones. If the offsets do not cover all steps, it is
 /// one sequence.
-std::vector<Span> spans(const std::vector<std::int64_t>& rows, std::size_t steps) {
+std::vector<Span> spans(const std::vector<std::int64_t>& offsets, std::size_t steps) {
   std::vector<Span> out;
-  for (std::size_t k = 0; k + 1 < rows.size(); ++k)
-    out.push_back({static_cast<std::size_t>(rows[k]), static_cast<std::size_t>(rows[k + 1])});
+  for (std::size_t k = 0; k + 1 < offsets.size(); ++k)
+    out.push_back({static_cast<std::size_t>(offsets[k]), static_cast<std::size_t>(offsets[k + 1])});
   if (out.empty() || out.back().end != steps) out = {{0, steps}};
   std::erase_if(out, [](const Span& s) { return s.length() == 0; });
   return out;
@@ -146,7 +146,7 @@ Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& 
          text_element("p", caption + shown_of(shown, all.size(), all[0]), {{"class", "quiet"}});
 }
 
-Markup histogram(const std::vector<double>& values, const std::string& what) {
+Markup histogram(const std::vector<double>& values, const std::string& x_label) {
   const Scale x = padded_range(values, 0.001);
   std::vector<double> counts(kBars, 0.0);
   for (const double v : values)
@@ -158,7 +158,7 @@ Markup histogram(const std::vector<double>& values, const std::string& what) {
     if (counts[k] > 0)
       plot.area({{left, 0}, {left, counts[k]}, {left + step, counts[k]}, {left + step, 0}}, "full " + colour(0));
   }
-  return figure(plot.markup({"How many are how large", what, "how many"}), "");
+  return figure(plot.markup({"How many are how large", x_label, "how many"}), "");
 }
 
 }  // namespace lehr::report

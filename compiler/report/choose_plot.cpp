@@ -84,11 +84,11 @@ Markup expected_counts(const SavedFit& fit, const PosteriorSummary& n) {
   std::vector<double> sums(width, 0.0);
   for (std::size_t k = 0; k < n.size(); ++k)
     sums[k % width] += n.mean[k];
-  std::vector<Interval> rows;
+  std::vector<Interval> entries;
   for (std::size_t k = 0; k < std::min(width, kMostIntervals); ++k)
-    rows.push_back(
+    entries.push_back(
         {lehr::element(fit, n.axes.back(), k), sums[k], std::nan(""), std::nan(""), std::nan(""), "", false});
-  return intervals(rows, fmt::format("Expected number of elements of each value, of {}.", n.size() / width));
+  return intervals(entries, fmt::format("Expected number of elements of each value, of {}.", n.size() / width));
 }
 
 /// Returns quantiles and a histogram, for variables with too many scalars to show.

@@ -39,7 +39,7 @@ Scale upper_range(const Trace& t) {
 
 /// The title and caption of a curve.
 struct Curve {
-  std::string what, caption;
+  std::string label, caption;
   bool hot = false;  // true: sweeps at other temperatures than 1 have a second colour
 };
 
@@ -69,7 +69,7 @@ Markup drawn(const Trace& t, const std::vector<double>& values, const Scale& y, 
     raw.push_back(values[k]);
   }
   end_run();
-  return figure(plot.markup({c.what + " by sweep", "sweep", c.what}), c.caption);
+  return figure(plot.markup({c.label + " by sweep", "sweep", c.label}), c.caption);
 }
 
 }  // namespace
@@ -107,36 +107,36 @@ Markup curves(const SavedFit& fit, const Trace& t) {
 
 namespace {
 
-/// Reduces `rows` to at most twelve candidates, in their order: those that were continued or chosen, then the best of
-/// the others. Returns a sentence about those that were removed.
-std::string keep_best(std::vector<Interval>& rows) {
-  constexpr std::size_t kMostArms = 12;
-  if (rows.size() <= kMostArms) return "";
+/// Reduces `candidates` to at most twelve candidates, in their order: those that were continued or chosen, then the
+/// best of the others. Returns a sentence about those that were removed.
+std::string keep_best(std::vector<Interval>& candidates) {
+  constexpr std::size_t kMaxCandidates = 12;
+  if (candidates.size() <= kMaxCandidates) return "";
   std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < rows.size(); ++k)
+  for (std::size_t k = 0; k < candidates.size(); ++k)
     order.push_back(k);
   const auto rank = [&](std::size_t k) {
-    const double elbo = std::isfinite(rows[k].mean) ? rows[k].mean : -std::numeric_limits<double>::max();
-    return std::pair(rows[k].style != colour(0), -elbo);
+    const double elbo = std::isfinite(candidates[k].mean) ? candidates[k].mean : -std::numeric_limits<double>::max();
+    return std::pair(candidates[k].style != colour(0), -elbo);
   };
   std::ranges::stable_sort(order, {}, rank);
-  order.resize(kMostArms);
+  order.resize(kMaxCandidates);
   std::ranges::sort(order);
-  std::vector<Interval> kept;
+  std::vector<Interval> selected;
   for (const std::size_t k : order)
-    kept.push_back(rows[k]);
-  const std::size_t others = rows.size() - kept.size();
-  rows = std::move(kept);
+    selected.push_back(candidates[k]);
+  const std::size_t others = candidates.size() - selected.size();
+  candidates = std::move(selected);
   return fmt::format(" {} others are in fit.json.", others);
 }
 
 }  // namespace
 
 Markup candidate_runs(const SavedFit& fit, const json& summary) {
-  std::vector<Interval> rows;
+  std::vector<Interval> candidates;
   const auto add = [&](const std::string& name, double elbo, bool good) {
-    rows.push_back({name, elbo, kNone, kNone, kNone, colour(good ? 0 : 7), false,
-                    std::isfinite(elbo) ? fmt::format("{:.3f}", elbo) : "failed"});
+    candidates.push_back({name, elbo, kNone, kNone, kNone, colour(good ? 0 : 7), false,
+                          std::isfinite(elbo) ? fmt::format("{:.3f}", elbo) : "failed"});
   };
   const json search = field(summary, "search");
   const json starts = list_at(search, "starts");
@@ -148,29 +148,30 @@ Markup candidate_runs(const SavedFit& fit, const json& summary) {
   }
   const json annealed = list_at(field(summary, "annealing"), "arms");
   for (const json& a : annealed) {
-    const bool kept = is_true(a, "kept");
-    add(fmt::format("annealed from T = {:.3g}{}", number_at(a, "from"), kept ? ", kept" : ""), number_at(a, "elbo"),
-        kept);
+    const bool is_selected = is_true(a, "kept");
+    add(fmt::format("annealed from T = {:.3g}{}", number_at(a, "from"), is_selected ? ", kept" : ""),
+        number_at(a, "elbo"), is_selected);
   }
-  if (rows.empty() && fit.restarts.size() > 1) {
+  if (candidates.empty() && fit.restarts.size() > 1) {
     for (const SavedRestart& r : fit.restarts)
       add(fmt::format("restart {}{}", r.restart, r.restart == fit.restart ? ", kept" : ""), r.elbo,
           r.restart == fit.restart);
   }
-  if (rows.size() < 2) return {};
-  const std::string left_out = keep_best(rows);
-  Markup said;
+  if (candidates.size() < 2) return {};
+  const std::string left_out = keep_best(candidates);
+  Markup move_counts;
   if (const json moves = field(search, "moves"); moves.is_object()) {
     for (const char* kind : {"merges", "removals", "splits", "orders"}) {
       const json m = field(moves, kind);
       if (const double tried = number_at(m, "tried"); tried > 0)
-        said += text_element("span", fmt::format("{}: {} of {} kept", kind, rounded_text(number_at(m, "accepted")),
-                                                 rounded_text(tried)));
+        move_counts += text_element("span", fmt::format("{}: {} of {} kept", kind,
+                                                        rounded_text(number_at(m, "accepted")), rounded_text(tried)));
     }
-    said = element("p", {{"class", "key"}}, said);
+    move_counts = element("p", {{"class", "key"}}, move_counts);
   }
   return text_element("h3", "Arms") +
-         intervals(rows, "ELBO that each candidate reached; the first colour went on or was kept." + left_out) + said;
+         intervals(candidates, "ELBO that each candidate reached; the first colour went on or was kept." + left_out) +
+         move_counts;
 }
 
 }  // namespace lehr::report

@@ -86,15 +86,15 @@ class SummaryTable {
 }  // namespace
 
 Markup data_summary(const model::Model& m, const BoundData& data) {
-  SummaryTable rows(m, data);
+  SummaryTable table(m, data);
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
     if (model::has_data(v) || (k < data.clamped.size() && data.clamped[k]))
-      rows.add(v.name, v.observed ? "observed" : "known in part", v.axes, v.event, v.value_plate, data.observed[k]);
+      table.add(v.name, v.observed ? "observed" : "known in part", v.axes, v.event, v.value_plate, data.observed[k]);
   }
   for (std::size_t k = 0; k < m.givens.size(); ++k)
-    rows.add(m.givens[k].name, "given", m.givens[k].axes, m.givens[k].event, m.givens[k].value_plate, data.givens[k]);
-  return rows.markup();
+    table.add(m.givens[k].name, "given", m.givens[k].axes, m.givens[k].event, m.givens[k].value_plate, data.givens[k]);
+  return table.markup();
 }
 
 }  // namespace lehr::report

@@ -141,9 +141,9 @@ Markup heat_maps(const SavedFit& fit, const PosteriorSummary& n, std::size_t mos
     out += heat_map(h);
   }
   if (rank > 2) out = inline_tables(out);
-  std::string said = shown < outer.order.size() ? fmt::format("{} of {}.", shown, outer.order.size()) : "";
-  said += outer.omission_note() + (square || rank > 2 ? "" : inner.omission_note());
-  if (!said.empty()) out += text_element("p", said, {{"class", "quiet"}});
+  std::string note = shown < outer.order.size() ? fmt::format("{} of {}.", shown, outer.order.size()) : "";
+  note += outer.omission_note() + (square || rank > 2 ? "" : inner.omission_note());
+  if (!note.empty()) out += text_element("p", note, {{"class", "quiet"}});
   return out;
 }
 

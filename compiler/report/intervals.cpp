@@ -16,22 +16,22 @@ namespace {
 
 // Stands for a number that is not drawn.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kFarApart = 300;     // positive numbers with a larger ratio get a logarithmic axis
+constexpr double kLargeRatio = 300;   // positive numbers with a larger ratio get a logarithmic axis
 constexpr std::size_t kTicks = 4;     // about as many tick labels
 constexpr std::size_t kLongTick = 5;  // if a label has more characters, every second one is hidden on narrow screens
 
 /// The common axis of all rows: linear, or logarithmic to base 10.
 class Axis {
  public:
-  Axis(const std::vector<Interval>& rows, bool may_be_logarithmic) {
+  Axis(const std::vector<Interval>& entries, bool may_be_logarithmic) {
     std::vector<double> all;
-    for (const Interval& r : rows) {
+    for (const Interval& r : entries) {
       for (const double x : {r.mean, r.low, r.high})
         if (std::isfinite(x)) all.push_back(x);
     }
     if (all.empty()) return;
     const auto [low, high] = std::ranges::minmax(all);
-    log_ = may_be_logarithmic && low > 0 && high / low > kFarApart;
+    log_ = may_be_logarithmic && low > 0 && high / low > kLargeRatio;
     if (log_) std::ranges::transform(all, all.begin(), [](double x) { return std::log10(x); });
     scale_ = padded_range(all);
   }
@@ -93,10 +93,10 @@ double value(const std::vector<double>& of, std::size_t k) { return of.empty() ?
 
 }  // namespace
 
-Markup intervals(const std::vector<Interval>& rows, const std::string& caption, bool may_be_logarithmic) {
-  const Axis axis(rows, may_be_logarithmic);
+Markup intervals(const std::vector<Interval>& entries, const std::string& caption, bool may_be_logarithmic) {
+  const Axis axis(entries, may_be_logarithmic);
   Markup body;
-  for (const Interval& r : rows)
+  for (const Interval& r : entries)
     body += row(r, axis);
   body += element("tr", element("td") + element("td", axis.markup()) + element("td"));
   return figure(element("table", {{"class", "intervals"}}, element("tbody", body)), caption);
@@ -104,23 +104,23 @@ Markup intervals(const std::vector<Interval>& rows, const std::string& caption, 
 
 Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most) {
   const bool grouped = n.shape.size() > 1;
-  const ShownElements rows = shown_elements(fit, n, grouped ? 1 : 0);
+  const ShownElements elements = shown_elements(fit, n, grouped ? 1 : 0);
   const std::size_t width = grouped ? n.last_extent() : 1;
   std::vector<Interval> out;
   std::size_t shown = 0;
-  for (const std::size_t at : rows.order) {
+  for (const std::size_t at : elements.order) {
     if (shown + width > most && shown > 0) break;
-    if (grouped) out.push_back({rows.names[at], kNone, kNone, kNone, kNone, "", true});
+    if (grouped) out.push_back({elements.names[at], kNone, kNone, kNone, kNone, "", true});
     for (std::size_t k = at * width; k < (at + 1) * width && shown < most; ++k, ++shown) {
-      out.push_back({grouped ? lehr::element(fit, n.axes.back(), k % width) : rows.names[at], n.mean[k], value(n.sd, k),
-                     value(n.low, k), value(n.high, k), "", false});
+      out.push_back({grouped ? lehr::element(fit, n.axes.back(), k % width) : elements.names[at], n.mean[k],
+                     value(n.sd, k), value(n.low, k), value(n.high, k), "", false});
     }
   }
   std::string caption = n.low.empty() ? "Posterior means." : "Posterior means with central 90 % intervals.";
   if (n.low.empty() && !n.sd.empty()) caption = "Posterior means (standard deviations).";
-  if (const std::size_t main_components = n.size() - rows.omitted * width; shown < main_components)
+  if (const std::size_t main_components = n.size() - elements.omitted * width; shown < main_components)
     caption += fmt::format(" {} of {} numbers.", shown, main_components);
-  return intervals(out, caption + rows.omission_note(), n.support == math::Support::positive);
+  return intervals(out, caption + elements.omission_note(), n.support == math::Support::positive);
 }
 
 }  // namespace lehr::report

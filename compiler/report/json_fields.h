@@ -29,7 +29,7 @@ inline nlohmann::json list_at(const nlohmann::json& j, const char* name) {
   return value.is_array() ? value : nlohmann::json::array();
 }
 /// Returns the elements of the array `name` as numbers, NaN for elements that are none. Empty if the field is no array.
-inline std::vector<double> numbers_at(const nlohmann::json& j, const char* name) {
+inline std::vector<double> doubles_at(const nlohmann::json& j, const char* name) {
   std::vector<double> out;
   const nlohmann::json list = list_at(j, name);
   for (const nlohmann::json& x : list)

@@ -30,10 +30,10 @@ Markup beside(const Markup& figures) { return element("div", {{"class", "beside"
 
 Markup inline_tables(const Markup& tables) { return element("div", {{"class", "flow"}}, tables); }
 
-Markup definition_list(const std::vector<std::pair<std::string, Markup>>& rows) {
+Markup definition_list(const std::vector<std::pair<std::string, Markup>>& entries) {
   Markup out;
-  for (const auto& [name, what] : rows)
-    if (!what.empty()) out += element("div", text_element("dt", name) + element("dd", what));
+  for (const auto& [name, definition] : entries)
+    if (!definition.empty()) out += element("div", text_element("dt", name) + element("dd", definition));
   return element("dl", {{"class", "facts"}}, out);
 }
 

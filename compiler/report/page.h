@@ -25,7 +25,7 @@ Markup beside(const Markup& figures);
 /// Returns tables side by side that keep their natural widths, and wrap to new lines where the page ends.
 Markup inline_tables(const Markup& tables);
 /// Returns a list of names with their values. Pairs with an empty value are left out.
-Markup definition_list(const std::vector<std::pair<std::string, Markup>>& rows);
+Markup definition_list(const std::vector<std::pair<std::string, Markup>>& entries);
 /// A table whose first column names the row.
 struct Table {
   std::vector<std::string> head;          // headings of the columns; empty: no headings

@@ -26,7 +26,7 @@ Attributes with(Attributes first, const Attributes& more) {
 
 }  // namespace
 
-std::string Plot::place(double x, double y) const {
+std::string Plot::coordinates(double x, double y) const {
   // Points far outside are moved closer, so that coordinates stay short.
   const auto inside = [](double at) { return std::clamp(at, -10 * kBox, 10 * kBox); };
   return fmt::format("{:.1f} {:.1f}", inside(kBox * x_.position(x)), inside(kBox * (1 - y_.position(y))));
@@ -35,21 +35,21 @@ std::string Plot::place(double x, double y) const {
 void Plot::line(const Points& points, const std::string& style, const Attributes& data) {
   std::string path;
   for (const auto& [x, y] : points)
-    path += (path.empty() ? "M" : "L") + place(x, y);
+    path += (path.empty() ? "M" : "L") + coordinates(x, y);
   drawn_ += element("path", with({{"class", "line " + style}, {"d", path}}, data));
 }
 
 void Plot::area(const Points& outline, const std::string& style, const Attributes& data) {
   std::string path;
   for (const auto& [x, y] : outline)
-    path += (path.empty() ? "M" : "L") + place(x, y);
+    path += (path.empty() ? "M" : "L") + coordinates(x, y);
   drawn_ += element("path", with({{"class", "area " + style}, {"d", path + "Z"}}, data));
 }
 
 void Plot::dots(const Points& points, const std::string& style) {
   std::string path;
   for (const auto& [x, y] : points)
-    path += "M" + place(x, y) + "h0";
+    path += "M" + coordinates(x, y) + "h0";
   drawn_ += element("path", {{"class", "dots " + style}, {"d", path}});
 }
 

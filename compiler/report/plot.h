@@ -46,7 +46,7 @@ class Plot {
 
  private:
   /// Returns the point as coordinates in the SVG box: a pair of numbers as text.
-  std::string place(double x, double y) const;
+  std::string coordinates(double x, double y) const;
   /// Returns the tick labels of an axis, about `most` of them.
   Markup axis(const Scale& scale, std::size_t most, bool vertical) const;
   /// Returns the lines of the grid.

@@ -21,7 +21,7 @@ struct Interval {
 };
 /// Returns an interval plot of these rows above a common axis, with the numbers beside the bars. The axis is
 /// logarithmic if `may_be_logarithmic`, all numbers are positive and their ratio is large.
-Markup intervals(const std::vector<Interval>& rows, const std::string& caption, bool may_be_logarithmic = false);
+Markup intervals(const std::vector<Interval>& entries, const std::string& caption, bool may_be_logarithmic = false);
 /// Returns an interval plot of the posterior of a variable, grouped by vector, in the order of `rows_of`. Shows at most
 /// `most` numbers.
 Markup intervals(const SavedFit& fit, const PosteriorSummary& n, std::size_t most);
@@ -72,7 +72,7 @@ Markup ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& 
 /// and at most `most` of them.
 Markup state_ribbons(const SavedFit& fit, const PosteriorSummary& n, const Sequences& sequences, std::size_t most);
 
-/// Returns a histogram of the finite values. `what` names them under the axis.
-Markup histogram(const std::vector<double>& values, const std::string& what);
+/// Returns a histogram of the finite values. `x_label` names them under the axis.
+Markup histogram(const std::vector<double>& values, const std::string& x_label);
 
 }  // namespace lehr::report

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kNamedSizes = 12;  // most constants that are listed
 
 /// Returns a note that something is not shown.
-Markup missing(const std::string& what) { return text_element("p", what, {{"class", "quiet"}}); }
+Markup missing(const std::string& message) { return text_element("p", message, {{"class", "quiet"}}); }
 
 /// Returns the head of the page: the model, how the fit ended, and a list of facts.
 Markup head(const Contents& c) {
@@ -56,15 +56,15 @@ std::string heading(const SavedVariable& v) {
 }
 
 /// Returns one interval plot of all variables that are scalars.
-Markup single_numbers(const std::vector<PosteriorSummary>& all) {
+Markup scalar_intervals(const std::vector<PosteriorSummary>& all) {
   const auto first = [](const std::vector<double>& of) { return of.empty() ? std::nan("") : of[0]; };
-  std::vector<Interval> rows;
+  std::vector<Interval> entries;
   for (const PosteriorSummary& n : all)
     if (is_single(n))
-      rows.push_back({n.variable->name, n.mean[0], first(n.sd), first(n.low), first(n.high), "", false});
-  return rows.empty() ? Markup()
-                      : text_element("h3", "Single numbers") +
-                            intervals(rows, "Posterior means with central 90 % intervals.", true);
+      entries.push_back({n.variable->name, n.mean[0], first(n.sd), first(n.low), first(n.high), "", false});
+  return entries.empty() ? Markup()
+                         : text_element("h3", "Single numbers") +
+                               intervals(entries, "Posterior means with central 90 % intervals.", true);
 }
 
 /// Returns a plot for each variable, and a note on the variables whose factors were not saved.
@@ -77,7 +77,7 @@ Markup posterior(const Contents& c, const PlotOptions& o) {
     out += element("h3", text(heading(*n.variable)) + text_element("small", " " + n.variable->family)) +
            element("div", {{"data-variable", n.variable->name}}, plot_of(c.fit, n, context, o));
   }
-  out = single_numbers(all) + out;
+  out = scalar_intervals(all) + out;
   if (!without.empty()) {
     out += missing(fmt::format("Not in the directory: {}. {}", fmt::join(without, ", "), c.locals_note));
   }

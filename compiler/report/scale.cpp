@@ -9,9 +9,9 @@
 
 namespace lehr::report {
 
-Scale padded_range(std::span<const double> numbers, double margin) {
+Scale padded_range(std::span<const double> values, double margin) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const double x : numbers) {
+  for (const double x : values) {
     if (!std::isfinite(x)) continue;
     low = std::min(low, x);
     high = std::max(high, x);

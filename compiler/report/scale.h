@@ -16,7 +16,7 @@ struct Scale {
 
 /// Returns a range that contains all finite numbers, with a margin on both sides that is this fraction of their range.
 /// If all are equal it is an interval around them; without any it is 0 to 1.
-Scale padded_range(std::span<const double> numbers, double margin = 0.04);
+Scale padded_range(std::span<const double> values, double margin = 0.04);
 
 /// Returns evenly spaced round numbers within the scale, about `most` of them: multiples of 1, 2 or 5 times a power of
 /// ten.

@@ -23,20 +23,20 @@ constexpr double kNarrow = 0.9, kUnlikely = 0.025;
 constexpr std::size_t kMostRows = 30;  // most rows of a table
 
 /// Returns a text with the parts between backticks as code.
-Markup with_code_spans(std::string_view said) {
+Markup with_code_spans(std::string_view message) {
   Markup out;
   for (bool code = false;; code = !code) {
-    const std::size_t end = said.find('`');
-    const std::string_view part = said.substr(0, end);
+    const std::size_t end = message.find('`');
+    const std::string_view part = message.substr(0, end);
     if (!part.empty()) out += code ? text_element("code", part) : text(part);
-    if (end == said.npos) return out;
-    said.remove_prefix(end + 1);
+    if (end == message.npos) return out;
+    message.remove_prefix(end + 1);
   }
 }
 
 /// Returns a warning with its notes.
-Markup warning(std::string_view said, const std::vector<std::string>& notes) {
-  Markup out = text_element("b", "Warning: ") + with_code_spans(said);
+Markup warning(std::string_view message, const std::vector<std::string>& notes) {
+  Markup out = text_element("b", "Warning: ") + with_code_spans(message);
   for (const std::string& note : notes)
     out += element("small", with_code_spans(note));
   return element("div", {{"class", "warning"}}, out);
@@ -60,8 +60,8 @@ Markup warnings(const SavedFit& fit, const json& summary) {
   const json all = list_at(summary, "warnings");
   for (const json& w : all) {
     std::vector<std::string> notes;
-    const json said = list_at(w, "notes");
-    for (const json& note : said)
+    const json recorded_notes = list_at(w, "notes");
+    for (const json& note : recorded_notes)
       if (note.is_string()) notes.push_back(note.get<std::string>());
     out += warning(text_at(w, "text"), notes);
   }
@@ -69,9 +69,9 @@ Markup warnings(const SavedFit& fit, const json& summary) {
   if (!summary.contains("warnings"))
     out += text_element("p", "The fit did not record its warnings.", {{"class", "quiet"}});
   else if (out.empty()) out = text_element("p", "The fit gave no warning.");
-  const json caveats = list_at(summary, "elbo_caveats");
-  for (const json& caveat : caveats)
-    if (caveat.is_string()) out += text_element("p", "The ELBO: " + caveat.get<std::string>() + ".");
+  const json elbo_notes = list_at(summary, "elbo_caveats");
+  for (const json& note : elbo_notes)
+    if (note.is_string()) out += text_element("p", "The ELBO: " + note.get<std::string>() + ".");
   return out;
 }
 
@@ -95,13 +95,14 @@ Markup ratios(const json& diagnosis) {
     return text_element("p", "No Pareto k-hat: " + why + ".");
   if (is_true(pareto, "equal_ratios")) return text_element("p", "All importance ratios are equal: q is the posterior.");
   const double k = number_at(pareto, "k_hat"), threshold = number_at(pareto, "threshold");
-  const char* said = k < threshold ? ": q is near the posterior."
-                     : k < 1 ? ": q misses parts of the posterior; its means may be right, its standard deviations and "
-                               "tails are too small."
-                             : ": q is far off in some direction; its standard deviations are too small, and its means "
-                               "may be off, too.";
-  return element("p",
-                 text("Pareto k-hat ") + number(k) + text(fmt::format(" (good below {:.2f})", threshold)) + text(said));
+  const char* interpretation =
+      k < threshold ? ": q is near the posterior."
+      : k < 1       ? ": q misses parts of the posterior; its means may be right, its standard deviations and "
+                      "tails are too small."
+                    : ": q is far off in some direction; its standard deviations are too small, and its means "
+                      "may be off, too.";
+  return element("p", text("Pareto k-hat ") + number(k) + text(fmt::format(" (good below {:.2f})", threshold)) +
+                          text(interpretation));
 }
 
 /// Returns the name of an element at a row-major position: `mu[0, 3]`.
@@ -119,8 +120,8 @@ Markup responses(const json& diagnosis) {
   std::size_t all = 0;
   const json variables = field(diagnosis, "linear_response");
   for (const auto& [name, r] : variables.items()) {
-    const std::vector<double> mean = numbers_at(r, "mean"), sd = numbers_at(r, "sd"),
-                              answer = numbers_at(r, "response_sd"), shape = numbers_at(r, "shape");
+    const std::vector<double> mean = doubles_at(r, "mean"), sd = doubles_at(r, "sd"),
+                              answer = doubles_at(r, "response_sd"), shape = doubles_at(r, "shape");
     for (std::size_t k = 0; k < std::min({mean.size(), sd.size(), answer.size()}); ++k) {
       const double ratio = sd[k] / answer[k];
       if (std::isnan(ratio)) continue;
