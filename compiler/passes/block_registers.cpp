@@ -23,7 +23,7 @@ constexpr Threshold<std::int64_t> kUnknownLength("block_registers.unknown_length
 /// The most items that run together.
 constexpr Threshold<std::int64_t> kMost("block_registers.most", 4);
 /// The most items that run together if one function of an item waits for another.
-constexpr Threshold<std::int64_t> kMostWaiting("block_registers.most_waiting", 8);
+constexpr Threshold<std::int64_t> kMostWithLatency("block_registers.most_with_latency", 8);
 /// The number of items that run together if the loops that wait for functions run in lanes: two vectors.
 constexpr Threshold<std::int64_t> kInLanes("block_registers.in_lanes", 16);
 
@@ -71,10 +71,10 @@ std::optional<VectorForm> blocked_form(const Program& p, const For& loop, const 
     waits = true;
     in_lanes = in_lanes && item_rows(p, varying, loop.index, std::get<For>(s.node));
   }
-  const std::int64_t turns = std::min<std::int64_t>(waits ? kMostWaiting : kMost, kInRegisters / own);
-  if (branches || shared <= 2 * kInRegisters || turns < 2) return {};
-  if (!waits || !in_lanes) return VectorForm{.width = turns, .unrolled = true, .min_group = turns};
-  const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(turns)));
+  const std::int64_t width = std::min<std::int64_t>(waits ? kMostWithLatency : kMost, kInRegisters / own);
+  if (branches || shared <= 2 * kInRegisters || width < 2) return {};
+  if (!waits || !in_lanes) return VectorForm{.width = width, .unrolled = true, .min_group = width};
+  const auto together = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(width)));
   return VectorForm{.width = kInLanes, .unrolled = true, .min_group = kInLanes, .unroll = together};
 }
 

@@ -2,7 +2,7 @@
 //   for window by 256: count = min(256, N - window)
 //     for a: lengths[a] = length of item window + a
 //     for a: order[number of items before it in the order] = window + a
-//     for place in 0 .. count: item = order[place]; the original body
+//     for position in 0 .. count: item = order[position]; the original body
 // The order is by decreasing length, and by number among equals. Counting takes 256 comparisons an item.
 #include "compiler/passes/bucket_by_length.h"
 
@@ -132,16 +132,16 @@ class Sort {
   For in_windows(For loop, const Length& length) {
     lengths_ = array("lengths");
     order_ = array("order");
-    const ScalarId window = scalar("window"), count = scalar("count"), place = scalar("place");
+    const ScalarId window = scalar("window"), count = scalar("count"), position = scalar("place");
     Block body;
     const ExprId left = binary(BinaryOp::subtract, loop.end, get(window));
     body.push_back(Stmt{Let{count, binary(BinaryOp::minimum, i(kWindow), left)}});
     body.push_back(measured(loop, length, window, count));
     body.push_back(ranked(window, count));
-    Block turn;
-    turn.push_back(Stmt{Let{loop.index, load(order_, get(place))}});
-    std::ranges::move(loop.body, std::back_inserter(turn));
-    body.push_back(Stmt{For{place, i(0), get(count), std::move(turn), true, 1}});
+    Block iteration;
+    iteration.push_back(Stmt{Let{loop.index, load(order_, get(position))}});
+    std::ranges::move(loop.body, std::back_inserter(iteration));
+    body.push_back(Stmt{For{position, i(0), get(count), std::move(iteration), true, 1}});
     return For{window, loop.begin, loop.end, std::move(body), false, kWindow};
   }
 

@@ -16,7 +16,7 @@ namespace lehr::loops {
 namespace {
 
 /// The most elements of a row that becomes a local array.
-constexpr Threshold<std::int64_t> kMostNumbers("contract_arrays.most_numbers", 1024);
+constexpr Threshold<std::int64_t> kMostElements("contract_arrays.most_elements", 1024);
 
 /// Returns the arrays of expected statistics with a first axis of run-time size and rows of constant extents.
 SmallIdSet<BufferId> candidates_in(const Program& p) {
@@ -24,10 +24,11 @@ SmallIdSet<BufferId> candidates_in(const Program& p) {
   for (std::size_t k = 0; k < p.buffers.size(); ++k) {
     const Buffer& b = p.buffers[k];
     if (b.role != Role::expectation || b.element != Type::f64 || b.axes.empty() || p[b.axes[0]].constant >= 0) continue;
-    std::int64_t numbers = 1;
+    std::int64_t elements = 1;
     for (std::size_t axis = 1; axis < b.axes.size(); ++axis)
-      numbers = std::min(kMostNumbers + 1, numbers * std::max<std::int64_t>(p[b.axes[axis]].constant, -kMostNumbers));
-    if (numbers > 0 && numbers <= kMostNumbers) out.insert(BufferId(k));
+      elements =
+          std::min(kMostElements + 1, elements * std::max<std::int64_t>(p[b.axes[axis]].constant, -kMostElements));
+    if (elements > 0 && elements <= kMostElements) out.insert(BufferId(k));
   }
   return out;
 }

@@ -19,11 +19,11 @@ namespace {
 
 /// Returns the arrays of this kind. Per-item rows that functions other than cold ones load are left out: sweeps need
 /// them.
-SmallIdSet<BufferId> on_demand_arrays(const Program& p, Demand what) {
+SmallIdSet<BufferId> on_demand_arrays(const Program& p, Demand demand) {
   SmallIdSet<BufferId> out;
   for (std::size_t k = 0; k < p.buffers.size(); ++k)
-    if (p.buffers[k].demand == what) out.insert(BufferId(k));
-  if (what != Demand::item_parameters) return out;
+    if (p.buffers[k].demand == demand) out.insert(BufferId(k));
+  if (demand != Demand::item_parameters) return out;
   for (const Function& f : p.functions) {
     if (f.cold) continue;
     for (const Stmt& s : f.body)
@@ -45,8 +45,8 @@ bool is_costly(const Program& p, const Stmt& s) {
 /// Guards the statements of one function.
 class OnDemandGuards {
  public:
-  OnDemandGuards(Program& p, const NumberAddress& flag, const SmallIdSet<BufferId>& unasked, Function& f)
-      : p_(p), flag_(flag), is_live_(p, f, {f.local_arrays.begin(), f.local_arrays.end()}, unasked) {
+  OnDemandGuards(Program& p, const NumberAddress& flag, const SmallIdSet<BufferId>& on_demand, Function& f)
+      : p_(p), flag_(flag), is_live_(p, f, {f.local_arrays.begin(), f.local_arrays.end()}, on_demand) {
     block(f.body);
   }
 
@@ -54,7 +54,7 @@ class OnDemandGuards {
   using Last = std::unordered_map<ScalarId, std::size_t>;  // the last statement of a block that mentions a scalar
 
   /// Returns the condition that the flag is set.
-  ExprId asked() {
+  ExprId is_demanded() {
     const ExprId at = make(p_, Type::i64, ConstI{flag_.at});
     const ExprId flag = make(p_, Type::f64, Load{flag_.buffer, {at}});
     return make(p_, Type::boolean, Binary{BinaryOp::less, make(p_, Type::f64, ConstF{0}), flag});
@@ -91,9 +91,9 @@ class OnDemandGuards {
       end = end_of_run(b, last, from, past);
       const auto begin = b.begin() + static_cast<std::ptrdiff_t>(from),
                  stop = b.begin() + static_cast<std::ptrdiff_t>(end);
-      const bool asks = std::any_of(begin, stop, [&](const Stmt& s) { return is_costly(p_, s); });
+      const bool costly = std::any_of(begin, stop, [&](const Stmt& s) { return is_costly(p_, s); });
       Block then(std::make_move_iterator(begin), std::make_move_iterator(stop));
-      if (asks) out.emplace_back().node = If{asked(), std::move(then), {}};
+      if (costly) out.emplace_back().node = If{is_demanded(), std::move(then), {}};
       else std::ranges::move(then, std::back_inserter(out));
       if (end < past) out.push_back(std::move(b[end]));
     }
@@ -109,7 +109,7 @@ class OnDemandGuards {
   Stmt in_two(For loop) {
     For without = loop;
     without.body = is_live_.rest(loop.body);
-    return Stmt{If{asked(), {Stmt{std::move(loop)}}, {Stmt{std::move(without)}}}};
+    return Stmt{If{is_demanded(), {Stmt{std::move(loop)}}, {Stmt{std::move(without)}}}};
   }
 
   /// Guards the dead statements of a block, and of loops and branches in it.
@@ -150,13 +150,13 @@ class OnDemandGuards {
 }  // namespace
 
 Program guard_on_demand(Program program) {
-  for (const Demand what : {Demand::item_parameters, Demand::elbo}) {
-    const NumberAddress flag = program.demand_flags[static_cast<std::size_t>(what)];
+  for (const Demand demand : {Demand::item_parameters, Demand::elbo}) {
+    const NumberAddress flag = program.demand_flags[static_cast<std::size_t>(demand)];
     if (!flag.buffer.valid()) continue;
-    const SmallIdSet<BufferId> unasked = on_demand_arrays(program, what);
-    for (std::size_t k = 0; !unasked.empty() && k < program.functions.size(); ++k) {
+    const SmallIdSet<BufferId> on_demand = on_demand_arrays(program, demand);
+    for (std::size_t k = 0; !on_demand.empty() && k < program.functions.size(); ++k) {
       Function& f = program.functions[k];
-      if (!f.cold) OnDemandGuards(program, flag, unasked, f);
+      if (!f.cold) OnDemandGuards(program, flag, on_demand, f);
     }
   }
   return program;

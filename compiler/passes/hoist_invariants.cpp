@@ -132,9 +132,9 @@ class Hoist {
       Block before = hoisted_from(*loop, outside);
       if (before.empty()) continue;
       // The statements ran only if the loop had an iteration, so they are guarded by that condition.
-      const ExprId turns = make(p_, Type::boolean, Binary{BinaryOp::less, loop->begin, loop->end});
+      const ExprId is_entered = make(p_, Type::boolean, Binary{BinaryOp::less, loop->begin, loop->end});
       before.push_back(std::move(s));
-      s = Stmt{If{turns, std::move(before), {}}};
+      s = Stmt{If{is_entered, std::move(before), {}}};
     }
   }
 
@@ -166,14 +166,14 @@ class Hoist {
   BufferId array_of(BufferId of, std::size_t axis) {
     Buffer out{"", Type::f64, Role::scratch, p_[of].axes};
     out.axes.erase(out.axes.begin() + static_cast<std::ptrdiff_t>(axis));
-    for (int k = 1; out.name.empty() || is_taken(out.name); ++k)
+    for (int k = 1; out.name.empty() || is_used(out.name); ++k)
       out.name = fmt::format("all.{}.{}", p_[of].name, k);
     p_.buffers.push_back(std::move(out));
     arrays_.emplace_back(p_.buffers.size() - 1);
     return arrays_.back();
   }
   /// Returns true if an array of the program has this name.
-  bool is_taken(const std::string& name) const {
+  bool is_used(const std::string& name) const {
     return std::ranges::find(p_.buffers, name, &Buffer::name) != p_.buffers.end();
   }
 

@@ -93,11 +93,11 @@ class Functions {
   /// Returns how many loops over the same range follow each other from statement k on.
   std::size_t count_of_range(const Block& b, std::size_t k) const {
     const ScalarId range = std::get<Get>(p_[std::get<For>(b[k].node).end].node).scalar;
-    const auto is_other = [&](const Stmt& s) {
+    const auto has_other_range = [&](const Stmt& s) {
       return !is_candidate(s) || !is_scalar(p_, std::get<For>(s.node).end, range);
     };
     const auto first = b.begin() + static_cast<std::ptrdiff_t>(k);
-    return static_cast<std::size_t>(std::find_if(first, b.end(), is_other) - first);
+    return static_cast<std::size_t>(std::find_if(first, b.end(), has_other_range) - first);
   }
   /// Returns one loop with the bodies of several loops over the same range.
   For joined(const Block& loops) {

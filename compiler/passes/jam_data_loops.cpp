@@ -29,7 +29,7 @@ namespace lehr::loops {
 namespace {
 
 /// The number of iterations that are jammed together.
-constexpr std::int64_t kTurns = 8;
+constexpr std::int64_t kIterations = 8;
 /// The least length of an inner loop that fills a vector.
 constexpr Threshold<std::int64_t> kLong("jam_data_loops.long", 8);
 /// The longest row of sums that each iteration selects for itself. Longer rows are better prefetched, one iteration
@@ -100,8 +100,8 @@ class Jam {
     around_.pop_back();
   }
 
-  /// Returns the parts of a loop that qualifies and gains; nullopt otherwise. It sets own_, numbers_, longest_ and
-  /// rows_of_turns_ for the rewriting.
+  /// Returns the parts of a loop that qualifies and gains; nullopt otherwise. It sets own_, iteration_scalars_,
+  /// longest_ and has_varying_sums_ for the rewriting.
   std::optional<Parts> qualifying_parts(const For& loop) {
     if (literal(p_, loop.begin) != 0 || literal(p_, loop.end)) return std::nullopt;
     const std::optional<Parts> parts = parts_of(loop.body);
@@ -120,20 +120,20 @@ class Jam {
     Effects all = before;
     all.add(after);
     const auto own_array = [&](BufferId b) { return own_.contains(b); };
-    const auto own_number = [&](ScalarId s) { return all.declares.contains(s); };
+    const auto own_scalar = [&](ScalarId s) { return all.declares.contains(s); };
     const bool private_before =
-        std::ranges::all_of(before.stores, own_array) && std::ranges::all_of(before.assigns, own_number);
-    const bool unread =
+        std::ranges::all_of(before.stores, own_array) && std::ranges::all_of(before.assigns, own_scalar);
+    const bool never_read =
         std::ranges::all_of(after.stores, [&](BufferId b) { return own_array(b) || !all.loads.contains(b); });
-    if (!private_before || !unread || !std::ranges::all_of(after.assigns, own_number)) return std::nullopt;
-    numbers_ = {loop.index};
+    if (!private_before || !never_read || !std::ranges::all_of(after.assigns, own_scalar)) return std::nullopt;
+    iteration_scalars_ = {loop.index};
     each_statement(loop.body, [&](const Stmt& s) {
-      if (!std::holds_alternative<For>(s.node)) numbers_.merge(effects_of(p_, s).declares);
+      if (!std::holds_alternative<For>(s.node)) iteration_scalars_.merge(effects_of(p_, s).declares);
     });
     long_loops_ = longest_ = sums_ = 0;
-    rows_of_turns_ = false;
+    has_varying_sums_ = false;
     if (!is_simple(parts->before) || !is_simple(parts->after)) return std::nullopt;
-    if (rows_of_turns_ && longest_ > kShortRow) return std::nullopt;
+    if (has_varying_sums_ && longest_ > kShortRow) return std::nullopt;
     return long_loops_ > 1 && sums_ > 0 ? parts : std::nullopt;
   }
 
@@ -142,7 +142,7 @@ class Jam {
   bool is_private(BufferId b, const For& loop) const {
     const std::vector<BufferId>& arrays = p_.functions[f_].local_arrays;
     if (std::ranges::find(arrays, b) == arrays.end() || !is_filled_first(p_, loop.body, b)) return false;
-    const auto is_apart = [&](const Stmt& s) {
+    const auto is_separate = [&](const Stmt& s) {
       if (!mentions(p_, s, b)) return true;
       if (fills(p_, s, b)) return false;
       if (const auto* branch = std::get_if<If>(&s.node))
@@ -150,7 +150,7 @@ class Jam {
       const auto* other = std::get_if<For>(&s.node);
       return other && is_filled_first(p_, other->body, b);
     };
-    return std::ranges::all_of(around_, [&](const Block* x) { return std::ranges::all_of(*x, is_apart); });
+    return std::ranges::all_of(around_, [&](const Block* x) { return std::ranges::all_of(*x, is_separate); });
   }
 
   /// Returns true if the block consists of scalars, loops of constant length, and sums. It counts the sums and the long
@@ -160,7 +160,7 @@ class Jam {
       if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(*store);
       if (const auto* loop = std::get_if<For>(&s.node)) {
         const auto end = literal(p_, loop->end);
-        if (literal(p_, loop->begin) != 0 || !end || (adds_to_row_of_turn(*loop) && !is_flat(*loop))) return false;
+        if (literal(p_, loop->begin) != 0 || !end || (adds_to_varying_row(*loop) && !is_flat(*loop))) return false;
         long_loops_ += *end >= kLong;
         longest_ = std::max(longest_, *end);
         return is_simple(loop->body);
@@ -173,22 +173,22 @@ class Jam {
   bool is_simple(const Store& store) {
     if (own_.contains(store.buffer)) return true;
     ++sums_;
-    rows_of_turns_ = rows_of_turns_ || is_of_turn(store);
+    has_varying_sums_ = has_varying_sums_ || has_varying_address(store);
     return store.accumulate;
   }
   /// Returns true if the store may go to a different element in every iteration: an index reads memory or a scalar of
   /// the iteration.
-  bool is_of_turn(const Store& store) const {
+  bool has_varying_address(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](ExprId at) {
       const Effects x = effects_of(p_, Stmt{BreakIf{at}});
-      return !x.loads.empty() || intersect(x.reads, numbers_);
+      return !x.loads.empty() || intersect(x.reads, iteration_scalars_);
     });
   }
   /// Returns true if the loop adds to a row that each iteration selects for itself.
-  bool adds_to_row_of_turn(const For& loop) const {
+  bool adds_to_varying_row(const For& loop) const {
     return std::ranges::any_of(loop.body, [&](const Stmt& s) {
       const auto* store = std::get_if<Store>(&s.node);
-      return store && !own_.contains(store->buffer) && is_of_turn(*store);
+      return store && !own_.contains(store->buffer) && has_varying_address(*store);
     });
   }
   /// Returns true if the loop contains only stores and immutable scalars.
@@ -200,38 +200,38 @@ class Jam {
 
   /// Returns the loop over groups that replaces `loop`.
   Stmt jammed(const For& loop, const Parts& parts) {
-    turns_ = &loop;
+    loop_ = &loop;
     first_ = get(scalar(p_[loop.index].name + ".first", Type::i64));
     one_by_one_ = scalar("plain", Type::i64);
     const ScalarId first = std::get<Get>(p_[first_].node).scalar;
-    const ExprId next = binary(BinaryOp::add, first_, integer(kTurns));
+    const ExprId next = binary(BinaryOp::add, first_, integer(kIterations));
     Block body;
     body.push_back(Stmt{Local{one_by_one_, integer(1)}});
     Block whole = together(parts, false), fewer;
-    if (longest_ < kLongest && !rows_of_turns_) fewer = together(parts, true);
+    if (longest_ < kLongest && !has_varying_sums_) fewer = together(parts, true);
     body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
     Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
     body.push_back(Stmt{If{condition(BinaryOp::equal, get(one_by_one_), integer(1)), std::move(alone), {}}});
-    return Stmt{For{first, integer(0), loop.end, std::move(body), false, kTurns}};
+    return Stmt{For{first, integer(0), loop.end, std::move(body), false, kIterations}};
   }
 
   /// Returns the jammed statements of a group. `fewer`: the group may have less than eight iterations; the last one is
   /// repeated for those that are missing, and adds 0.
   Block together(const Parts& parts, bool fewer) {
     masked_ = fewer;
-    copies_.assign(kTurns, {});
+    copies_.assign(kIterations, {});
     arrays_.clear();
     Block out;
-    for (std::int64_t r = 0; r < kTurns; ++r) {
+    for (std::int64_t r = 0; r < kIterations; ++r) {
       Substitutions& names = copies_[static_cast<std::size_t>(r)];
-      const ScalarId turn = names.scalars[turns_->index] = scalar(p_[turns_->index].name, Type::i64);
+      const ScalarId index = names.scalars[loop_->index] = scalar(p_[loop_->index].name, Type::i64);
       for (const BufferId b : own_)
         names.arrays[b] = new_array(p_[b]);
-      out.push_back(Stmt{Let{turn, iteration_at(integer(r))}});
+      out.push_back(Stmt{Let{index, iteration_at(integer(r))}});
     }
     put_copies(parts.before, out);
     Block rest{Stmt{Assign{one_by_one_, integer(0)}}};
-    put_numbers_and_copies(parts.after, rest);
+    put_scalars_and_copies(parts.after, rest);
     if (parts.branch) out.push_back(Stmt{If{none(parts.branch->condition), std::move(rest), {}}});
     else std::ranges::move(rest, std::back_inserter(out));
     return out;
@@ -239,12 +239,12 @@ class Jam {
   /// Returns the index of iteration r of the group; in the masked version, at most the last index of the loop.
   ExprId iteration_at(ExprId r) {
     const ExprId at = binary(BinaryOp::add, first_, r);
-    return masked_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, turns_->end, integer(1))) : at;
+    return masked_ ? binary(BinaryOp::minimum, at, binary(BinaryOp::subtract, loop_->end, integer(1))) : at;
   }
 
   /// Appends the copies of the statements `from`. Runs of real scalars and sums become a loop over the iterations
   /// (put_as_loop()), which LLVM vectorises; other statements are copied one by one.
-  void put_numbers_and_copies(const Block& from, Block& to) {
+  void put_scalars_and_copies(const Block& from, Block& to) {
     Block run;
     const auto close = [&] {
       if (!put_as_loop(run, to)) put_copies(run, to);
@@ -253,7 +253,8 @@ class Jam {
     for (const Stmt& s : from) {
       const auto* let = std::get_if<Let>(&s.node);
       const auto* store = std::get_if<Store>(&s.node);
-      if ((let && is_real(p_[let->scalar].type)) || (store && !own_.contains(store->buffer) && !is_of_turn(*store))) {
+      if ((let && is_real(p_[let->scalar].type)) ||
+          (store && !own_.contains(store->buffer) && !has_varying_address(*store))) {
         run.push_back(s);
         continue;
       }
@@ -271,12 +272,12 @@ class Jam {
     if (run.empty() || intersect(all.loads, own_)) return false;
     const ScalarId r = scalar("turn", Type::i64);
     Substitutions names;
-    names.values[turns_->index] = iteration_at(get(r));
+    names.values[loop_->index] = iteration_at(get(r));
     for (const ScalarId s : all.reads) {
-      const bool known = arrays_.contains(s);
-      if (s == turns_->index || all.declares.contains(s) || !(known || copies_[0].scalars.contains(s))) continue;
-      const BufferId array = known ? arrays_.at(s) : array_of_turns(s);
-      for (std::int64_t k = 0; k < kTurns && !known; ++k)
+      const bool has_array = arrays_.contains(s);
+      if (s == loop_->index || all.declares.contains(s) || !(has_array || copies_[0].scalars.contains(s))) continue;
+      const BufferId array = has_array ? arrays_.at(s) : array_by_iteration(s);
+      for (std::int64_t k = 0; k < kIterations && !has_array; ++k)
         to.push_back(Stmt{Store{array, {integer(k)}, get(copies_[static_cast<std::size_t>(k)].scalars.at(s))}});
       names.values[s] = make(p_, p_[s].type, Load{array, {get(r)}});
     }
@@ -295,22 +296,22 @@ class Jam {
       const ScalarId number = std::get<Let>(s.node).scalar;
       declare(s, names);
       body.push_back(substituted(p_, names, s));
-      const BufferId array = arrays_[number] = array_of_turns(number);
+      const BufferId array = arrays_[number] = array_by_iteration(number);
       body.push_back(Stmt{Store{array, {get(r)}, get(names.scalars.at(number))}});
-      for (std::int64_t k = 0; k < kTurns; ++k)
+      for (std::int64_t k = 0; k < kIterations; ++k)
         copies_[static_cast<std::size_t>(k)].values[number] = make(p_, p_[number].type, Load{array, {integer(k)}});
     }
-    to.push_back(Stmt{For{r, integer(0), integer(kTurns), std::move(body), sums.empty()}});
+    to.push_back(Stmt{For{r, integer(0), integer(kIterations), std::move(body), sums.empty()}});
     std::ranges::move(sums, std::back_inserter(to));
     return true;
   }
   /// Makes a local array with an element of the scalar for each iteration of the group.
-  BufferId array_of_turns(ScalarId s) {
-    if (!turns_size_.valid()) {
-      p_.sizes.push_back({"turns", kTurns});
-      turns_size_ = SizeId(p_.sizes.size() - 1);
+  BufferId array_by_iteration(ScalarId s) {
+    if (!iterations_size_.valid()) {
+      p_.sizes.push_back({"turns", kIterations});
+      iterations_size_ = SizeId(p_.sizes.size() - 1);
     }
-    return new_array({p_[s].name, p_[s].type, Role::scratch, {turns_size_}});
+    return new_array({p_[s].name, p_[s].type, Role::scratch, {iterations_size_}});
   }
 
   /// Appends the copies of statements: of each statement those of all iterations, then of the next. The copies of an
@@ -318,7 +319,7 @@ class Jam {
   void put_copies(const Block& from, Block& to) {
     for (const Stmt& s : from) {
       if (const auto* loop = std::get_if<For>(&s.node)) {
-        if (adds_to_row_of_turn(*loop)) {
+        if (adds_to_varying_row(*loop)) {
           put_one_by_one(*loop, to);
           continue;
         }
@@ -329,7 +330,7 @@ class Jam {
       }
       const auto* store = std::get_if<Store>(&s.node);
       if (store && !own_.contains(store->buffer)) {
-        if (is_of_turn(*store)) {
+        if (has_varying_address(*store)) {
           for (std::size_t r = 0; r < copies_.size(); ++r)
             to.push_back(copy_of_sum(r, *store));
         } else {
@@ -363,10 +364,10 @@ class Jam {
     }
   }
   /// Returns the copy of a sum for one iteration; in the masked version it adds 0 if the iteration is missing.
-  Stmt copy_of_sum(std::size_t turn, const Store& store) {
-    Stmt out = substituted(p_, copies_[turn], Stmt{store});
+  Stmt copy_of_sum(std::size_t iteration, const Store& store) {
+    Stmt out = substituted(p_, copies_[iteration], Stmt{store});
     auto& copy = std::get<Store>(out.node);
-    if (masked_ && turn > 0) copy.value = masked_value(integer(static_cast<std::int64_t>(turn)), copy.value);
+    if (masked_ && iteration > 0) copy.value = masked_value(integer(static_cast<std::int64_t>(iteration)), copy.value);
     return out;
   }
   /// Returns one addition to an element of the values of all iterations.
@@ -383,19 +384,19 @@ class Jam {
   }
   /// Returns the value that an iteration adds, or 0 if it is beyond the end. Of a product whose left factor is a
   /// scalar, the factor is masked, which costs less than masking the vector.
-  ExprId masked_value(ExprId turn, ExprId value) {
+  ExprId masked_value(ExprId iteration, ExprId value) {
     const Type type = p_[value].type;
     if (const auto* product = std::get_if<Binary>(&p_[value].node); product && product->op == BinaryOp::multiply) {
       const ExprId left = product->left, right = product->right;
-      if (is_number(left)) return binary(BinaryOp::multiply, masked_value(turn, left), right, type);
+      if (is_number(left)) return binary(BinaryOp::multiply, masked_value(iteration, left), right, type);
     }
-    const ExprId at = binary(BinaryOp::add, first_, turn);
-    return make(p_, type, Select{condition(BinaryOp::less, at, turns_->end), value, make(p_, type, ConstF{0})});
+    const ExprId at = binary(BinaryOp::add, first_, iteration);
+    return make(p_, type, Select{condition(BinaryOp::less, at, loop_->end), value, make(p_, type, ConstF{0})});
   }
   /// Returns true if the expression is a scalar, or an element of an array by iteration.
   bool is_number(ExprId e) const {
     const auto* load = std::get_if<Load>(&p_[e].node);
-    return std::holds_alternative<Get>(p_[e].node) || (load && p_[load->buffer].axes == std::vector{turns_size_});
+    return std::holds_alternative<Get>(p_[e].node) || (load && p_[load->buffer].axes == std::vector{iterations_size_});
   }
   /// Returns the condition that `of` holds in no iteration of the group.
   ExprId none(ExprId of) {
@@ -425,20 +426,20 @@ class Jam {
   ExprId condition(BinaryOp op, ExprId a, ExprId b) { return binary(op, a, b, Type::boolean); }
 
   Program& p_;
-  std::size_t f_ = 0;                    // the function at hand
-  std::vector<const Block*> around_;     // the blocks around, outermost first
-  SmallIdSet<BufferId> own_;             // arrays that are private to an iteration
-  std::vector<Substitutions> copies_;    // the names in each iteration of a group
-  SmallIdSet<ScalarId> numbers_;         // scalars of an iteration, without indices of inner loops
-  std::map<ScalarId, BufferId> arrays_;  // arrays with the values of a scalar in the iterations of a group
+  std::size_t f_ = 0;                       // the function at hand
+  std::vector<const Block*> around_;        // the blocks around, outermost first
+  SmallIdSet<BufferId> own_;                // arrays that are private to an iteration
+  std::vector<Substitutions> copies_;       // the names in each iteration of a group
+  SmallIdSet<ScalarId> iteration_scalars_;  // scalars of an iteration, without indices of inner loops
+  std::map<ScalarId, BufferId> arrays_;     // arrays with the values of a scalar in the iterations of a group
   // Inner loops that fill a vector, the longest length of an inner loop, and the number of sums.
   std::int64_t long_loops_ = 0, longest_ = 0, sums_ = 0;
-  bool rows_of_turns_ = false;  // true if some sums go to different elements in each iteration
-  const For* turns_ = nullptr;  // the loop whose iterations are jammed
-  ExprId first_;                // index of the first iteration of a group
-  bool masked_ = false;         // true while the masked version is made
-  ScalarId one_by_one_;         // 1 if the iterations of the group run one by one
-  SizeId turns_size_;           // the size of arrays by iteration
+  bool has_varying_sums_ = false;  // true if some sums go to different elements in each iteration
+  const For* loop_ = nullptr;      // the loop whose iterations are jammed
+  ExprId first_;                   // index of the first iteration of a group
+  bool masked_ = false;            // true while the masked version is made
+  ScalarId one_by_one_;            // 1 if the iterations of the group run one by one
+  SizeId iterations_size_;         // the size of arrays by iteration
 };
 
 }  // namespace

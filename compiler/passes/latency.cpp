@@ -28,11 +28,11 @@ class RowFinder {
       const bool leaves = std::holds_alternative<If>(s.node) || std::holds_alternative<Fail>(s.node) ||
                           std::holds_alternative<Fill>(s.node);
       good_ = good_ && !leaves && !(inner && (varies(inner->begin) || varies(inner->end)));
-      if (const auto* x = std::get_if<Store>(&s.node)) place(x->buffer, x->indices, true);
+      if (const auto* x = std::get_if<Store>(&s.node)) add_access(x->buffer, x->indices, true);
     });
     const auto on_expr = [&](ExprId e) {
       const auto* x = std::get_if<Load>(&p_[e].node);
-      if (x && varies(e)) place(x->buffer, x->indices, false);
+      if (x && varies(e)) add_access(x->buffer, x->indices, false);
     };
     Walk{p_, on_expr, [](BufferId, bool) {}}.block(loop.body);
     if (!good_) return std::nullopt;
@@ -47,7 +47,7 @@ class RowFinder {
   bool varies(ExprId e) const { return varying_.is_varying(p_, e); }
 
   /// Adds an access. Clears good_ if its form is neither array[item, e], array[item], scratch[e] nor scratch[].
-  void place(BufferId b, const std::vector<ExprId>& at, bool stored) {
+  void add_access(BufferId b, const std::vector<ExprId>& at, bool stored) {
     const std::size_t own = is_scratch(p_[b]) ? 0 : 1;
     const bool fits = at.size() <= own + 1 && at.size() >= own && (own == 0 || is_scalar(p_, at[0], item_));
     good_ = good_ && fits && (own == 1 || varying_.arrays.contains(b)) &&
@@ -64,8 +64,8 @@ class RowFinder {
   /// Returns true if every access of the loop to the array is at the loop's index.
   bool has_own_only(const For& loop, BufferId b) const {
     bool own = true;
-    const auto at = [&](BufferId x, const std::vector<ExprId>& place) {
-      own = own && (x != b || is_scalar(p_, place.back(), loop.index));
+    const auto at = [&](BufferId x, const std::vector<ExprId>& indices) {
+      own = own && (x != b || is_scalar(p_, indices.back(), loop.index));
     };
     const auto on_expr = [&](ExprId e) {
       if (const auto* x = std::get_if<Load>(&p_[e].node)) at(x->buffer, x->indices);

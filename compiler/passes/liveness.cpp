@@ -42,8 +42,8 @@ std::vector<int> readers_of(const Program& p) {
       ++out[b.index()];
     for (const ParallelRegion& phase : f.regions)
       if (phase.sums.valid()) ++out[phase.sums.index()];
-    for (const CachedSums& kept : f.cached)
-      ++out[kept.valid_flag.index()];
+    for (const CachedSums& cached_sums : f.cached)
+      ++out[cached_sums.valid_flag.index()];
   }
   return out;
 }
@@ -51,8 +51,8 @@ std::vector<int> readers_of(const Program& p) {
 }  // namespace
 
 Liveness::Liveness(const Program& program, const Function& f, SmallIdSet<BufferId> own,
-                   const SmallIdSet<BufferId>& unread)
-    : p_(program), own_(std::move(own)), unread_(unread) {
+                   const SmallIdSet<BufferId>& never_read)
+    : p_(program), own_(std::move(own)), never_read_(never_read) {
   std::size_t before = 0;
   do {
     before = scalars_.size() + arrays_.size();
@@ -109,9 +109,9 @@ Block Liveness::rest(const Block& b) const {
         out.pop_back();
       continue;
     }
-    Stmt& kept = out.emplace_back(s);
-    if (auto* loop = std::get_if<For>(&kept.node)) loop->body = rest(loop->body);
-    if (auto* branch = std::get_if<If>(&kept.node)) {
+    Stmt& live = out.emplace_back(s);
+    if (auto* loop = std::get_if<For>(&live.node)) loop->body = rest(loop->body);
+    if (auto* branch = std::get_if<If>(&live.node)) {
       branch->then_block = rest(branch->then_block);
       branch->else_block = rest(branch->else_block);
     }

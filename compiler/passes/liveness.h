@@ -14,9 +14,9 @@ namespace lehr::loops {
 class Liveness {
  public:
   /// Analyses the body of `f`. `own`: arrays that nothing outside of `f` reads; they are live where live statements
-  /// load them. `unread`: arrays whose contents nobody needs. All other arrays are live. `program` and `unread` must
-  /// outlive this object.
-  Liveness(const Program& program, const Function& f, SmallIdSet<BufferId> own, const SmallIdSet<BufferId>& unread);
+  /// load them. `never_read`: arrays whose contents nobody needs. All other arrays are live. `program` and `never_read`
+  /// must outlive this object.
+  Liveness(const Program& program, const Function& f, SmallIdSet<BufferId> own, const SmallIdSet<BufferId>& never_read);
 
   /// Returns true if a statement of the block is live.
   bool operator()(const Block& b) const;
@@ -45,7 +45,7 @@ class Liveness {
   /// Returns true if the array that is filled is live.
   bool is_live(const Fill& x) const { return is_live(x.buffer); }
   /// Returns true if the contents of the array are needed.
-  bool is_live(BufferId b) const { return own_.contains(b) ? arrays_.contains(b) : !unread_.contains(b); }
+  bool is_live(BufferId b) const { return own_.contains(b) ? arrays_.contains(b) : !never_read_.contains(b); }
   /// Returns true: a `break` always counts.
   bool is_live(const BreakIf&) const { return true; }
   /// Returns true: a failure always counts.
@@ -62,11 +62,11 @@ class Liveness {
   /// Marks what a statement, and live statements in it, read. Returns true if it is live.
   bool mark(const Stmt& s);
 
-  const Program& p_;                      // the program that the function belongs to
-  SmallIdSet<BufferId> own_;              // arrays that nothing outside of the function reads
-  const SmallIdSet<BufferId>& unread_;    // arrays whose contents nobody needs
-  std::unordered_set<ScalarId> scalars_;  // scalars that live statements read
-  std::unordered_set<BufferId> arrays_;   // arrays that live statements load
+  const Program& p_;                        // the program that the function belongs to
+  SmallIdSet<BufferId> own_;                // arrays that nothing outside of the function reads
+  const SmallIdSet<BufferId>& never_read_;  // arrays whose contents nobody needs
+  std::unordered_set<ScalarId> scalars_;    // scalars that live statements read
+  std::unordered_set<BufferId> arrays_;     // arrays that live statements load
 };
 
 /// Returns the program without dead statements: the pass `eliminate-dead-code`. Scratch that no other function loads is

@@ -33,7 +33,7 @@ double in_single(double x) {
 /// Rewrites all functions of a program.
 class Narrow {
  public:
-  Narrow(Program& p, Narrowable found) : p_(p), found_(std::move(found)) {}
+  Narrow(Program& p, Narrowable narrowable) : p_(p), narrowable_(std::move(narrowable)) {}
 
   void run() {
     for (Function& f : p_.functions) {
@@ -43,9 +43,9 @@ class Narrow {
       f.body = std::move(body);
     }
     // The types change last, because the rewriting compares old types with new ones.
-    for (const ScalarId s : found_.scalars)
+    for (const ScalarId s : narrowable_.scalars)
       p_.scalars[s.index()].type = Type::f32;
-    for (const BufferId b : found_.arrays)
+    for (const BufferId b : narrowable_.arrays)
       p_.buffers[b.index()].element = Type::f32;
   }
 
@@ -53,9 +53,9 @@ class Narrow {
   // ---- expressions ----
   ExprId make(Type type, decltype(Expr::node) node) { return loops::make(p_, type, std::move(node)); }
   /// Returns the type that a scalar will have.
-  Type type_of(ScalarId s) const { return found_.scalars.contains(s) ? Type::f32 : p_[s].type; }
+  Type type_of(ScalarId s) const { return narrowable_.scalars.contains(s) ? Type::f32 : p_[s].type; }
   /// Returns the type that the elements of an array will have.
-  Type type_of(BufferId b) const { return found_.arrays.contains(b) ? Type::f32 : p_[b].element; }
+  Type type_of(BufferId b) const { return narrowable_.arrays.contains(b) ? Type::f32 : p_[b].element; }
   /// Returns the expression converted to another real type.
   ExprId converted(ExprId e, Type to) {
     if (p_[e].type == to) return e;
@@ -121,7 +121,7 @@ class Narrow {
   /// Returns the type in which the operands of a comparison are evaluated, or `want` for arithmetic.
   Type operands(Type want, ExprId a, ExprId b) const {
     if (is_real(want)) return want;
-    return found_.meets(p_, a) || found_.meets(p_, b) ? Type::f32 : Type::f64;
+    return narrowable_.meets(p_, a) || narrowable_.meets(p_, b) ? Type::f32 : Type::f64;
   }
 
   // ---- statements ----
@@ -140,7 +140,7 @@ class Narrow {
   void of(Accumulate& x) { x.value = in(type_of(x.scalar), x.value); }
   void of(Store& x) {
     // A costly function of a stored result is evaluated in 32 bits, unless its inputs are exact.
-    const bool in_32 = single_ && calls_for_item(p_, x) && !found_.exact.contains(x.buffer);
+    const bool in_32 = single_ && calls_for_item(p_, x) && !narrowable_.exact.contains(x.buffer);
     for (ExprId& at : x.indices)
       at = in(Type::i64, at);
     x.value = in_32 ? converted(in(Type::f32, x.value), Type::f64) : stored(x.buffer, x.value);
@@ -163,7 +163,7 @@ class Narrow {
   }
 
   Program& p_;
-  const Narrowable found_;
+  const Narrowable narrowable_;
   bool single_ = false;                               // true if the function at hand is narrowed
   std::map<std::pair<ExprId, Type>, ExprId> copies_;  // copies by original and type
 };

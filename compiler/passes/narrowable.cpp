@@ -30,7 +30,9 @@ struct Sources {
 
 /// Returns true if the load reads the element that the store `to` changes. An update in place, such as a[i] = a[i] + x,
 /// does not make the array a source of itself.
-bool is_place(const Store* to, const Load& x) { return to && to->buffer == x.buffer && to->indices == x.indices; }
+bool is_same_element(const Store* to, const Load& x) {
+  return to && to->buffer == x.buffer && to->indices == x.indices;
+}
 
 /// Adds the sources of a real expression to `out`. `to`: the store that the expression is the value of, or null.
 void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
@@ -38,7 +40,7 @@ void add_sources(const Program& p, ExprId e, const Store* to, Sources& out) {
   const auto add = [&](ExprId x) { add_sources(p, x, to, out); };
   std::visit(Overloaded{[&](const Get& x) { out.scalars.insert(x.scalar); },
                         [&](const Load& x) {
-                          if (!is_place(to, x)) out.arrays.insert(x.buffer);
+                          if (!is_same_element(to, x)) out.arrays.insert(x.buffer);
                         },
                         [&](const Unary& x) { add(x.operand); },
                         [&](const Binary& x) {
@@ -93,8 +95,8 @@ class Flow {
       if (exact && !out.arrays.contains(store->buffer)) out.exact.insert(store->buffer);
     }
     for (const auto& [store, made_of] : stores_) {
-      const bool kept_in_32 = calls_for_item(p_, *store) && !out.exact.contains(store->buffer);
-      if (kept_in_32 || out.arrays.contains(store->buffer)) add_narrow(made_of, out);
+      const bool in_32 = calls_for_item(p_, *store) && !out.exact.contains(store->buffer);
+      if (in_32 || out.arrays.contains(store->buffer)) add_narrow(made_of, out);
     }
     return out;
   }
@@ -128,8 +130,8 @@ class Flow {
     const bool makes_tables = std::ranges::all_of(
         all.stores, [&](BufferId b) { return p_[b].role == Role::table || p_[b].role == Role::scratch; });
     for (const BufferId b : all.loads) {
-      const bool taken = f.f32_allowed || (makes_tables && p_[b].role == Role::table);
-      (taken ? read_ : shared_).insert(b);
+      const bool narrow_use = f.f32_allowed || (makes_tables && p_[b].role == Role::table);
+      (narrow_use ? read_ : shared_).insert(b);
     }
     for (const BufferId b : all.stores) {
       if (f.f32_allowed == (p_[b].role == Role::table)) shared_.insert(b);

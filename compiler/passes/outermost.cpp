@@ -39,7 +39,7 @@ struct IndexPositions {
 };
 
 /// Returns the positions of the index in the accesses of a statement.
-IndexPositions places_of(const Program& p, const Stmt& sum, ScalarId index) {
+IndexPositions positions_of(const Program& p, const Stmt& sum, ScalarId index) {
   IndexPositions out;
   const auto on_expr = [&](ExprId e) {
     if (const auto* x = std::get_if<Load>(&p[e].node)) out.note(p, x->buffer, x->indices, index);
@@ -67,8 +67,8 @@ std::optional<Stmt> interchanged(const Program& p, const Stmt& nest) {
     inner = &loop->body[0];
   }
   if (loops.size() < 2 || !is_sum(*inner) || *literal(p, loops.back()->end) < kVectorIterations) return {};
-  const IndexPositions places = places_of(p, *inner, loops.back()->index);
-  if (places.elsewhere || places.rows == 0 || places.rows < places.columns) return {};
+  const IndexPositions positions = positions_of(p, *inner, loops.back()->index);
+  if (positions.elsewhere || positions.rows == 0 || positions.rows < positions.columns) return {};
   std::ranges::rotate(loops, loops.end() - 1);
   Stmt out = *inner;
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {

@@ -11,7 +11,7 @@
 namespace lehr::loops {
 
 /// The least trip count of a loop outside the items whose iterations can fill a vector: the lanes of a vector.
-constexpr Threshold<std::int64_t> kVectorIterations("outermost.many_turns", 8);
+constexpr Threshold<std::int64_t> kVectorIterations("outermost.vector_iterations", 8);
 /// The most elements of a row of which iterations that run together have private copies.
 constexpr Threshold<std::int64_t> kWidestRow("outermost.widest_row", 1024);
 

@@ -26,7 +26,7 @@ namespace lehr::loops {
 namespace {
 
 /// The least number of iterations of a loop that is outlined.
-constexpr Threshold<std::int64_t> kFewTurns("outline_parallel_loops.few_turns", 4);
+constexpr Threshold<std::int64_t> kFewIterations("outline_parallel_loops.few_iterations", 4);
 
 /// Calls f(buffer, indices) for every access of a statement to an element. A Fill has no indices.
 template <class F>
@@ -76,7 +76,7 @@ BufferId stored_by(const Stmt& s) {
 
 /// A parallel region before its function is made.
 struct RegionDraft {
-  ExprId turns;                      // the trip count
+  ExprId trip_count;                 // the trip count
   Block loops;                       // the loops, in order
   Effects effects;                   // their effects together
   std::vector<ScalarId> lets, sums;  // scalars of the function that the region computes again; scalars that it adds to
@@ -91,16 +91,16 @@ class Outliner {
   void run() {
     Block body = std::move(p_.functions[f_].body);
     for (Stmt& s : body) {
-      if (std::optional<Stmt> turned = interchanged(p_, s)) {
-        s = std::move(*turned);
+      if (std::optional<Stmt> interchanged_nest = interchanged(p_, s)) {
+        s = std::move(*interchanged_nest);
         by_last_.insert(stored_by(s));
       }
     }
     for (const Stmt& s : body)
       note(s);
-    erase_if(numbers_, [&](ScalarId s) { return !only_adds(body, s); });
+    erase_if(accumulators_, [&](ScalarId s) { return !only_adds(body, s); });
     for (Stmt& s : body)
-      place(s);
+      outline_or_append(s);
     for (const RegionDraft& d : drafts_)
       finish(d);
     const auto is_declaration = [](const Stmt& s) {
@@ -122,15 +122,15 @@ class Outliner {
       ++mentions_[b];
     stored_.insert(x.stores.begin(), x.stores.end());
     const auto* loop = std::get_if<For>(&s.node);
-    const auto turns = loop ? turns_of(*loop) : std::nullopt;
-    if (turns && loops::is_worth_it(p_, *loop)) worthy_.insert(literal(p_, *turns).value_or(0));
+    const auto trip_count = loop ? trip_count_of(*loop) : std::nullopt;
+    if (trip_count && loops::is_worth_it(p_, *loop)) worthy_.insert(literal(p_, *trip_count).value_or(0));
     if (const auto* let = std::get_if<Let>(&s.node)) lets_[let->scalar] = let->value;
     if (const auto* local = std::get_if<Local>(&s.node); local && p_[local->scalar].type == Type::f64)
-      numbers_.insert(local->scalar);
+      accumulators_.insert(local->scalar);
   }
 
   /// Moves a statement into a region, or appends it to the rest of the function.
-  void place(Stmt& s) {
+  void outline_or_append(Stmt& s) {
     if (std::optional<Stmt> loops = filled_by_loops(s); loops && join_region(*loops)) return;
     if (join_region(s)) return;
     before_.add(effects_of(p_, s));
@@ -147,11 +147,11 @@ class Outliner {
   }
 
   /// Returns the trip count of a loop that begins at 0; nullopt if it is small, or neither a constant nor a size.
-  std::optional<ExprId> turns_of(const For& loop) const {
+  std::optional<ExprId> trip_count_of(const For& loop) const {
     const auto* begin = std::get_if<ConstI>(&p_[loop.begin].node);
     const auto* end = std::get_if<ConstI>(&p_[loop.end].node);
     if (!begin || begin->value != 0) return std::nullopt;
-    if (end ? end->value < kFewTurns : !std::holds_alternative<Extent>(p_[loop.end].node)) return std::nullopt;
+    if (end ? end->value < kFewIterations : !std::holds_alternative<Extent>(p_[loop.end].node)) return std::nullopt;
     return loop.end;
   }
   /// Returns true if two trip counts are the same.
@@ -163,10 +163,12 @@ class Outliner {
 
   /// Returns true if the iterations can fill a vector, and a loop of equally many that is worth outlining is in the
   /// function.
-  bool are_many(std::int64_t turns) const { return turns >= kVectorIterations && worthy_.contains(turns); }
+  bool are_many(std::int64_t trip_count) const {
+    return trip_count >= kVectorIterations && worthy_.contains(trip_count);
+  }
   /// Returns true if outlining the loop is a gain.
-  bool is_worth_it(const For& loop, ExprId turns) const {
-    return are_many(literal(p_, turns).value_or(0)) || loops::is_worth_it(p_, loop);
+  bool is_worth_it(const For& loop, ExprId trip_count) const {
+    return are_many(literal(p_, trip_count).value_or(0)) || loops::is_worth_it(p_, loop);
   }
 
   /// Returns the loops that do the same as a Fill of an array with rows; nullopt for other statements. If the array is
@@ -204,7 +206,7 @@ class Outliner {
     }
     for (const ScalarId s : x.assigns) {
       if (x.declares.contains(s)) continue;
-      if (!numbers_.contains(s) || x.reads.contains(s) || before_.reads.contains(s)) return false;
+      if (!accumulators_.contains(s) || x.reads.contains(s) || before_.reads.contains(s)) return false;
       if (std::ranges::find(d.sums, s) == d.sums.end()) d.sums.push_back(s);
     }
     return true;
@@ -255,8 +257,8 @@ class Outliner {
   bool leaves_rows(BufferId b, const Block& loops) const {
     bool out = false;
     for (const Stmt& s : loops) {
-      const ScalarId turn = std::get<For>(s.node).index;
-      const auto read = [&](ScalarId x, ScalarUse) { out = out || x == turn; };
+      const ScalarId index = std::get<For>(s.node).index;
+      const auto read = [&](ScalarId x, ScalarUse) { out = out || x == index; };
       each_access(p_, s, [&](BufferId x, const std::vector<ExprId>& at) {
         Walk walk{p_, [](ExprId) {}, [](BufferId, bool) {}, read};
         for (std::size_t k = 0; x == b && k < at.size(); ++k)
@@ -321,19 +323,19 @@ class Outliner {
   /// Moves a loop to a region. Returns false if it must stay.
   bool join_region(const Stmt& s) {
     const auto* loop = std::get_if<For>(&s.node);
-    const auto turns = loop && !stops_ ? turns_of(*loop) : std::nullopt;
-    if (!turns || !is_worth_it(*loop, *turns) || std::ranges::any_of(loop->body, has_break)) return false;
+    const auto trip_count = loop && !stops_ ? trip_count_of(*loop) : std::nullopt;
+    if (!trip_count || !is_worth_it(*loop, *trip_count) || std::ranges::any_of(loop->body, has_break)) return false;
     const Effects x = effects_of(p_, s);
     if (conflict(x, before_)) return false;
     for (std::size_t k = drafts_.size(); k-- > 0;) {
       RegionDraft joined = drafts_[k];
-      if (same(joined.turns, *turns) && add(joined, s, x)) {
+      if (same(joined.trip_count, *trip_count) && add(joined, s, x)) {
         drafts_[k] = std::move(joined);
         return true;
       }
       if (conflict(x, drafts_[k].effects)) break;
     }
-    RegionDraft alone{*turns, {}, {}, {}, {}, {}};
+    RegionDraft alone{*trip_count, {}, {}, {}, {}, {}};
     if (!add(alone, s, x)) return false;
     drafts_.push_back(std::move(alone));
     return true;
@@ -347,7 +349,7 @@ class Outliner {
   /// Makes the function of a region, with the parameters begin and end, and the Phase that calls it.
   void finish(const RegionDraft& d) {
     Function out{fmt::format("{}.{}", p_.functions[f_].name, p_.functions[f_].regions.size()), {}, {}, {}};
-    ParallelRegion phase{p_.functions.size(), d.turns, {}};
+    ParallelRegion phase{p_.functions.size(), d.trip_count, {}};
     const ScalarId begin = scalar("begin"), end = scalar("end");
     out.parameters = {begin, end};
     for (const ScalarId s : d.lets)
@@ -359,7 +361,7 @@ class Outliner {
       auto& loop = std::get<For>(out.body.back().node);
       loop.begin = expr(Type::i64, Get{begin});
       loop.end = expr(Type::i64, Get{end});
-      loop.independent = literal(p_, d.turns).value_or(0) >= kVectorIterations;
+      loop.independent = literal(p_, d.trip_count).value_or(0) >= kVectorIterations;
     }
     if (!d.sums.empty()) phase.sums = sums_of(out.name, d.sums.size());
     for (std::size_t k = 0; k < d.sums.size(); ++k) {
@@ -388,8 +390,8 @@ class Outliner {
   }
 
   /// Adds the array of the sums of a region to the program.
-  BufferId sums_of(const std::string& name, std::size_t numbers) {
-    p_.sizes.push_back({"sums of " + name, static_cast<std::int64_t>(numbers), -1});
+  BufferId sums_of(const std::string& name, std::size_t count) {
+    p_.sizes.push_back({"sums of " + name, static_cast<std::int64_t>(count), -1});
     p_.buffers.push_back({"sums." + name, Type::f64, Role::scratch, {SizeId(p_.sizes.size() - 1)}});
     return BufferId(p_.buffers.size() - 1);
   }
@@ -406,7 +408,7 @@ class Outliner {
   SmallIdSet<BufferId> by_last_;        // arrays that interchanged loops add to along the last axis
   std::set<std::int64_t> worthy_;       // trip counts of loops that are worth outlining; 0 if only the data tell
   std::map<ScalarId, ExprId> lets_;     // values of the immutable scalars of the function
-  SmallIdSet<ScalarId> numbers_;        // variables of the body that are only added to
+  SmallIdSet<ScalarId> accumulators_;   // variables of the body that are only added to
   std::vector<RegionDraft> drafts_;     // regions so far, in order
   SmallIdSet<BufferId> becomes_table_;  // scratch whose rows later code reads, so that it becomes a table
   Block rest_;                          // statements that stay in the function

@@ -17,13 +17,13 @@ constexpr std::int64_t kLine = 64;
 /// Returns the arrays that functions store to, element by element or with zeros.
 SmallIdSet<BufferId> filled_by_code(const Program& p) {
   Effects all;
-  std::set<BufferId> with_numbers;
+  std::set<BufferId> filled_with_nonzero;
   for (const Function& f : p.functions) {
     for (const Stmt& s : f.body)
       all.add(effects_of(p, s));
-    with_numbers.merge(filled_nonzero(p, f.body));
+    filled_with_nonzero.merge(filled_nonzero(p, f.body));
   }
-  erase_if(all.stores, [&](BufferId b) { return with_numbers.contains(b); });
+  erase_if(all.stores, [&](BufferId b) { return filled_with_nonzero.contains(b); });
   return all.stores;
 }
 

@@ -21,7 +21,7 @@ namespace {
 /// The most loads in the formula of an element.
 constexpr Threshold<int> kMostLoads("rematerialise.most_loads", 2);
 /// The most bytes of a row that may stay in registers. Longer rows are read from memory again.
-constexpr Threshold<std::int64_t> kKept("rematerialise.kept", 128);
+constexpr Threshold<std::int64_t> kRegisterBytes("rematerialise.register_bytes", 128);
 
 /// Returns the number of loads in an expression of sums and products; nullopt if it has other operations.
 std::optional<int> loads_of(const Program& p, ExprId e) {
@@ -120,7 +120,7 @@ class Recompute {
   }
   /// Returns true if rows of the array are too long for the registers.
   bool is_long_row(const Buffer& b) const {
-    return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > kKept;
+    return b.axes.size() > 1 && p_[b.axes.back()].constant * bytes_of(b.element) > kRegisterBytes;
   }
 
   /// Returns the number of the statement in loop k that stores an array which can go.

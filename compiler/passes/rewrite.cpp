@@ -36,10 +36,10 @@ class Rewrite {
   }
   /// Returns the copy of an expression; the same id if nothing in it is substituted.
   ExprId expr(ExprId e) {
-    const auto other = names_.expressions.find(e);
-    if (other != names_.expressions.end()) return other->second;
-    const auto known = copies_.find(e);
-    return known != copies_.end() ? known->second : copies_[e] = copy(e);
+    const auto replacement = names_.expressions.find(e);
+    if (replacement != names_.expressions.end()) return replacement->second;
+    const auto copied = copies_.find(e);
+    return copied != copies_.end() ? copied->second : copies_[e] = copy(e);
   }
 
  private:

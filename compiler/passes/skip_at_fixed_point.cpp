@@ -31,7 +31,7 @@ constexpr Threshold<std::int64_t> kWorthIt("skip_at_fixed_point.worth_it", 4);
 /// The number of operations that a division, root or logarithm counts as.
 constexpr std::int64_t kSlowOperation = 10;
 /// The number of iterations that a loop over part of a row counts as.
-constexpr std::int64_t kUnknownTurns = 2;
+constexpr std::int64_t kUnknownTripCount = 2;
 
 /// Returns true if the array may be the state of a recurrence: scratch of doubles with constant extents.
 bool is_state(const Program& p, BufferId b) {
@@ -59,7 +59,7 @@ std::int64_t operations(const Program& p, const Block& b) {
   for (const Stmt& s : b) {
     if (const auto* loop = std::get_if<For>(&s.node)) {
       const auto *begin = std::get_if<ConstI>(&p[loop->begin].node), *end = std::get_if<ConstI>(&p[loop->end].node);
-      out += (begin && end ? end->value - begin->value : kUnknownTurns) * operations(p, loop->body);
+      out += (begin && end ? end->value - begin->value : kUnknownTripCount) * operations(p, loop->body);
       continue;
     }
     const auto count = [&](ExprId e) {

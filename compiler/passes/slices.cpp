@@ -12,7 +12,7 @@ namespace lehr::loops {
 namespace {
 
 /// The indices of an access, one for each axis.
-using Place = std::vector<ExprId>;
+using AccessIndices = std::vector<ExprId>;
 
 /// Searches code for uses of an index; if `slices` is given, uses that select one of these do not count.
 struct Uses {
@@ -27,7 +27,7 @@ struct Uses {
     return slice != slices->end() && slice->second.axis == axis;
   }
   /// Returns true if an index of the access uses the index that is looked for.
-  bool place(BufferId b, const Place& at) const {
+  bool access(BufferId b, const AccessIndices& at) const {
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (!selects(b, k) && expr(at[k])) return true;
     }
@@ -37,7 +37,7 @@ struct Uses {
   bool expr(ExprId e) const {
     return std::visit(
         Overloaded{[&](const Get& x) { return x.scalar == index; },
-                   [&](const Load& x) { return place(x.buffer, x.indices); },
+                   [&](const Load& x) { return access(x.buffer, x.indices); },
                    [&](const Unary& x) { return expr(x.operand); },
                    [&](const Binary& x) { return expr(x.left) || expr(x.right); },
                    [&](const Select& x) { return expr(x.condition) || expr(x.if_true) || expr(x.if_false); },
@@ -53,7 +53,7 @@ struct Uses {
     return std::visit(
         Overloaded{[&](const For& x) { return expr(x.begin) || expr(x.end) || block(x.body); },
                    [&](const Local& x) { return expr(x.initial); },
-                   [&](const Store& x) { return place(x.buffer, x.indices) || expr(x.value); },
+                   [&](const Store& x) { return access(x.buffer, x.indices) || expr(x.value); },
                    [&](const If& x) { return expr(x.condition) || block(x.then_block) || block(x.else_block); },
                    [&](const BreakIf& x) { return expr(x.condition); }, [](const Fail&) { return false; },
                    [](const Comment&) { return false; }, [&](const auto& x) { return expr(x.value); }},
@@ -69,11 +69,11 @@ class Finder {
   Slices find() {
     for (std::size_t k = 0; k < loop_.body.size(); ++k) {
       const Store* store = filler(loop_.body[k]);
-      if (!store || found_.contains(store->buffer)) continue;
+      if (!store || slices_.contains(store->buffer)) continue;
       const std::size_t axis = *axis_of(store->indices);
-      if (is_alone(store->buffer, axis, k)) found_[store->buffer] = {axis, k};
+      if (is_alone(store->buffer, axis, k)) slices_[store->buffer] = {axis, k};
     }
-    return std::move(found_);
+    return std::move(slices_);
   }
 
  private:
@@ -87,7 +87,7 @@ class Finder {
   }
 
   /// Returns the axis that the loop's index selects from; nullopt if the index is used anywhere else in the access.
-  std::optional<std::size_t> axis_of(const Place& at) const {
+  std::optional<std::size_t> axis_of(const AccessIndices& at) const {
     std::optional<std::size_t> out;
     for (std::size_t k = 0; k < at.size(); ++k) {
       if (is(at[k], loop_.index) && !out) out = k;
@@ -139,7 +139,7 @@ class Finder {
 
   const Program& p_;
   const For& loop_;
-  Slices found_;
+  Slices slices_;
 };
 
 }  // namespace

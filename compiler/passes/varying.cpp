@@ -13,41 +13,42 @@ namespace lehr::loops {
 
 namespace {
 
-/// Adds to `found` what differs because of what is in it.
+/// Adds to `varying` what differs because of what is in it.
 class Spread {
  public:
-  Spread(const Program& p, Varying& found) : p_(p), found_(found) {}
+  Spread(const Program& p, Varying& varying) : p_(p), varying_(varying) {}
 
-  /// Looks at each statement once. Returns true if anything was added. `apart`: not all iterations execute the block.
-  bool block(const Block& b, bool apart) {
+  /// Looks at each statement once. Returns true if anything was added. `divergent`: not all iterations execute the
+  /// block.
+  bool block(const Block& b, bool divergent) {
     bool more = false;
     for (const Stmt& s : b)
-      more = std::visit([&](const auto& node) { return of(node, apart); }, s.node) || more;
+      more = std::visit([&](const auto& node) { return of(node, divergent); }, s.node) || more;
     return more;
   }
 
  private:
-  bool varies(ExprId e) const { return found_.is_varying(p_, e); }
+  bool varies(ExprId e) const { return varying_.is_varying(p_, e); }
   /// Adds a scalar. Returns true if it is new.
-  bool add(ScalarId s, bool varying) { return varying && found_.scalars.insert(s).second; }
+  bool add(ScalarId s, bool varying) { return varying && varying_.scalars.insert(s).second; }
   /// Adds an array if it is scratch: other arrays are shared by all iterations. Returns true if it is new.
-  bool add(BufferId b, bool varying) { return varying && is_scratch(p_[b]) && found_.arrays.insert(b).second; }
+  bool add(BufferId b, bool varying) { return varying && is_scratch(p_[b]) && varying_.arrays.insert(b).second; }
 
   /// The functions `of` look at a statement of each kind and return true if anything was added.
-  bool of(const For& x, bool apart) { return block(x.body, apart || varies(x.begin) || varies(x.end)); }
+  bool of(const For& x, bool divergent) { return block(x.body, divergent || varies(x.begin) || varies(x.end)); }
   bool of(const Let& x, bool) { return !down_.contains(x.scalar) && add(x.scalar, varies(x.value)); }
   bool of(const Local& x, bool) { return add(x.scalar, varies(x.initial)); }
-  bool of(const Assign& x, bool apart) { return add(x.scalar, apart || varies(x.value)); }
-  bool of(const Accumulate& x, bool apart) {
-    return add(x.scalar, apart || varies(x.value) || !declared_.contains(x.scalar));
+  bool of(const Assign& x, bool divergent) { return add(x.scalar, divergent || varies(x.value)); }
+  bool of(const Accumulate& x, bool divergent) {
+    return add(x.scalar, divergent || varies(x.value) || !declared_.contains(x.scalar));
   }
-  bool of(const Store& x, bool apart) {
+  bool of(const Store& x, bool divergent) {
     return add(x.buffer,
-               apart || varies(x.value) || std::ranges::any_of(x.indices, [&](ExprId e) { return varies(e); }));
+               divergent || varies(x.value) || std::ranges::any_of(x.indices, [&](ExprId e) { return varies(e); }));
   }
-  bool of(const Fill& x, bool apart) { return add(x.buffer, apart || varies(x.value)); }
-  bool of(const If& x, bool apart) {
-    const bool either = apart || varies(x.condition);
+  bool of(const Fill& x, bool divergent) { return add(x.buffer, divergent || varies(x.value)); }
+  bool of(const If& x, bool divergent) {
+    const bool either = divergent || varies(x.condition);
     const bool more = block(x.then_block, either);
     return block(x.else_block, either) || more;
   }
@@ -56,7 +57,7 @@ class Spread {
   bool of(const Comment&, bool) { return false; }
 
   const Program& p_;
-  Varying& found_;
+  Varying& varying_;
 
  public:
   SmallIdSet<ScalarId> down_;      // scalars of countdowns: all iterations count together, so they do not differ

@@ -35,7 +35,7 @@ class Accesses {
     bool is_covered = false;                 // true if that statement stores the whole row and loads nothing of it
   };
 
-  Accesses(const Program& p, const Varying& varying, ScalarId turn) : p_(p), varying_(varying), turn_(turn) {}
+  Accesses(const Program& p, const Varying& varying, ScalarId index) : p_(p), varying_(varying), index_(index) {}
 
   /// Adds the accesses of statement `number` of the body.
   void note(const Stmt& s, std::size_t number) {
@@ -53,10 +53,10 @@ class Accesses {
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
     each_statement({s}, [&](const Stmt& inner) {
       if (const auto* x = std::get_if<Store>(&inner.node)) access(x->buffer, x->indices);
-      if (const auto* x = std::get_if<Fill>(&inner.node)) found_[x->buffer].fits = false;
+      if (const auto* x = std::get_if<Fill>(&inner.node)) rows_[x->buffer].fits = false;
     });
     for (const BufferId b : stored) {
-      Row& row = found_[b];
+      Row& row = rows_[b];
       if (row.first_store) continue;
       row.first_store = number;
       row.is_covered = !loaded.contains(b) && covers(s, b, {});
@@ -64,17 +64,17 @@ class Accesses {
   }
 
   /// Returns the arrays that were accessed.
-  const std::map<BufferId, Row>& found() const { return found_; }
+  const std::map<BufferId, Row>& rows() const { return rows_; }
 
  private:
   /// Adds an access of array `b` at the indices `at`.
   void access(BufferId b, const std::vector<ExprId>& at) {
     const std::vector<SizeId>& axes = p_[b].axes;
-    const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], turn_) &&
+    const bool fits = at.size() > 1 && !is_scratch(p_[b]) && is_scalar(p_, at[0], index_) &&
                       std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.is_varying(p_, e); }) &&
                       std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p_[s].constant > 0; }) &&
                       row_elements(p_, b) <= kWidestRow;
-    Row& row = found_[b];
+    Row& row = rows_[b];
     row.fits = row.fits && fits;
   }
 
@@ -97,8 +97,8 @@ class Accesses {
 
   const Program& p_;
   const Varying& varying_;
-  const ScalarId turn_;
-  std::map<BufferId, Row> found_;
+  const ScalarId index_;
+  std::map<BufferId, Row> rows_;
 };
 
 }  // namespace
@@ -112,7 +112,7 @@ std::vector<ExprId> loaded_indices(const Program& p, const Varying& varying, con
                                    std::optional<ScalarId> index, bool all) {
   SmallIdSet<ScalarId> inner;
   SmallIdSet<BufferId> stored;
-  std::vector<ExprId> found;
+  std::vector<ExprId> out;
   // Returns true if an index changes within the loop, other than with `index`.
   const auto changes = [&](ExprId e) {
     bool yes = false;
@@ -121,9 +121,9 @@ std::vector<ExprId> loaded_indices(const Program& p, const Varying& varying, con
     walk.expr(e);
     return yes;
   };
-  const auto places = [&](const std::vector<ExprId>& at) {
+  const auto add_indices = [&](const std::vector<ExprId>& at) {
     for (const ExprId e : at) {
-      if (varying.is_varying(p, e) && loads(p, e) && !changes(e) && !std::ranges::count(found, e)) found.push_back(e);
+      if (varying.is_varying(p, e) && loads(p, e) && !changes(e) && !std::ranges::count(out, e)) out.push_back(e);
     }
   };
   Walk effects{p, [](ExprId) {},
@@ -137,15 +137,15 @@ std::vector<ExprId> loaded_indices(const Program& p, const Varying& varying, con
   inner.insert(x.index);
   if (index) inner.erase(*index);
   each_of_constant_loops(p, x.body, [&](const Stmt& s) {
-    if (const auto* store = std::get_if<Store>(&s.node); store && all) places(store->indices);
+    if (const auto* store = std::get_if<Store>(&s.node); store && all) add_indices(store->indices);
     Walk walk{p,
               [&](ExprId e) {
-                if (const auto* l = std::get_if<Load>(&p[e].node)) places(l->indices);
+                if (const auto* l = std::get_if<Load>(&p[e].node)) add_indices(l->indices);
               },
               [](BufferId, bool) {}};
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
   });
-  return found;
+  return out;
 }
 
 std::optional<std::int64_t> trip_count_of_region(const Program& p, const For& loop) {
@@ -170,7 +170,7 @@ std::vector<IterationRow> iteration_rows(const Program& p, const Varying& varyin
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     all.note(loop.body[k], k);
   const bool of_phase = trip_count_of_region(p, loop).has_value();
-  for (const auto& [b, row] : all.found()) {
+  for (const auto& [b, row] : all.rows()) {
     if (!row.fits || (row.first_store && !row.is_covered && !of_phase)) continue;
     out.push_back({b, row.is_covered ? *row.first_store : 0, !row.is_covered, row.first_store.has_value()});
   }

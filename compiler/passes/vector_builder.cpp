@@ -33,9 +33,9 @@ BufferId VectorBuilder::array(const std::string& stem, std::vector<SizeId> axes,
   p_.buffers.push_back({fmt::format("turns.{}.{}", stem, p_.buffers.size()), type, Role::scratch, std::move(axes)});
   const BufferId out(p_.buffers.size() - 1);
   p_.buffers.back().exact = how_.transposes_rows;
-  const std::int64_t numbers = constant_extents(p_, out);
-  if (has_constant_extents(p_, p_[out]) && on_stack_numbers_ + numbers <= kOnStack) {
-    on_stack_numbers_ += numbers;
+  const std::int64_t elements = constant_extents(p_, out);
+  if (has_constant_extents(p_, p_[out]) && on_stack_elements_ + elements <= kOnStack) {
+    on_stack_elements_ += elements;
     on_stack_.push_back(out);
   }
   return out;
@@ -49,7 +49,7 @@ BufferId VectorBuilder::array_as_given(std::string name, std::vector<SizeId> axe
 
 void VectorBuilder::for_each_iteration(Block& out, const EachIteration& each, bool independent) {
   if (!unrolled()) return in_loop(out, each, independent);
-  for (turn_ = from_; turn_ < to_; ++turn_)
+  for (iteration_ = from_; iteration_ < to_; ++iteration_)
     each(out);
 }
 
@@ -64,7 +64,7 @@ void VectorBuilder::in_loop(Block& out, const EachIteration& each, bool independ
 
 std::int64_t VectorBuilder::iteration_key() const {
   // Keys of loops over lanes follow after the numbers of unrolled iterations.
-  return is_number() ? turn_ : how_.width + static_cast<std::int64_t>(lane_index_.index());
+  return is_number() ? iteration_ : how_.width + static_cast<std::int64_t>(lane_index_.index());
 }
 
 std::vector<ExprId> VectorBuilder::with_iteration(BufferId b, std::vector<ExprId> at) {
@@ -76,7 +76,7 @@ VectorBuilder::Nest VectorBuilder::over(const std::vector<SizeId>& axes) {
   Nest out;
   for (const SizeId s : axes) {
     out.indices.push_back(scalar("e", Type::i64));
-    out.place.push_back(get(out.indices.back()));
+    out.at.push_back(get(out.indices.back()));
     out.ends.push_back(p_[s].constant >= 0 ? i(p_[s].constant) : make(Type::i64, Extent{s}));
   }
   return out;

@@ -65,7 +65,7 @@ class VectorBuilder {
   void in_loop(Block& out, const EachIteration& each, bool independent);
   /// Returns the number of the iteration that code is made for, within its vectorised group. It is a constant in the
   /// unrolled form, and the index of the loop over lanes otherwise.
-  ExprId iteration() { return is_number() ? i(turn_) : get(lane_index_); }
+  ExprId iteration() { return is_number() ? i(iteration_) : get(lane_index_); }
   /// Returns a number that identifies the iteration, or the loop over lanes, that code is made for. Translated
   /// expressions are cached under it.
   std::int64_t iteration_key() const;
@@ -84,7 +84,7 @@ class VectorBuilder {
   /// Empty loops over all elements of an array; nested() gives them a body. The vectors have one entry for each axis.
   struct Nest {
     std::vector<ScalarId> indices;  // index variables of the loops, from outermost to innermost
-    std::vector<ExprId> place,      // expressions that read these index variables
+    std::vector<ExprId> at,         // expressions that read these index variables
         ends;                       // the extents of the axes, where the loops end
   };
   /// Returns new loops over all elements of an array with these axes, to be given a body by nested().
@@ -107,10 +107,10 @@ class VectorBuilder {
   /// Returns true if the current iteration is a constant of the code: in the unrolled form, outside of in_loop().
   bool is_number() const { return how_.unrolled && !in_loop_; }
 
-  std::int64_t turn_ = 0;              // the iteration that is being unrolled, counted within the group
-  ScalarId lane_index_;                // index variable of the loop over lanes that is being made
-  bool in_loop_ = false;               // true while a loop over lanes is being made
-  std::int64_t on_stack_numbers_ = 0;  // elements of the arrays made by array() that are on the stack
+  std::int64_t iteration_ = 0;          // the iteration that is being unrolled, counted within the group
+  ScalarId lane_index_;                 // index variable of the loop over lanes that is being made
+  bool in_loop_ = false;                // true while a loop over lanes is being made
+  std::int64_t on_stack_elements_ = 0;  // elements of the arrays made by array() that are on the stack
 };
 
 }  // namespace lehr::loops

@@ -47,10 +47,10 @@ void VectorStatements::masked_loop(const For& x, const Mask& m, Block& out) {
   out.push_back(Stmt{Local{longest, x.begin}});
   for_each_iteration(
       out,
-      [&](Block& turn) {
+      [&](Block& to) {
         const ExprId end = translate(x.end, m);
-        turn.push_back(put(ends, {}, all_active(m) ? end : select(is_active(m), end, x.begin)));
-        turn.push_back(Stmt{Assign{longest, binary(BinaryOp::maximum, get(longest), of_iteration(ends))}});
+        to.push_back(put(ends, {}, all_active(m) ? end : select(is_active(m), end, x.begin)));
+        to.push_back(Stmt{Assign{longest, binary(BinaryOp::maximum, get(longest), of_iteration(ends))}});
       },
       false);
   Block body, rest = x.body;
@@ -60,17 +60,17 @@ void VectorStatements::masked_loop(const For& x, const Mask& m, Block& out) {
     body.push_back(Stmt{Let{*down, binary(BinaryOp::subtract, last, get(x.index))}});
     rest.erase(rest.begin());
   }
-  for_each_iteration(body, [&](Block& turn) {
+  for_each_iteration(body, [&](Block& to) {
     ExprId inside = less(get(index), of_iteration(ends));
     if (m.array.valid()) inside = both(is_active(m), inside);
-    turn.push_back(put(within.array, {}, select(inside, i(1), i(0))));
+    to.push_back(put(within.array, {}, select(inside, i(1), i(0))));
   });
   std::vector<ExprId> rows;
   if (const auto steps = axis_of(p_, varying_, x, index)) {
     // These loads are in a loop before it, so that they wait for memory and nothing else.
-    if (const std::vector<ExprId> found = loaded_indices(x, index, false); !found.empty()) {
+    if (const std::vector<ExprId> loaded = loaded_indices(x, index, false); !loaded.empty()) {
       Block finding = body;
-      rows = store_indices(found, {*steps}, {get(index)}, within, finding);
+      rows = store_indices(loaded, {*steps}, {get(index)}, within, finding);
       out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(finding), false, x.step}});
     }
   }
@@ -106,12 +106,12 @@ void VectorStatements::transpose_rows(BufferId b, const ItemRows& mentioned, boo
   const ScalarId e = scalar("e", Type::i64);
   const BufferId row = transposed_.at(b);
   Block column;
-  for_each_iteration(column, [&](Block& turn) {
+  for_each_iteration(column, [&](Block& to) {
     const bool is_private = mentioned.scratch.contains(b);
     const BufferId of = is_private ? private_copy(b, of_array_) : b;
     const std::vector<ExprId> at =
         is_private ? with_iteration(of, {get(e)}) : std::vector<ExprId>{translate(get(loop_.index), m), get(e)};
-    turn.push_back(back ? Stmt{Store{of, at, of_iteration(row, {get(e)}), false}} : put(row, {get(e)}, load(of, at)));
+    to.push_back(back ? Stmt{Store{of, at, of_iteration(row, {get(e)}), false}} : put(row, {get(e)}, load(of, at)));
   });
   out.push_back(Stmt{For{e, i(0), i(p_[p_[row].axes[0]].constant), std::move(column), false, 1}});
 }
@@ -119,11 +119,11 @@ void VectorStatements::transpose_rows(BufferId b, const ItemRows& mentioned, boo
 void VectorStatements::loop_by_iteration(const For& x, const Mask& m, Block& out) {
   in_loop(
       out,
-      [&](Block& turn) {
+      [&](Block& to) {
         Block body;
         for (const Stmt& s : x.body)
           body.push_back(*private_statement(s, m));
-        turn.push_back(Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}});
+        to.push_back(Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}});
       },
       false);
 }
@@ -142,14 +142,14 @@ void VectorStatements::stores_by_iteration(const For& x, const Mask& m, Block& o
   make_rows_contiguous(x, m, out);
   for_each_iteration(
       out,
-      [&](Block& turn) {
+      [&](Block& to) {
         Block body;
         for (const Stmt& s : x.body) {
           const auto& store = std::get<Store>(s.node);
           body.push_back(
               Stmt{Store{store.buffer, indices(store.indices, m), translate(store.value, m), store.accumulate}});
         }
-        if_active(m, Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}}, turn);
+        if_active(m, Stmt{For{x.index, x.begin, x.end, std::move(body), x.independent, x.step}}, to);
       },
       false);
   forget_layout();

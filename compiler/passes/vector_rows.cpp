@@ -24,21 +24,21 @@ std::vector<ExprId> VectorValues::hoist_indices(const For& x, const Mask& m, Blo
   return store_indices(loaded_indices(x, std::nullopt, true), {}, {}, m, out);
 }
 
-std::vector<ExprId> VectorValues::store_indices(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
+std::vector<ExprId> VectorValues::store_indices(const std::vector<ExprId>& expressions, const std::vector<SizeId>& axes,
                                                 const std::vector<ExprId>& at, const Mask& m, Block& out) {
   std::map<ExprId, Row> rows;
-  for_each_iteration(out, [&](Block& turn) {
-    for (const ExprId e : found) {
+  for_each_iteration(out, [&](Block& to) {
+    for (const ExprId e : expressions) {
       const Row& row = rows.try_emplace(e, Row{array("row", axes, Type::i64), at}).first->second;
-      turn.push_back(put(row.array, at, clamped(e, m)));
+      to.push_back(put(row.array, at, clamped(e, m)));
     }
   });
   rows_.insert(rows.begin(), rows.end());
-  return found;
+  return expressions;
 }
 
-void VectorValues::forget_indices(const std::vector<ExprId>& found) {
-  for (const ExprId e : found)
+void VectorValues::forget_indices(const std::vector<ExprId>& expressions) {
+  for (const ExprId e : expressions)
     rows_.erase(e);
 }
 
@@ -67,27 +67,27 @@ void VectorValues::copy_row(BufferId b, bool back, Block& out) {
   const BufferId row = row_copies_.at(b);
   const Nest nest = over(axes);
   Block column;
-  for_each_iteration(column, [&](Block& turn) {
+  for_each_iteration(column, [&](Block& to) {
     std::vector<ExprId> at{translate(get(loop_.index), {})};
-    at.insert(at.end(), nest.place.begin(), nest.place.end());
-    turn.push_back(back ? Stmt{Store{b, at, of_iteration(row, nest.place), false}} : put(row, nest.place, load(b, at)));
+    at.insert(at.end(), nest.at.begin(), nest.at.end());
+    to.push_back(back ? Stmt{Store{b, at, of_iteration(row, nest.at), false}} : put(row, nest.at, load(b, at)));
   });
   append(out, nested(nest, std::move(column)));
 }
 
 void VectorValues::make_rows_contiguous(const For& x, const Mask& m, Block& out) {
-  std::vector<ExprId> found;
+  std::vector<ExprId> row_loads;
   const auto on_expr = [&](ExprId e) {
-    if (runs_along(x, e) && !std::ranges::count(found, e)) found.push_back(e);
+    if (runs_along(x, e) && !std::ranges::count(row_loads, e)) row_loads.push_back(e);
   };
   Walk{p_, on_expr, [](BufferId, bool) {}}.block(x.body);
-  for (const ExprId e : found) {
+  for (const ExprId e : row_loads) {
     const BufferId from = std::get<Load>(p_[e].node).buffer;
     const BufferId rows = array_as_given(fmt::format("turns.{}.rows.{}", p_[from].name, p_.buffers.size()),
                                          {group_size_, p_[from].axes.back()}, p_[from].element);
     Block column;
-    for_each_iteration(column, [&](Block& turn) {
-      turn.emplace_back().node = Store{rows, {iteration(), get(x.index)}, translate(e, m), false};
+    for_each_iteration(column, [&](Block& to) {
+      to.emplace_back().node = Store{rows, {iteration(), get(x.index)}, translate(e, m), false};
     });
     out.push_back(Stmt{For{x.index, x.begin, x.end, std::move(column), false, x.step}});
     contiguous_rows_[e] = rows;

@@ -22,16 +22,16 @@ Block VectorStatements::block(const Block& b, const Mask& m) {
   Block out;
   std::vector<const Stmt*> together;  // consecutive private statements, which share one loop over the iterations
   const auto flush = [&] {
-    for_each_iteration(out, [&](Block& turn) {
+    for_each_iteration(out, [&](Block& to) {
       for (const Stmt* s : together)
-        turn.push_back(*private_statement(*s, m));
+        to.push_back(*private_statement(*s, m));
     });
     together.clear();
   };
   // In the unrolled form, functions are evaluated in a loop over the iterations, which LLVM vectorises.
-  const bool calls_apart = unrolled() && has_loop(b);
+  const bool separates_calls = unrolled() && has_loop(b);
   for (const Stmt& s : b) {
-    if (const std::optional<ExprId> call = calls_apart ? called(s) : std::nullopt) {
+    if (const std::optional<ExprId> call = separates_calls ? called(s) : std::nullopt) {
       flush();
       evaluate_calls(*call, m, out);
     }
@@ -53,14 +53,14 @@ Block VectorStatements::block(const Block& b, const Mask& m) {
 
 std::optional<ExprId> VectorStatements::called(const Stmt& s) const {
   const ExprId value = value_of(s);
-  const bool apart = value.valid() && p_[value].type == Type::f64 && varies(value) && calls_function(p_, value);
-  return apart ? std::optional(value) : std::nullopt;
+  const bool is_separate = value.valid() && p_[value].type == Type::f64 && varies(value) && calls_function(p_, value);
+  return is_separate ? std::optional(value) : std::nullopt;
 }
 
 void VectorStatements::evaluate_calls(ExprId call, const Mask& m, Block& out) {
   const BufferId values = array("called", {}, Type::f64);
   in_loop(
-      out, [&](Block& turn) { turn.push_back(put(values, {}, translate(call, m))); }, true);
+      out, [&](Block& to) { to.push_back(put(values, {}, translate(call, m))); }, true);
   call_results_[call] = values;
 }
 
@@ -109,7 +109,7 @@ Stmt VectorStatements::stored(const Store& x, const Mask& m) {
   }
   if (varying_.arrays.contains(x.buffer)) {
     return masked(private_copy(x.buffer, of_array_), indices(x.indices, m), translate(x.value, m), x.accumulate,
-                  is_unread(x, m), m);
+                  is_never_read(x, m), m);
   }
   // Sums: the unrolled form adds to the array directly, the lane form to a private copy.
   if (how_.unrolled && all_active(m)) return Stmt{Store{x.buffer, x.indices, translate(x.value, m), true}};
@@ -124,7 +124,7 @@ Stmt VectorStatements::masked(BufferId b, std::vector<ExprId> at, ExprId to, boo
   return put(b, std::move(at), to, accumulate);
 }
 
-bool VectorStatements::is_unread(const Store& x, const Mask& m) const {
+bool VectorStatements::is_never_read(const Store& x, const Mask& m) const {
   return !m.by_branch && std::ranges::all_of(m.ranges, [&](ScalarId index) {
     return std::ranges::any_of(x.indices, [&](ExprId e) {
       const auto* n = std::get_if<Get>(&p_[e].node);
@@ -133,17 +133,17 @@ bool VectorStatements::is_unread(const Store& x, const Mask& m) const {
   });
 }
 
-Block VectorStatements::added_up(BufferId sum, BufferId apart) {
+Block VectorStatements::added_up(BufferId sum, BufferId copies) {
   const Nest nest = over(p_[sum].axes);
   const ScalarId all = scalar("all", Type::f64);
   Block inner{Stmt{Local{all, f(0)}}};
   for_each_iteration(
       inner,
-      [&](Block& turn) {
-        turn.push_back(Stmt{Accumulate{all, of_iteration(apart, nest.place)}});
+      [&](Block& to) {
+        to.push_back(Stmt{Accumulate{all, of_iteration(copies, nest.at)}});
       },
       false);
-  inner.push_back(Stmt{Store{sum, nest.place, get(all), true}});
+  inner.push_back(Stmt{Store{sum, nest.at, get(all), true}});
   return nested(nest, std::move(inner));
 }
 
@@ -156,18 +156,18 @@ void VectorStatements::of(const If& x, const Mask& m, Block& out) {
   }
   // If-conversion: each side is executed under a mask of the iterations that take it.
   for (const bool side : {true, false}) {
-    const Block& taken = side ? x.then_block : x.else_block;
-    if (taken.empty()) continue;
+    const Block& branch = side ? x.then_block : x.else_block;
+    if (branch.empty()) continue;
     const Mask chosen{array("chosen", {}, Type::i64), m.ranges, true};
-    for_each_iteration(out, [&](Block& turn) {
+    for_each_iteration(out, [&](Block& to) {
       ExprId here = translate(x.condition, m);
       if (!side) here = make(Type::boolean, Unary{UnaryOp::logical_not, here});
       if (m.array.valid()) here = both(is_active(m), here);
-      turn.push_back(put(chosen.array, {}, select(here, i(1), i(0))));
+      to.push_back(put(chosen.array, {}, select(here, i(1), i(0))));
     });
-    Block inside = block(taken, chosen);
+    Block inside = block(branch, chosen);
     // Loops are skipped if no iteration takes this side; other statements cost less than the test.
-    if (has_loop(taken)) if_any(chosen, std::move(inside), out, x.rare);
+    if (has_loop(branch)) if_any(chosen, std::move(inside), out, x.rare);
     else append(out, std::move(inside));
   }
 }
@@ -177,24 +177,24 @@ void VectorStatements::if_any(const Mask& m, Block then, Block& out, bool rare) 
   out.push_back(Stmt{Local{any, i(0)}});
   for_each_iteration(
       out,
-      [&](Block& turn) {
-        turn.push_back(Stmt{Assign{any, binary(BinaryOp::maximum, get(any), of_iteration(m.array))}});
+      [&](Block& to) {
+        to.push_back(Stmt{Assign{any, binary(BinaryOp::maximum, get(any), of_iteration(m.array))}});
       },
       false);
   out.push_back(Stmt{If{less(i(0), get(any)), std::move(then), {}, rare}});
 }
 
-void VectorStatements::if_active(const Mask& m, Stmt s, Block& turn) {
-  if (!m.array.valid()) turn.push_back(std::move(s));
-  else turn.push_back(Stmt{If{is_active(m), {std::move(s)}, {}}});
+void VectorStatements::if_active(const Mask& m, Stmt s, Block& to) {
+  if (!m.array.valid()) to.push_back(std::move(s));
+  else to.push_back(Stmt{If{is_active(m), {std::move(s)}, {}}});
 }
 
 void VectorStatements::of(const Store& x, const Mask& m, Block& out) {
   if (is_scratch(p_[x.buffer])) return out.push_back(Stmt{x});
   for_each_iteration(
       out,
-      [&](Block& turn) {
-        if_active(m, Stmt{Store{x.buffer, indices(x.indices, m), translate(x.value, m), x.accumulate}}, turn);
+      [&](Block& to) {
+        if_active(m, Stmt{Store{x.buffer, indices(x.indices, m), translate(x.value, m), x.accumulate}}, to);
       },
       // Iterations may store in any order if none is masked and no two add to the same element.
       are_full() && (!x.accumulate || is_consecutive(x.indices)));
@@ -204,9 +204,8 @@ void VectorStatements::of(const Fill& x, const Mask& m, Block& out) {
   if (!varying_.arrays.contains(x.buffer)) return out.push_back(Stmt{x});
   const Nest nest = over(p_[x.buffer].axes);
   Block inner;
-  for_each_iteration(inner, [&](Block& turn) {
-    turn.push_back(
-        masked(private_copy(x.buffer, of_array_), nest.place, translate(x.value, m), false, all_active(m), m));
+  for_each_iteration(inner, [&](Block& to) {
+    to.push_back(masked(private_copy(x.buffer, of_array_), nest.at, translate(x.value, m), false, all_active(m), m));
   });
   append(out, nested(nest, std::move(inner)));
 }

@@ -26,9 +26,9 @@ class VectorStatements : public VectorValues {
   /// Returns true if the statement writes only one private scalar, one element of a private array, or one sum that has
   /// a private copy.
   bool is_private(const Stmt& s) const;
-  /// Returns statements that add the private copies `apart` of a sum over the iterations, and add the totals to the
+  /// Returns statements that add the private copies `copies` of a sum over the iterations, and add the totals to the
   /// array `sum`.
-  Block added_up(BufferId sum, BufferId apart);
+  Block added_up(BufferId sum, BufferId copies);
 
  protected:
   std::map<BufferId, BufferId> sums_;  // private copies of statistics that iterations add to (lane form)
@@ -63,7 +63,7 @@ class VectorStatements : public VectorValues {
   Stmt masked(BufferId b, std::vector<ExprId> at, ExprId to, bool accumulate, bool always, const Mask& m);
   /// Returns true if the store need not be masked: iterations outside of the mask have left a loop whose index selects
   /// the element, so that they never read it.
-  bool is_unread(const Store& x, const Mask& m) const;
+  bool is_never_read(const Store& x, const Mask& m) const;
 
   // ---- loops (vector_loops.cpp) ----
 
@@ -94,7 +94,7 @@ class VectorStatements : public VectorValues {
   /// `rare`: that seldom happens.
   void if_any(const Mask& m, Block then, Block& out, bool rare);
   /// Appends statement `s` to the statements of one iteration, to be executed only if mask `m` includes the iteration.
-  void if_active(const Mask& m, Stmt s, Block& turn);
+  void if_active(const Mask& m, Stmt s, Block& to);
   /// Appends to `out` a store to an array that all iterations of the group share. Scratch that is the same for all is
   /// stored once.
   void of(const Store& x, const Mask& m, Block& out);

@@ -58,7 +58,7 @@ ExprId VectorValues::translate(ExprId e, const Mask& m) {
   if (const auto row = contiguous_rows_.find(e); row != contiguous_rows_.end())
     return load(row->second, {iteration(), std::get<Load>(p_[e].node).indices.back()});
   const auto key = std::tuple(e, m.array, iteration_key());
-  if (const auto known = made_.find(key); known != made_.end()) return known->second;
+  if (const auto translated = made_.find(key); translated != made_.end()) return translated->second;
   const Expr x = p_[e];
   const auto sub = [&](ExprId of) { return translate(of, m); };
   const ExprId out = std::visit(

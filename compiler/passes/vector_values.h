@@ -59,12 +59,12 @@ class VectorValues : public VectorBuilder {
   /// Appends statements that evaluate, before the constant loop `x`, its index expressions that load from memory.
   /// Returns the expressions that translate() and indices() replace from now on, until forget_indices().
   std::vector<ExprId> hoist_indices(const For& x, const Mask& m, Block& out);
-  /// Appends statements that evaluate the index expressions `found` for each iteration, into new arrays with `axes` at
-  /// the indices `at`. indices() reads them there from now on. Returns `found`.
-  std::vector<ExprId> store_indices(const std::vector<ExprId>& found, const std::vector<SizeId>& axes,
+  /// Appends statements that evaluate the index expressions `expressions` for each iteration, into new arrays with
+  /// `axes` at the indices `at`. indices() reads them there from now on. Returns `expressions`.
+  std::vector<ExprId> store_indices(const std::vector<ExprId>& expressions, const std::vector<SizeId>& axes,
                                     const std::vector<ExprId>& at, const Mask& m, Block& out);
   /// Ends the replacement of these index expressions.
-  void forget_indices(const std::vector<ExprId>& found);
+  void forget_indices(const std::vector<ExprId>& expressions);
   /// Appends loops that copy the rows of private arrays which loop `x` loads along its own index. In the new arrays the
   /// row of each iteration is contiguous. Loads go there until forget_layout().
   void make_rows_contiguous(const For& x, const Mask& m, Block& out);

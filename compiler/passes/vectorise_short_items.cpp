@@ -39,13 +39,16 @@ constexpr Threshold<double> kLong("vectorise_short_items.long", 32);
 /// The estimated operations of an item, on vectors along its own loops and in lanes of items.
 class Estimate {
  public:
-  Estimate(const Program& p, const For& loop) : p_(p), turns_(trip_count_of_region(p, loop)) { block(loop.body, {}); }
+  Estimate(const Program& p, const For& loop) : p_(p), region_trip_count_(trip_count_of_region(p, loop)) {
+    block(loop.body, {});
+  }
 
   /// Returns true if the loop is that of a parallel region with a constant trip count.
-  bool of_phase() const { return turns_.has_value(); }
-  /// Returns true if lanes are a gain. `numbers`: elements of an item's rows that must be transposed.
-  bool gains(double numbers) const {
-    return fits_ && ((loops_ && sums_ && is_hard_) || turns_) && lanes_ + kTransposed * numbers <= kGain * rows_;
+  bool of_phase() const { return region_trip_count_.has_value(); }
+  /// Returns true if lanes are a gain. `elements`: elements of an item's rows that must be transposed.
+  bool gains(double elements) const {
+    return fits_ && ((loops_ && sums_ && is_hard_) || region_trip_count_) &&
+           lanes_ + kTransposed * elements <= kGain * rows_;
   }
 
  private:
@@ -80,24 +83,26 @@ class Estimate {
     is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
     const double work = calls > 0 ? kFunction * calls : 1;
     rows_ += work * around.vectors;
-    if (turns_ && around.along) rows_ += apart(s, *around.along) * around.times;
+    if (region_trip_count_ && around.along) rows_ += distant_loads(s, *around.along) * around.times;
     lanes_ += work * around.times / kLanes;
   }
 
   /// Returns the trip count of a loop with constant bounds.
-  std::optional<double> known(const For& x) const {
+  std::optional<double> constant_trip_count(const For& x) const {
     const auto begin = literal(p_, x.begin), end = literal(p_, x.end);
     return begin && end ? std::optional(static_cast<double>(*end - *begin)) : std::nullopt;
   }
   /// Returns the trip count of a loop; half of the length around it if its bounds are other indices.
-  double turns(const For& x, double outer) const { return known(x).value_or(std::max(1.0, outer / 2)); }
+  double trip_count(const For& x, double outer) const {
+    return constant_trip_count(x).value_or(std::max(1.0, outer / 2));
+  }
 
   /// Returns true if all loops inside are short enough to be unrolled, so that vectors lie along this one.
   bool is_innermost(const For& x, double length) const {
     bool found = true;
     each_statement(x.body, [&](const Stmt& s) {
       const auto* loop = std::get_if<For>(&s.node);
-      found = found && (!loop || turns(*loop, length) <= (length >= kLong ? kUnrolled : 1));
+      found = found && (!loop || trip_count(*loop, length) <= (length >= kLong ? kUnrolled : 1));
     });
     return found;
   }
@@ -107,27 +112,27 @@ class Estimate {
     loops_ = true;
     const auto on_expr = [&](ExprId e) { fits_ = fits_ && !std::holds_alternative<Extent>(p_[e].node); };
     Walk{p_, on_expr, [&](BufferId, bool) { fits_ = false; }}.expr(x.end);
-    const double length = turns(x, around.length);
+    const double length = trip_count(x, around.length);
     const double times = around.times * length;
     is_hard_ = is_hard_ || (length > 1 && around.length > 1);
     if (length == 1 || around.along || !is_innermost(x, length))
       return block(x.body, {times, around.vectors * length, length, around.along});
-    const double vectors = known(x) ? std::ceil(length / kLanes) : length / kLanes + kLeftOver;
+    const double vectors = constant_trip_count(x) ? std::ceil(length / kLanes) : length / kLanes + kLeftOver;
     // LLVM optimises a region of so few iterations little, so that vectors which are not full do not exist.
-    const bool none = turns_ && std::fmod(length, kLanes) != 0;
+    const bool none = region_trip_count_ && std::fmod(length, kLanes) != 0;
     block(x.body, {times, around.vectors * (none ? length : vectors), length, x.index});
   }
 
-  /// Returns the sum of `what` over the expressions of a statement.
-  template <class What>
-  int count(const Stmt& s, const What& what) const {
+  /// Returns the sum of `value` over the expressions of a statement.
+  template <class Value>
+  int count(const Stmt& s, const Value& value) const {
     int out = 0;
-    Walk walk{p_, [&](ExprId e) { out += what(e); }, [](BufferId, bool) {}};
+    Walk walk{p_, [&](ExprId e) { out += value(e); }, [](BufferId, bool) {}};
     std::visit([&](const auto& node) { walk.statement(node); }, s.node);
     return out;
   }
   /// Returns the number of loads that vectors along this index would gather from distant elements.
-  int apart(const Stmt& s, ScalarId index) const {
+  int distant_loads(const Stmt& s, ScalarId index) const {
     return count(s, [&](ExprId e) {
       const auto* x = std::get_if<Load>(&p_[e].node);
       return x && !x->indices.empty() && std::any_of(x->indices.begin(), x->indices.end() - 1, [&](ExprId at) {
@@ -138,7 +143,7 @@ class Estimate {
 
   const Program& p_;
   const std::optional<std::int64_t>
-      turns_;                    // trip count of a parallel region, if the loop is one with a constant count
+      region_trip_count_;        // trip count of a parallel region, if the loop is one with a constant count
   double rows_ = 0, lanes_ = 0;  // estimates for vectors along inner loops, and for lanes of items
   bool fits_ = true, loops_ = false, sums_ = false;
   bool is_hard_ = false;  // true if LLVM would not vectorise over items: loops in loops, functions, failures
@@ -166,10 +171,10 @@ bool is_short(const Program& p, const For& loop) { return !gathers_rows(p, loop)
 /// Returns the form with eight lanes and transposed rows if it is a gain; nullopt otherwise.
 std::optional<VectorForm> lane_form(const Program& p, const For& loop, const Varying& varying) {
   const Estimate estimate(p, loop);
-  double numbers = 0;
+  double elements = 0;
   for (const IterationRow& row : iteration_rows(p, varying, loop))
-    numbers += static_cast<double>(row_elements(p, row.array) * (row.copy_in + (row.copy_out && estimate.of_phase())));
-  if (!fits_in_lanes(p, varying) || hides_latency(p, loop, varying) || !estimate.gains(numbers)) return {};
+    elements += static_cast<double>(row_elements(p, row.array) * (row.copy_in + (row.copy_out && estimate.of_phase())));
+  if (!fits_in_lanes(p, varying) || hides_latency(p, loop, varying) || !estimate.gains(elements)) return {};
   return VectorForm{.width = kTogether, .unrolled = false, .min_group = kTogether, .transposes_rows = true};
 }
 

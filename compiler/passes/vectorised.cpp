@@ -1,6 +1,6 @@
 // The frame of a vectorised loop: the loop over groups of iterations, its remainder, and the sums after it.
 //   fill the private sums with 0
-//   for first by turns: if (fewer than `fewest` are left): the original body, one by one      else: the group
+//   for first by width: if (fewer than `fewest` are left): the original body, one by one      else: the group
 //   add up the private sums
 #include "compiler/passes/vectorised.h"
 
@@ -37,19 +37,19 @@ class Vectoriser : VectorStatements {
     Block body{Stmt{If{few, std::move(singles), std::move(together), how_.transposes_rows}}};
 
     Block out;
-    const std::vector<ScalarId> numbers = added_numbers();
-    for (const ScalarId s : numbers)
+    const std::vector<ScalarId> accumulated = accumulated_scalars();
+    for (const ScalarId s : accumulated)
       out.emplace_back().node = Fill{private_copy(s), f(0)};
-    for (const auto& [sum, apart] : sums_)
-      out.emplace_back().node = Fill{apart, f(0)};
+    for (const auto& [sum, copies] : sums_)
+      out.emplace_back().node = Fill{copies, f(0)};
     out.push_back(Stmt{For{first_, loop_.begin, loop_.end, std::move(body), false, how_.width, true}});
-    for (const auto& [sum, apart] : sums_)
-      append(out, added_up(sum, apart));
-    for (const ScalarId s : numbers) {
+    for (const auto& [sum, copies] : sums_)
+      append(out, added_up(sum, copies));
+    for (const ScalarId s : accumulated) {
       for_each_iteration(
           out,
-          [&](Block& turn) {
-            turn.emplace_back().node = Accumulate{s, of_iteration(private_copy(s))};
+          [&](Block& to) {
+            to.emplace_back().node = Accumulate{s, of_iteration(private_copy(s))};
           },
           false);
     }
@@ -74,7 +74,7 @@ class Vectoriser : VectorStatements {
   }
 
   /// Returns the scalars declared outside that iterations add to.
-  std::vector<ScalarId> added_numbers() const {
+  std::vector<ScalarId> accumulated_scalars() const {
     const SmallIdSet<ScalarId> declares = declared_in(loop_.body);
     SmallIdSet<ScalarId> adds;
     each_statement(loop_.body, [&](const Stmt& s) {

@@ -173,10 +173,10 @@ def thresholds(b):
     """A few thresholds of the compiler moved at once; with shares of any size they decide on what is worked on in parallel."""
     r = np.random.default_rng(b.case.seed)
     rows = thresholds_of_code()
-    moved_ones = [f"outline_parallel_loops.few_turns={r.choice([0, 1, 2])}"]
+    moved_ones = [f"outline_parallel_loops.few_iterations={r.choice([0, 1, 2])}"]
     for k in r.permutation(len(rows))[:4]:
         name, values, also = rows[k]
-        if name != "outline_parallel_loops.few_turns":
+        if name != "outline_parallel_loops.few_iterations":
             moved_ones += [f"{name}={r.choice(values)}", also]
     env = {"LEHR_THRESHOLDS": ",".join(filter(None, [*moved_ones, moved(b, "shares.")["LEHR_THRESHOLDS"]]))}
     try:

@@ -55,14 +55,14 @@ const std::vector<ThresholdCase> kOfLoops{
     {"lower_hoisted_sums.most_elements", {0, 1, 4, 1e6}},
     {"lower_terms.worth_a_branch", {0, 1, 1e6}},
     {"lower_update.most_scattered", {0, 1, 4, 1e6}},
-    {"outermost.many_turns", {1, 2, 3, 1e9}},
+    {"outermost.vector_iterations", {1, 2, 3, 1e9}},
     {"outermost.widest_row", {0, 1, 2, 1e9}},
     {"rematerialise.in_memory", {0, 1, 3, 1e9}},
     {"rematerialise.most_loads", {0, 1, 100}},
     {"regroup.large_model", {0, 1, 10, 1e9}},
     {"skip_at_fixed_point.most_keys", {0, 1, 3, 1e9}},
     {"skip_at_fixed_point.worth_it", {0, 1, 1e9}},
-    {"outline_parallel_loops.few_turns", {0, 1, 2, 3, 1e9}},
+    {"outline_parallel_loops.few_iterations", {0, 1, 2, 3, 1e9}},
     {"vectorise_short_items.gain", {0, 1e9}},
     {"vectorise_short_items.long", {0, 2, 1e9}},
     {"vectorised.widest", {0, 1, 3, 1e9}},
@@ -72,7 +72,7 @@ const std::vector<ThresholdCase> kOfLoops{
     {"vector_statements.widest_sum", {0, 1, 3, 1e9}},
     {"vector_builder.on_stack", {0, 10, 100, 1e9}},
     {"latency.longest", {0, 1, 3, 1e9}, kInBlocks},
-    {"contract_arrays.most_numbers", {0, 1, 3, 1e9}},
+    {"contract_arrays.most_elements", {0, 1, 3, 1e9}},
 };
 
 /// Thresholds of the code generation, whose effect shows in the text of the LLVM IR.
@@ -97,11 +97,11 @@ const std::vector<ThresholdCase> kOfCode{
 const std::set<std::string> kOfUnitTests{
     "block_registers.unknown_length",     // block_registers_test.cpp
     "block_registers.most",               // block_registers_test.cpp
-    "block_registers.most_waiting",       // block_registers_test.cpp
+    "block_registers.most_with_latency",  // block_registers_test.cpp
     "jam_data_loops.short_row",           // jam_data_loops_test.cpp
     "lower_full_rows.full",               // native/full_rows_test.cpp
     "lower_full_rows.most_values",        // native/full_rows_test.cpp
-    "rematerialise.kept",                 // rematerialise_test.cpp
+    "rematerialise.register_bytes",       // rematerialise_test.cpp
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
 };
 
@@ -123,14 +123,14 @@ const std::set<std::string> kOfRuns{"outline_parallel_loops.operations",
 const std::set<std::string> kConstants{
     // Widths and units for which the code is written.
     "passes/pad_rows.kLine", "passes/jam_steps.kSteps", "passes/vectorise_short_items.kTogether",
-    "passes/vectorise_short_items.kLanes", "passes/jam_data_loops.kTurns", "loops/lower_full_rows.kItems",
+    "passes/vectorise_short_items.kLanes", "passes/jam_data_loops.kIterations", "loops/lower_full_rows.kItems",
     "loops/lower_full_rows.kTile", "loops/lower_full_rows.kLanes", "native/lower_transposes.kLanes",
     "native/lower_prefetches.kLine", "native/lower.kBufferAlignment", "native/lower.kDataAlignment",
     "native/narrow_tails.kLeastBits", "native/reduction_trees.kFewest", "native/reduction_trees.kMost",
     "native/object_cache.kDigest", "native/object_cache.kUnfinished", "native/outlining.kLeft",
     "native/loop_shape.kMuchWork",
     // Costs of operations, which are compared with thresholds.
-    "passes/skip_at_fixed_point.kSlowOperation", "passes/skip_at_fixed_point.kUnknownTurns",
+    "passes/skip_at_fixed_point.kSlowOperation", "passes/skip_at_fixed_point.kUnknownTripCount",
     "passes/vectorise_short_items.kFunction", "passes/vectorise_short_items.kTransposed",
     "passes/vectorise_short_items.kLeftOver", "passes/vectorise_short_items.kUnrolled",
     // Constants of mathematics, formats and the processor.
