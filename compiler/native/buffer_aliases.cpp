@@ -18,7 +18,7 @@ namespace {
 /// The origin of a pointer: an array on the stack, or an entry of the table of buffers.
 struct Array {
   const llvm::Value* value;  // the allocation on the stack, or the argument with the table
-  std::int64_t place;        // the offset of the entry in the table; -1 for an array on the stack
+  std::int64_t offset;       // the offset of the entry in the table; -1 for an array on the stack
   bool operator==(const Array&) const = default;
 };
 
@@ -29,12 +29,12 @@ std::optional<Array> array_of(const llvm::Value* pointer) {
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
   if (!load) return std::nullopt;
   const llvm::DataLayout& layout = load->getModule()->getDataLayout();
-  llvm::APInt place(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
+  llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
   const auto* table = llvm::dyn_cast<llvm::Argument>(
-      load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, place, /*AllowNonInbounds=*/true));
+      load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
   if (!table || !table->getParent()->getAttributes().hasParamAttr(table->getArgNo(), kTableOfBuffers))
     return std::nullopt;
-  return Array{table, place.getSExtValue()};
+  return Array{table, offset.getSExtValue()};
 }
 
 /// The result of the analysis, which LLVM asks about pairs of accesses.

@@ -49,21 +49,22 @@ bool is_zero(const llvm::Constant* vector, unsigned lane) {
 struct Addition {
   llvm::InsertElementInst* carried;  // the accumulator's initial value, with the total in its first lane
   llvm::Value* added;                // what is added to it
-  llvm::ShuffleVectorInst* kept;     // keeps the lanes that count and 0 in the others; null if all lanes count
+  llvm::ShuffleVectorInst* blend;    // keeps the lanes that count and 0 in the others; null if all lanes count
 };
 
 /// Returns the value as such an addition; nullopt if it is none, or lanes other than the first do not begin with 0.
 std::optional<Addition> addition(llvm::Value* value) {
   using namespace llvm::PatternMatch;
-  auto* kept = llvm::dyn_cast<llvm::ShuffleVectorInst>(value);
-  llvm::Value* sum = kept ? kept->getOperand(0) : value;
+  auto* blend = llvm::dyn_cast<llvm::ShuffleVectorInst>(value);
+  llvm::Value* sum = blend ? blend->getOperand(0) : value;
   auto* add = llvm::dyn_cast<llvm::BinaryOperator>(sum);
   if (!value->hasOneUse() || !add || !add->hasOneUse() || add->getOpcode() != llvm::Instruction::FAdd ||
       !add->hasAllowReassoc())
     return std::nullopt;
-  const auto* nothing = kept ? llvm::dyn_cast<llvm::Constant>(kept->getOperand(1)) : nullptr;
+  const auto* nothing = blend ? llvm::dyn_cast<llvm::Constant>(blend->getOperand(1)) : nullptr;
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements();
-  if (kept && (!nothing || kept->getShuffleMask().size() != lanes || kept->getMaskValue(0) != 0)) return std::nullopt;
+  if (blend && (!nothing || blend->getShuffleMask().size() != lanes || blend->getMaskValue(0) != 0))
+    return std::nullopt;
   // Either operand may be the accumulator. Each lane must be kept and begin with 0, or be replaced by 0.
   for (const unsigned k : {0U, 1U}) {
     auto* carried = llvm::dyn_cast<llvm::InsertElementInst>(add->getOperand(k));
@@ -71,13 +72,14 @@ std::optional<Addition> addition(llvm::Value* value) {
     if (!others || !first_lane(*carried)) continue;
     bool fits = true;
     for (unsigned lane = 1; lane < lanes; ++lane) {
-      const int from = kept ? kept->getMaskValue(lane) : static_cast<int>(lane);
-      const bool is_kept = from == static_cast<int>(lane);
-      fits = fits && from >= 0 &&
-             (is_kept ? is_zero(others, lane)
-                      : static_cast<unsigned>(from) >= lanes && is_zero(nothing, static_cast<unsigned>(from) - lanes));
+      const int from = blend ? blend->getMaskValue(lane) : static_cast<int>(lane);
+      const bool is_selected = from == static_cast<int>(lane);
+      fits =
+          fits && from >= 0 &&
+          (is_selected ? is_zero(others, lane)
+                       : static_cast<unsigned>(from) >= lanes && is_zero(nothing, static_cast<unsigned>(from) - lanes));
     }
-    if (fits) return Addition{carried, add->getOperand(1 - k), kept};
+    if (fits) return Addition{carried, add->getOperand(1 - k), blend};
   }
   return std::nullopt;
 }
@@ -85,11 +87,11 @@ std::optional<Addition> addition(llvm::Value* value) {
 /// Replaces the addition by one to the lanes of the first accumulator.
 void carry(llvm::Value* value, const Addition& x) {
   llvm::IntrinsicInst* sum = first_lane(*x.carried);
-  auto* add = llvm::cast<llvm::Instruction>(x.kept ? x.kept->getOperand(0) : value);
+  auto* add = llvm::cast<llvm::Instruction>(x.blend ? x.blend->getOperand(0) : value);
   llvm::IRBuilder<> b(llvm::cast<llvm::Instruction>(value));
   b.setFastMathFlags(add->getFastMathFlags());
   llvm::Value* added =
-      x.kept ? b.CreateShuffleVector(x.added, x.kept->getOperand(1), x.kept->getShuffleMask()) : x.added;
+      x.blend ? b.CreateShuffleVector(x.added, x.blend->getOperand(1), x.blend->getShuffleMask()) : x.added;
   value->replaceAllUsesWith(b.CreateFAdd(sum->getArgOperand(1), added));
 }
 

@@ -91,8 +91,8 @@ class FunctionLowering {
   /// Emits a rarely executed block as a call of a cold function, which works on copies of small local arrays and slots.
   void call_cold_outlined(std::span<const loops::Stmt> statements);
   /// Emits a function with these statements and a call of it, and returns the status that the call gives; null if the
-  /// statements can neither fail nor leave a loop. `effort`: a value of kTier (lower.h).
-  llvm::Value* call_outlined(std::span<const loops::Stmt> statements, const char* effort);
+  /// statements can neither fail nor leave a loop. `tier`: a value of kTier (lower.h).
+  llvm::Value* call_outlined(std::span<const loops::Stmt> statements, const char* tier);
   /// Emits code that leaves the loop or the function if the status of a part is not 0. Null emits nothing.
   void exit_on(llvm::Value* status);
   /// Emits the body of a part: binds its arguments, in the order of passed(), and lowers its statements.
@@ -174,11 +174,11 @@ class FunctionLowering {
   void emit_unrolled(const loops::For& node, std::int64_t begin, std::int64_t trips);
   /// A nest of two loops that transposes a matrix, which is emitted in squares of 8 x 8 (lower_transposes.cpp).
   struct Transpose {
-    loops::Store store;           // the innermost statement
-    loops::Load load;             // the value that it stores
-    loops::ScalarId along, turn;  // indices of the outer loop and the inner loop
-    std::int64_t trips, turns;    // trip counts of the outer loop and the inner loop
-    bool to_rows;                 // true: to[l, k] = from[k, l]; false: to[k, l] = from[l, k]; k outer, l inner index
+    loops::Store store;                     // the innermost statement
+    loops::Load load;                       // the value that it stores
+    loops::ScalarId outer, inner;           // indices of the outer loop and the inner loop
+    std::int64_t outer_trips, inner_trips;  // trip counts of the outer loop and the inner loop
+    bool to_rows;  // true: to[l, k] = from[k, l]; false: to[k, l] = from[l, k]; k outer, l inner index
   };
   /// Returns the transposition that the loop is; nullopt if it is none, or the target has no vectors of 8 doubles.
   std::optional<Transpose> transpose_of(const loops::For& node) const;
@@ -186,7 +186,7 @@ class FunctionLowering {
   void lower(const Transpose& t);
   /// Emits prefetches of rows of tables that later iterations of the loop will read (lower_prefetches.cpp). They stand
   /// at the beginning of iteration `index` of a loop up to `end`.
-  void prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end);
+  void prefetch_rows(const loops::For& loop, llvm::Value* index, llvm::Value* end);
   /// Emits prefetches of the rows of data that the next group of iterations will read. They stand at the beginning of
   /// iteration `index` of a loop `along` the rows of this group.
   void prefetch_next(const loops::For& along, llvm::Value* index);

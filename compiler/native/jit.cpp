@@ -23,7 +23,7 @@ std::string code_of(const loops::Program& program, const Options& options) {
   const ObjectCache cache = ObjectCache::of_user();
   const std::string key =
       cache.is_enabled() ? cache.key({loops::serialise(program), options.cpu, std::to_string(options.level)}) : "";
-  if (std::optional<std::string> kept = cache.find(key)) return *std::move(kept);
+  if (std::optional<std::string> cached = cache.find(key)) return *std::move(cached);
   std::string made = linked_code(program, options);
   cache.store(key, made);
   return made;

@@ -57,7 +57,7 @@ class Block : public llvm::RuntimeDyld::MemoryManager {
   /// Returns the address of the block in this process.
   std::uint8_t* begin() { return bytes_.data(); }
   /// Tells the linker at which offset each section is.
-  void place(llvm::RuntimeDyld& linker) {
+  void map_sections(llvm::RuntimeDyld& linker) {
     for (const std::size_t at : sections_)
       linker.mapSectionAddress(begin() + at, at);
   }
@@ -121,7 +121,7 @@ std::string linked_code(const loops::Program& program, const Options& options) {
   Nothing nothing;
   llvm::RuntimeDyld linker(block, nothing);
   linker.loadObject(**object);
-  block.place(linker);
+  block.map_sections(linker);
   linker.resolveRelocations();
   if (linker.hasError()) throw std::runtime_error("native: " + linker.getErrorString().str());
   for (std::size_t k = 0; k < names.size(); ++k) {

@@ -191,10 +191,10 @@ class Work {
  public:
   /// Counts for statements without parameters.
   explicit Work(const Program& program) : program_(program) {}
-  /// Counts for a function; that of a parallel region gets ranges up to `turns`.
-  Work(const Program& program, const Function& function, std::optional<std::int64_t> turns) : program_(program) {
+  /// Counts for a function; that of a parallel region gets ranges up to `trips`.
+  Work(const Program& program, const Function& function, std::optional<std::int64_t> trips) : program_(program) {
     for (ScalarId p : function.parameters)
-      if (turns) largest_[p] = *turns;
+      if (trips) largest_[p] = *trips;
   }
 
   /// Returns the nodes that the statements evaluate; nullopt if data decide.
@@ -209,8 +209,8 @@ class Work {
     const Expr& e = program_[id];
     if (const auto* x = std::get_if<ConstI>(&e.node)) return x->value;
     if (const auto* x = std::get_if<Get>(&e.node)) {
-      const auto known = largest_.find(x->scalar);
-      return known == largest_.end() ? std::nullopt : std::optional(known->second);
+      const auto bound = largest_.find(x->scalar);
+      return bound == largest_.end() ? std::nullopt : std::optional(bound->second);
     }
     const auto* x = std::get_if<Binary>(&e.node);
     if (!x) return std::nullopt;
@@ -331,12 +331,12 @@ Uses uses_of(const Program& program, std::span<const Stmt> statements, bool larg
 
 bool is_cheap_code(const Program& program, std::size_t function) {
   if (program.functions[function].cold) return true;
-  std::optional<std::int64_t> turns;
+  std::optional<std::int64_t> trips;
   for (const Function& f : program.functions) {
     for (const ParallelRegion& phase : f.regions)
-      if (phase.function == function) turns = literal(program, phase.trip_count);
+      if (phase.function == function) trips = literal(program, phase.trip_count);
   }
-  const auto nodes = Work(program, program.functions[function], turns).of(program.functions[function].body);
+  const auto nodes = Work(program, program.functions[function], trips).of(program.functions[function].body);
   return nodes && *nodes <= kLittleWork;
 }
 

@@ -14,7 +14,7 @@ using loops::BinaryOp;
 using loops::UnaryOp;
 
 llvm::Value* FunctionLowering::eval(loops::ExprId id) {
-  if (const auto known = evaluated_.find(id); known != evaluated_.end()) return known->second;
+  if (const auto cached = evaluated_.find(id); cached != evaluated_.end()) return cached->second;
   const loops::Expr& expr = program_[id];
   llvm::Value* value = std::visit([&](const auto& node) { return lower(expr, node); }, expr.node);
   evaluated_.emplace(id, value);
@@ -47,14 +47,14 @@ llvm::Value* FunctionLowering::lower(const loops::Expr&, const loops::Load& node
 
 /// launder.invariant.group returns its argument, but LLVM may not assume that the two are equal.
 llvm::Value* FunctionLowering::laundered_address(llvm::Value* base) {
-  llvm::Value*& other = laundered_addresses_[base];
-  if (!other) {
+  llvm::Value*& laundered = laundered_addresses_[base];
+  if (!laundered) {
     auto* definition = llvm::dyn_cast<llvm::Instruction>(base);
     llvm::BasicBlock& entry = function_.getEntryBlock();
     llvm::IRBuilder<> after(&entry, definition ? std::next(definition->getIterator()) : entry.begin());
-    other = after.CreateLaunderInvariantGroup(base);
+    laundered = after.CreateLaunderInvariantGroup(base);
   }
-  return other;
+  return laundered;
 }
 
 /// The forms are exp(digamma(x)), exp(digamma(x) + c), exp(c + digamma(x)) and exp(digamma(x) - c).
@@ -71,13 +71,13 @@ llvm::Value* FunctionLowering::exp_of_digamma(loops::ExprId exponent) {
     const bool plus = sum->op == BinaryOp::add;
     if (!plus && sum->op != BinaryOp::subtract) return nullptr;
     x = argument(sum->left);
-    loops::ExprId other = sum->right;
+    loops::ExprId addend = sum->right;
     if (!x.valid() && plus) {
       x = argument(sum->right);
-      other = sum->left;
+      addend = sum->left;
     }
     if (!x.valid()) return nullptr;
-    shift = plus ? eval(other) : b_.CreateFNeg(eval(other));
+    shift = plus ? eval(addend) : b_.CreateFNeg(eval(addend));
   } else {
     return nullptr;
   }

@@ -22,7 +22,7 @@ constexpr std::int64_t kLine = 64;
 /// The bytes of a table that are prefetched ahead; at least one row is.
 constexpr Threshold<std::int64_t> kAhead("native.lower_prefetches.ahead", 1 << 11);
 /// The most iterations that prefetches run ahead.
-constexpr Threshold<std::int64_t> kTurns("native.lower_prefetches.turns", 12);
+constexpr Threshold<std::int64_t> kMostIterations("native.lower_prefetches.most_iterations", 12);
 
 /// A row of a table with two axes that data name: table[data[...index...], ...].
 struct Row {
@@ -39,17 +39,17 @@ std::int64_t bytes_of_row(const loops::Program& p, loops::BufferId table) {
 /// Finds the rows of tables that each iteration of a loop reads or adds to.
 class NamedRows {
  public:
-  NamedRows(const loops::Program& p, const loops::For& turns) : p_(p), turns_(turns) {
+  NamedRows(const loops::Program& p, const loops::For& loop) : p_(p), loop_(loop) {
     loops::Walk walk{p, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
                      [&](loops::ScalarId s, loops::ScalarUse how) {
                        if (how != loops::ScalarUse::read) inside_.insert(s);
                      }};
-    walk.block(turns.body);
-    if (!walk.stops) of(turns.body);
+    walk.block(loop.body);
+    if (!walk.stops) of(loop.body);
   }
 
   /// Returns the rows, with true for those that are stored to.
-  const std::map<Row, bool>& found() const { return found_; }
+  const std::map<Row, bool>& rows() const { return rows_; }
 
  private:
   /// Looks at the statements that every iteration executes.
@@ -82,27 +82,27 @@ class NamedRows {
     }
     const auto* row = std::get_if<loops::Load>(&p_[at].node);
     if (!row || p_[row->buffer].role != loops::Role::data || !is_of_iteration(*row)) return;
-    found_[{table, at}] |= stored;
+    rows_[{table, at}] |= stored;
   }
   /// Returns true if the index is that of the iteration: it depends on the loop's index and on nothing that the body
   /// changes.
   bool is_of_iteration(const loops::Load& row) const {
-    bool turn = false, changes = false;
+    bool uses_index = false, changes = false;
     loops::Walk walk{p_, [](loops::ExprId) {}, [](loops::BufferId, bool) {},
                      [&](loops::ScalarId s, loops::ScalarUse) {
-                       turn = turn || s == turns_.index;
+                       uses_index = uses_index || s == loop_.index;
                        changes = changes || inside_.contains(s);
                      }};
     for (const loops::ExprId at : row.indices)
       walk.expr(at);
-    return turn && !changes;
+    return uses_index && !changes;
   }
 
   const loops::Program& p_;
-  const loops::For& turns_;
+  const loops::For& loop_;
   std::set<loops::ScalarId> inside_;                // scalars that an iteration declares or changes
   std::map<loops::ScalarId, loops::ExprId> names_;  // values of the lets of the body
-  std::map<Row, bool> found_;
+  std::map<Row, bool> rows_;
 };
 
 /// Returns the k of an expression index + k; nullopt for other expressions.
@@ -114,9 +114,9 @@ std::optional<std::int64_t> after(const loops::Program& p, loops::ExprId e, loop
   return k ? std::optional(k->value) : std::nullopt;
 }
 
-/// Returns the rows data[turns + k, ...] of which an iteration of the loop `along` reads an element: by array, the
-/// numbers k. Loops inside `along` are left out.
-std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Program& p, const loops::For& turns,
+/// Returns the rows data[i + k, ...], where i is the index of `grouped`, of which an iteration of the loop `along`
+/// reads an element: by array, the numbers k. Loops inside `along` are left out.
+std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Program& p, const loops::For& grouped,
                                                              const loops::For& along) {
   std::map<loops::BufferId, std::set<std::int64_t>> out;
   loops::Walk walk{p,
@@ -124,7 +124,7 @@ std::map<loops::BufferId, std::set<std::int64_t>> rows_along(const loops::Progra
                      const auto* load = std::get_if<loops::Load>(&p[e].node);
                      if (!load || load->indices.size() != 2 || p[load->buffer].role != loops::Role::data) return;
                      if (!is_scalar(p, load->indices[1], along.index)) return;
-                     if (const auto k = after(p, load->indices[0], turns.index)) out[load->buffer].insert(*k);
+                     if (const auto k = after(p, load->indices[0], grouped.index)) out[load->buffer].insert(*k);
                    },
                    [](loops::BufferId, bool) {}};
   for (const loops::Stmt& s : along.body) {
@@ -144,41 +144,42 @@ void FunctionLowering::prefetch(llvm::Value* first, std::int64_t bytes, bool to_
   }
 }
 
-void FunctionLowering::prefetch_rows(const loops::For& turns, llvm::Value* index, llvm::Value* end) {
-  if (turns.step != 1 || std::holds_alternative<loops::ConstI>(program_[turns.end].node)) return;
-  const NamedRows rows(program_, turns);
+void FunctionLowering::prefetch_rows(const loops::For& loop, llvm::Value* index, llvm::Value* end) {
+  if (loop.step != 1 || std::holds_alternative<loops::ConstI>(program_[loop.end].node)) return;
+  const NamedRows rows(program_, loop);
   // Tables that are only read stay in the cache, so they are fetched only if others are added to.
-  if (std::ranges::none_of(rows.found(), [](const auto& row) { return row.second; })) return;
+  if (std::ranges::none_of(rows.rows(), [](const auto& row) { return row.second; })) return;
   // A large body is emitted as functions of their own, and only these have the addresses of its arrays.
   const auto is_here = [&](loops::BufferId b) { return buffers_[b.index()] != nullptr; };
-  for (const auto& [row, stored] : rows.found()) {
+  for (const auto& [row, stored] : rows.rows()) {
     bool all_here = is_here(row.table);
     loops::Walk{program_, [](loops::ExprId) {}, [&](loops::BufferId b, bool) { all_here = all_here && is_here(b); }}
         .expr(row.at);
     if (!all_here) continue;
     const std::int64_t bytes = bytes_of_row(program_, row.table);
-    const std::int64_t ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, kTurns);
+    const std::int64_t ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, kMostIterations);
     evaluated_.clear();
-    values_[turns.index] = b_.CreateBinaryIntrinsic(
+    values_[loop.index] = b_.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin, b_.CreateNSWAdd(index, b_.getInt64(static_cast<std::uint64_t>(ahead))),
         b_.CreateNSWSub(end, b_.getInt64(1)));
     prefetch(
         element(row.table, b_.CreateNSWMul(eval(row.at), stored_extent(row.table, 1)), buffers_[row.table.index()]),
         bytes, stored);
   }
-  values_[turns.index] = index;
+  values_[loop.index] = index;
   evaluated_.clear();
 }
 
 void FunctionLowering::prefetch_next(const loops::For& along, llvm::Value* index) {
   if (!grouped_loop_) return;
   const auto number = [&](std::int64_t value) { return b_.getInt64(static_cast<std::uint64_t>(value)); };
-  for (const auto& [data, turns] : rows_along(program_, *grouped_loop_, along)) {
+  for (const auto& [data, row_offsets] : rows_along(program_, *grouped_loop_, along)) {
     // The rows of a group are contiguous. An iteration that reads one column of them fetches as many bytes of the next
     // group.
-    const std::int64_t bytes = static_cast<std::int64_t>(turns.size()) * loops::bytes_of(program_[data].element);
-    if (bytes < kLine || !prefetched_.insert({data, *turns.begin()}).second) continue;
-    llvm::Value* next = b_.CreateAdd(values_.at(grouped_loop_->index), number(grouped_loop_->step + *turns.begin()));
+    const std::int64_t bytes = static_cast<std::int64_t>(row_offsets.size()) * loops::bytes_of(program_[data].element);
+    if (bytes < kLine || !prefetched_.insert({data, *row_offsets.begin()}).second) continue;
+    llvm::Value* next =
+        b_.CreateAdd(values_.at(grouped_loop_->index), number(grouped_loop_->step + *row_offsets.begin()));
     llvm::Value* base = buffers_[data.index()];
     if (!base) continue;
     llvm::Value* offset =

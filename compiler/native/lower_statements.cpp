@@ -168,16 +168,16 @@ void FunctionLowering::lower(const loops::Fill& node) {
   llvm::Value* value = eval(node.value);
   llvm::Value* count = element_count(node.buffer);
   llvm::Value* base = buffers_[node.buffer.index()];
-  const auto* known_count = llvm::dyn_cast<llvm::ConstantInt>(count);
+  const auto* constant_count = llvm::dyn_cast<llvm::ConstantInt>(count);
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   // For more than a few vectors memset is the fastest way to clear memory.
-  if (constant && constant->isNullValue() && (!known_count || known_count->getSExtValue() > 32 * lanes_)) {
+  if (constant && constant->isNullValue() && (!constant_count || constant_count->getSExtValue() > 32 * lanes_)) {
     llvm::Value* bytes = b_.CreateNSWMul(count, b_.getInt64(value->getType()->getPrimitiveSizeInBits() / 8));
     annotate(node.buffer, *b_.CreateMemSet(base, b_.getInt8(0), bytes, llvm::Align(64)));
     return;
   }
   LoopShape shape;
-  if (known_count) shape.trips = known_count->getSExtValue();
+  if (constant_count) shape.trips = constant_count->getSExtValue();
   if (shape.trips == 0) return;
   if (shape.trips == 1 && function_.hasFnAttribute(kTier)) return store(node.buffer, base, value);
   shape.unroll_later = shape.trips && *shape.trips <= 32 * lanes_;

@@ -42,7 +42,7 @@ class VectorCheck {
     }
     if (const auto* x = std::get_if<Let>(&s.node)) return is_value(x->value);
     const auto* x = std::get_if<Store>(&s.node);
-    return x && is_value(x->value) && is_place(x->buffer, x->indices) && varies(x->indices.back());
+    return x && is_value(x->value) && is_lane_access(x->buffer, x->indices) && varies(x->indices.back());
   }
 
   /// Returns true if the expression depends on the loop's index.
@@ -58,7 +58,7 @@ class VectorCheck {
 
   /// Returns true if the access is to one element in all iterations, or to neighbouring elements in neighbouring
   /// iterations.
-  bool is_place(BufferId buffer, const std::vector<ExprId>& at) const {
+  bool is_lane_access(BufferId buffer, const std::vector<ExprId>& at) const {
     if (at.empty()) return true;
     if (std::any_of(at.begin(), at.end() - 1, [&](ExprId e) { return varies(e); })) return false;
     return !varies(at.back()) || (runs_along(at.back()) && !element_arrays_.contains(buffer));
@@ -67,7 +67,7 @@ class VectorCheck {
   /// Returns true if the expression can be evaluated for a vector of iterations.
   bool is_value(ExprId id) const {
     const auto& node = program_[id].node;
-    if (const auto* x = std::get_if<Load>(&node)) return is_place(x->buffer, x->indices);
+    if (const auto* x = std::get_if<Load>(&node)) return is_lane_access(x->buffer, x->indices);
     if (const auto* x = std::get_if<Unary>(&node)) return is_value(x->operand);
     if (const auto* x = std::get_if<Binary>(&node)) return is_value(x->left) && is_value(x->right);
     if (const auto* x = std::get_if<Select>(&node))
@@ -86,14 +86,14 @@ class VectorCheck {
 std::set<BufferId> element_arrays(const Program& program, const Function& function) {
   const std::set<BufferId> own(function.local_arrays.begin(), function.local_arrays.end());
   std::set<BufferId> out;
-  const auto on_place = [&](BufferId b, const std::vector<ExprId>& at) {
+  const auto on_access = [&](BufferId b, const std::vector<ExprId>& at) {
     if (!at.empty() && literal(program, at.back()) && own.contains(b)) out.insert(b);
   };
   each_statement(function.body, [&](const Stmt& s) {
-    if (const auto* x = std::get_if<Store>(&s.node)) on_place(x->buffer, x->indices);
+    if (const auto* x = std::get_if<Store>(&s.node)) on_access(x->buffer, x->indices);
   });
   const auto on_expr = [&](ExprId e) {
-    if (const auto* x = std::get_if<Load>(&program[e].node)) on_place(x->buffer, x->indices);
+    if (const auto* x = std::get_if<Load>(&program[e].node)) on_access(x->buffer, x->indices);
   };
   Walk{program, on_expr, [](BufferId, bool) {}}.block(function.body);
   return out;

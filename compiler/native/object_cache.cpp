@@ -208,8 +208,8 @@ void evict_oldest(int folder, std::uintmax_t most) {
   std::uintmax_t all = 0;
   for (const std::string& name : names_in(folder)) {
     struct stat about = {};
-    const bool is_there = ::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!is_there || !is_entry_name(name) || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) continue;
+    const bool exists = ::fstatat(folder, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!exists || !is_entry_name(name) || !S_ISREG(about.st_mode) || about.st_uid != ::geteuid()) continue;
     files.push_back({{about.st_mtim.tv_sec, about.st_mtim.tv_nsec}, static_cast<std::uintmax_t>(about.st_size), name});
     all += files.back().size;
   }
@@ -255,9 +255,9 @@ void ObjectCache::store(const std::string& key, std::string_view object) const {
   const Descriptor file(
       ::openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file.ok()) return;
-  const bool kept = write_all(file, digest({key, object})) && write_all(file, object) &&
-                    ::renameat(folder, beside.c_str(), folder, (key + std::string(kEnding)).c_str()) == 0;
-  if (!kept) ::unlinkat(folder, beside.c_str(), 0);
+  const bool stored = write_all(file, digest({key, object})) && write_all(file, object) &&
+                      ::renameat(folder, beside.c_str(), folder, (key + std::string(kEnding)).c_str()) == 0;
+  if (!stored) ::unlinkat(folder, beside.c_str(), 0);
   evict_oldest(folder, most_);
 }
 

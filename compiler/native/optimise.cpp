@@ -108,9 +108,9 @@ struct ByTier : llvm::PassInfoMixin<ByTier> {
   llvm::FunctionPassManager whole, part, little, once;
 
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-    const llvm::Attribute effort = function.getFnAttribute(kTier);
-    if (!effort.isValid()) return whole.run(function, analyses);
-    const llvm::StringRef name = effort.getValueAsString();
+    const llvm::Attribute tier = function.getFnAttribute(kTier);
+    if (!tier.isValid()) return whole.run(function, analyses);
+    const llvm::StringRef name = tier.getValueAsString();
     return (name == kOnce ? once : name == kQuick ? little : part).run(function, analyses);
   }
 };
@@ -131,7 +131,7 @@ llvm::FunctionPassManager registers() {
   return passes;
 }
 
-/// Returns a pass over the module that runs, on each function, the passes for its effort.
+/// Returns a pass over the module that runs, on each function, the passes for its tier.
 llvm::ModulePassManager on_functions(llvm::FunctionPassManager whole, llvm::FunctionPassManager part,
                                      llvm::FunctionPassManager little) {
   llvm::ModulePassManager out;
@@ -167,9 +167,9 @@ void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassMana
 }
 
 /// Adds the instrumentation for a sanitizer to the passes, and marks the functions for it.
-void sanitize(llvm::Module& module, Options::Sanitizer which, llvm::ModulePassManager& passes) {
-  if (which == Options::Sanitizer::none) return;
-  const bool threads = which == Options::Sanitizer::thread;
+void sanitize(llvm::Module& module, Options::Sanitizer sanitizer, llvm::ModulePassManager& passes) {
+  if (sanitizer == Options::Sanitizer::none) return;
+  const bool threads = sanitizer == Options::Sanitizer::thread;
   for (llvm::Function& f : module) {
     if (!f.isDeclaration()) f.addFnAttr(threads ? llvm::Attribute::SanitizeThread : llvm::Attribute::SanitizeAddress);
   }

@@ -111,7 +111,7 @@ std::vector<llvm::Value*> FunctionLowering::passed(const Uses& uses) const {
   return out;
 }
 
-llvm::Value* FunctionLowering::call_outlined(Part statements, const char* effort) {
+llvm::Value* FunctionLowering::call_outlined(Part statements, const char* tier) {
   Uses uses = uses_of(program_, statements, true);
   // Slots of what the part declares for others are passed too.
   for (const loops::Stmt& s : statements) {
@@ -133,7 +133,7 @@ llvm::Value* FunctionLowering::call_outlined(Part statements, const char* effort
   // Outside of loops, and without a loop in it, a part executes each instruction at most once a call.
   const bool once = !loop_exit_ && std::ranges::none_of(statements, [](const loops::Stmt& s) { return has_loop(s); });
   if (once) part->addFnAttr(kTier, kOnce);
-  else if (!low_tier_) part->addFnAttr(kTier, effort);
+  else if (!low_tier_) part->addFnAttr(kTier, tier);
   for (llvm::Argument& argument : part->args()) {
     if (!argument.getType()->isPointerTy()) continue;
     argument.addAttr(llvm::Attribute::NoAlias);

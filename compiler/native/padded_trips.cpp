@@ -60,8 +60,8 @@ class Body {
     return value && value->zero && is_of_row(x.buffer, x.indices);
   }
   bool harmless(const Comment&) { return true; }
-  template <class Other>
-  bool harmless(const Other&) {
+  template <class Node>
+  bool harmless(const Node&) {
     return false;
   }
 
@@ -80,8 +80,8 @@ class Body {
 
   /// Returns what is known of an expression; nullopt if it must not be evaluated past the end.
   std::optional<PastEnd> of(ExprId e) {
-    const auto known = seen_.find(e);
-    if (known != seen_.end()) return known->second;
+    const auto cached = seen_.find(e);
+    if (cached != seen_.end()) return cached->second;
     const std::optional<PastEnd> out = std::visit([&](const auto& node) { return node_of(node); }, p_[e].node);
     seen_.emplace(e, out);
     return out;

@@ -117,13 +117,13 @@ llvm::IntrinsicInst* sum_of(llvm::Instruction& instruction) {
   return type && type->getNumElements() >= kFewest && llvm::isPowerOf2_32(type->getNumElements()) ? call : nullptr;
 }
 
-/// Appends the sums of one run to `found`, as trees that are as wide as possible, and clears the run.
-void take(Sums& open, std::vector<Sums>& found) {
+/// Appends the sums of one run to `trees`, as trees that are as wide as possible, and clears the run.
+void take(Sums& open, std::vector<Sums>& trees) {
   std::size_t at = 0;
   while (open.size() - at >= kFewest) {
     const auto* type = llvm::cast<llvm::FixedVectorType>(open[at]->getArgOperand(1)->getType());
     const std::size_t count = std::bit_floor(std::min<std::size_t>({open.size() - at, type->getNumElements(), kMost}));
-    found.emplace_back(open.begin() + static_cast<std::ptrdiff_t>(at),
+    trees.emplace_back(open.begin() + static_cast<std::ptrdiff_t>(at),
                        open.begin() + static_cast<std::ptrdiff_t>(at + count));
     at += count;
   }
@@ -133,7 +133,7 @@ void take(Sums& open, std::vector<Sums>& found) {
 }  // namespace
 
 bool combine_reductions(llvm::Function& function) {
-  std::vector<Sums> found;
+  std::vector<Sums> trees;
   for (llvm::BasicBlock& block : function) {
     Sums open;
     for (llvm::Instruction& instruction : block) {
@@ -141,17 +141,17 @@ bool combine_reductions(llvm::Function& function) {
         return llvm::is_contained(instruction.operands(), x);
       };
       // A run ends where one of its sums is used: the tree is emitted at the last sum.
-      if (std::ranges::any_of(open, is_needed)) take(open, found);
+      if (std::ranges::any_of(open, is_needed)) take(open, trees);
       llvm::IntrinsicInst* sum = sum_of(instruction);
       if (!sum) continue;
-      if (!open.empty() && open[0]->getArgOperand(1)->getType() != sum->getArgOperand(1)->getType()) take(open, found);
+      if (!open.empty() && open[0]->getArgOperand(1)->getType() != sum->getArgOperand(1)->getType()) take(open, trees);
       open.push_back(sum);
     }
-    take(open, found);
+    take(open, trees);
   }
-  for (const Sums& sums : found)
+  for (const Sums& sums : trees)
     join(sums);
-  return !found.empty();
+  return !trees.empty();
 }
 
 }  // namespace lehr::native

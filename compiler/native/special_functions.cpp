@@ -405,7 +405,7 @@ llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op, llvm::
   const char* plain = symbol(op);
   if (!plain) throw std::logic_error("native: not a special function");
   const std::string name = name_of(plain, real);
-  if (llvm::Function* known = module.getFunction(name)) return known;
+  if (llvm::Function* existing = module.getFunction(name)) return existing;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function* function = declare(module, name, 1, real, b);
   const Real x{&b, function->getArg(0)};
@@ -415,7 +415,7 @@ llvm::Function* special_function(llvm::Module& module, loops::UnaryOp op, llvm::
 
 llvm::Function* exp_digamma_function(llvm::Module& module, llvm::Type* real) {
   const std::string name = name_of("lehr.exp_digamma", real);
-  if (llvm::Function* known = module.getFunction(name)) return known;
+  if (llvm::Function* existing = module.getFunction(name)) return existing;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function* function = declare(module, name, 2, real, b);
   const Real x{&b, function->getArg(0)}, c{&b, function->getArg(1)};

@@ -103,10 +103,10 @@ std::optional<Refusal> refusal(const Options& options) {
   const llvm::Triple parsed(triple);
   std::string message;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
-  const bool known = std::ranges::find(kArchitectures, parsed.getArch()) != std::end(kArchitectures);
+  const bool is_supported = std::ranges::find(kArchitectures, parsed.getArch()) != std::end(kArchitectures);
   const char* why = !target                                             ? "LLVM knows no machine '"
                     : !parsed.isArch64Bit() || !parsed.isLittleEndian() ? "not a 64-bit little-endian machine: '"
-                    : !known || parsed.isX32()                          ? "no objects are made for '"
+                    : !is_supported || parsed.isX32()                   ? "no objects are made for '"
                                                                         : nullptr;
   if (why)
     return Refusal{why + triple + "'",
@@ -117,8 +117,8 @@ std::optional<Refusal> refusal(const Options& options) {
   const std::unique_ptr<llvm::MCSubtargetInfo> machine(target->createMCSubtargetInfo(triple, "", ""));
   if (!machine->isCPUStringValid(cpu)) {
     llvm::SmallVector<llvm::StringRef> processors;
-    for (const llvm::SubtargetSubTypeKV& known_cpu : machine->getAllProcessorDescriptions())
-      processors.push_back(known_cpu.Key);
+    for (const llvm::SubtargetSubTypeKV& subtype : machine->getAllProcessorDescriptions())
+      processors.push_back(subtype.Key);
     return Refusal{"LLVM knows no processor '" + cpu + "' of '" + triple + "'",
                    "processors are " + llvm::join(processors, ", ")};
   }
@@ -152,7 +152,7 @@ std::unique_ptr<llvm::TargetMachine> make_target(const Options& options) {
 namespace {
 
 /// Ignores remarks, such as of loops that LLVM did not vectorise although they have the hint.
-struct WithoutRemarks : llvm::DiagnosticHandler {
+struct ErrorsOnly : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& d) override { return d.getSeverity() != llvm::DS_Error; }
 };
 
@@ -160,7 +160,7 @@ struct WithoutRemarks : llvm::DiagnosticHandler {
 
 std::unique_ptr<llvm::Module> make_module(const loops::Program& program, const Options& options,
                                           const llvm::TargetMachine& target, llvm::LLVMContext& context) {
-  context.setDiagnosticHandler(std::make_unique<WithoutRemarks>());
+  context.setDiagnosticHandler(std::make_unique<ErrorsOnly>());
   auto module = std::make_unique<llvm::Module>("lehr", context);
   module->setDataLayout(target.createDataLayout());
   module->setTargetTriple(target.getTargetTriple().str());

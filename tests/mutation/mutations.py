@@ -557,8 +557,8 @@ m("if («mentioned.live_in.contains(b)») transpose_rows(b, mentioned, false, m,
 m("for (const BufferId b : «mentioned.stored») transpose_rows(b, mentioned, true, m, out);", "SmallIdSet<BufferId>()")
 m("for (from_ = «0»; from_ < how_.width; from_ = to_)", "how_.unroll")
 m("return std::ranges::all_of(x.stores, is_private) && «std::ranges::all_of(x.assigns, is_inside)»;", "true")
-m("return across ? std::pair(first, «turn + r») : std::pair(first + r, turn);", "r", "native_lowering")
-m("const std::int64_t count = std::min<std::int64_t>(kLanes, «t.trips - first»);", "kLanes + std::int64_t{0}", "native_lowering")
+m("return across ? std::pair(first, «inner + r») : std::pair(first + r, inner);", "r", "native_lowering")
+m("const std::int64_t count = std::min<std::int64_t>(kLanes, «t.outer_trips - first»);", "kLanes + std::int64_t{0}", "native_lowering")
 m("return «is_vector» && count < lanes ? count : 0;", "count > 0", "native_lowering")
 
 m = area("choices, roots and what is little", "posterior_spike_and_slab")
@@ -587,7 +587,7 @@ m("if («leaves_rows(b, d.loops)») return false;", "false")
 m('b_.let(b_.fresh("logdet"), «b_.neg(f.inverses.at(entry->matrix).logdet)»)', "f.inverses.at(entry->matrix).logdet", "oracles|posterior_evidence")
 m("if («same == x») f.hoisted[&*same] = value;", "true", "oracles|posterior_evidence")
 m("return «!terms_.is_half_of_pairs(*use.first.term, use.second)»;", "true", "test_golden")
-m("|| «!prefetched_.insert({data, *turns.begin()}).second») continue;", "false", "native_lowering")
+m("|| «!prefetched_.insert({data, *row_offsets.begin()}).second») continue;", "false", "native_lowering")
 m("const double moved = «(y - x).abs().sum()»;", "(y - x).abs().head(count - count / 4).sum()", "annealing_stops")
 
 m = area("items in lanes", "passes")
@@ -673,7 +673,7 @@ m("digest({generator_digest(), machine, chosen_processor(), «set_thresholds()»
 m("all.append(«std::to_string(part.size())»).append(\":\").append(part);", "std::string()")
 m("return about.st_uid == ::geteuid() && «(about.st_mode & (S_IWGRP | S_IWOTH)) == 0»;", "true")
 m("if (!object || «digest({key, std::string_view(*object).substr(kDigest)}) != object->substr(0, kDigest)»)", "false")
-m("if (!is_there || «!is_entry_name(name)» || !S_ISREG(about.st_mode)", "false",
+m("if (!exists || «!is_entry_name(name)» || !S_ISREG(about.st_mode)", "false",
   equivalent="the folder has entries alone: another is not used")
 m("«std::ranges::sort(files, {}, &File::used);»", "if (!SWITCH) std::ranges::sort(files, {}, &File::used);")
 m("if (key.empty() || «object.size() > most_») return;", "false")

@@ -88,7 +88,7 @@ const std::vector<ThresholdCase> kOfCode{
     {"native.outlining.part_statements", {1, 4, 16}, "native.loop_shape.whole_block=16"},  // at most whole_block
     {"native.outlining.in_registers", {0, 1e9}},
     {"native.lower_prefetches.ahead", {64, 1e6}},
-    {"native.lower_prefetches.turns", {1, 100}},
+    {"native.lower_prefetches.most_iterations", {1, 100}},
     {"native.lower_transposes.fewest", {1, 1e6}},
     {"native.unmasked_fma.fewest", {1, 1e6}},
 };
