@@ -16,8 +16,8 @@ namespace lehr::loops {
 namespace {
 
 /// Throws std::logic_error if a condition on the arguments does not hold.
-void require(bool condition, const char* what) {
-  if (!condition) throw std::logic_error(std::string("loops::Builder: ") + what);
+void require(bool condition, const char* message) {
+  if (!condition) throw std::logic_error(std::string("loops::Builder: ") + message);
 }
 
 /// Makes the key of a node: the kind of node and its type (put first by intern), then its fields. Equal nodes have
@@ -46,7 +46,7 @@ struct KeyMaker {
 };
 
 /// Returns the value of a literal; nothing for other expressions.
-std::optional<Value> known(const Expr& e) {
+std::optional<Value> literal_value(const Expr& e) {
   if (const auto* x = std::get_if<ConstF>(&e.node)) return real(x->value);
   if (const auto* x = std::get_if<ConstI>(&e.node)) return integer(x->value);
   return std::nullopt;
@@ -127,7 +127,7 @@ ExprId Builder::fold_unary(UnaryOp op, ExprId operand) {
   if (op == UnaryOp::negate || op == UnaryOp::logical_not) {
     if (const auto* twice = std::get_if<Unary>(&inner.node); twice && twice->op == op) return twice->operand;
   }
-  if (const auto x = known(inner))
+  if (const auto x = literal_value(inner))
     return of_value(result_type(row_of(op).gives, inner.type), row_of(op).value(*x, is_real(inner.type)));
   if (const auto choice = constants(operand))
     return select(choice->condition, unary(op, choice->if_true), unary(op, choice->if_false));
@@ -151,7 +151,7 @@ ExprId Builder::unary(UnaryOp op, ExprId operand) {
 
 ExprId Builder::fold_binary(BinaryOp op, ExprId left, ExprId right) {
   const BinaryRow& row = row_of(op);
-  const auto a = known(program_[left]), b = known(program_[right]);
+  const auto a = literal_value(program_[left]), b = literal_value(program_[right]);
   if (row.takes == Takes::boolean) {
     // `and` has the neutral element true and the absorbing element false; `or` has them the other way round.
     const bool neutral = op == BinaryOp::logical_and;
@@ -219,7 +219,7 @@ ExprId Builder::binary(BinaryOp op, ExprId left, ExprId right) {
 ExprId Builder::select(ExprId condition, ExprId if_true, ExprId if_false) {
   require(type(condition) == Type::boolean, "select on a number");
   require(type(if_true) == type(if_false), "select between different types");
-  if (const auto* known = std::get_if<ConstI>(&program_[condition].node)) return known->value ? if_true : if_false;
+  if (const auto* literal = std::get_if<ConstI>(&program_[condition].node)) return literal->value ? if_true : if_false;
   if (if_true == if_false) return if_true;
   return intern(type(if_true), Select{condition, if_true, if_false});
 }
@@ -345,8 +345,8 @@ void Builder::if_then(ExprId condition, const Body& then_body) {
 
 void Builder::if_else(ExprId condition, const Body& then_body, const Body& else_body) {
   require(type(condition) == Type::boolean, "if on a number");
-  if (const auto* known = std::get_if<ConstI>(&program_[condition].node)) {
-    (known->value ? then_body : else_body)();
+  if (const auto* literal = std::get_if<ConstI>(&program_[condition].node)) {
+    (literal->value ? then_body : else_body)();
     return;
   }
   Block then_block = collect(then_body);

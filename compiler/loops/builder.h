@@ -157,8 +157,8 @@ class Builder {
   void set_demand(BufferId buffer, Demand demand) { program_.buffers[buffer.index()].demand = demand; }
   /// Sets the number that says at run time whether arrays of this kind are needed: element `at` of `flags`, above 0 for
   /// yes.
-  void set_demand_flag(Demand what, BufferId flags, std::int64_t at) {
-    program_.demand_flags[static_cast<std::size_t>(what)] = {flags, at};
+  void set_demand_flag(Demand demand, BufferId flags, std::int64_t at) {
+    program_.demand_flags[static_cast<std::size_t>(demand)] = {flags, at};
   }
   /// Records that the function at `position` reads cached sums, which its caller must make valid before.
   void require_cached(std::size_t position, const CachedSums& sums) {

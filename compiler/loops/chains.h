@@ -164,9 +164,9 @@ class Chains : Part {
   void condition_on_draw(const Messages& m, ExprId t);
   /// Emits a loop over the values that an element may take.
   void each_value(const Messages& m, const char* name, const std::function<void(ExprId)>& body);
-  /// Emits loops over the histories. Digits of `known` that are valid are fixed to these values.
+  /// Emits loops over the histories. Valid digits of `fixed` have these values.
   void each_history(const Messages& m, const char* name, const std::function<void(const History&)>& body,
-                    History known = {});
+                    History fixed = {});
   /// Returns a history of which only the last value is fixed; each_history loops over the others.
   static History ending_with(const Messages& m, ExprId value);
   /// Returns the history that ends with the first element: the values before the sequence are 0.

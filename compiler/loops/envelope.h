@@ -42,7 +42,7 @@ class Envelope : Part {
   std::size_t emit_undecided();
   /// Emits the function that updates intervals in one visit of a step of the sweep (EnvelopeFunctions::visits). Returns
   /// its position in the program.
-  std::size_t emit_sweep_entry(const schedule::SweepEntry& turn);
+  std::size_t emit_sweep_entry(const schedule::SweepEntry& entry);
   /// Emits code that updates the intervals of the elements whose leading indices are `lead`.
   void update(BlockId b, const std::vector<ExprId>& lead);
   /// Returns the interval of the coefficient times the term's atoms other than `use`, from their intervals.

@@ -51,10 +51,10 @@ struct FusedCategory {
   // Work arrays over the values: probabilities of an element; its log odds; sum of the item's vectors, and its
   // exponential.
   BufferId probs, odds, item_odds, item_exp;
-  BufferId counted;  // i64: positions along the last axis of the elements whose count is above 0
-  ScalarId found;    // the length of `counted`, if the item has one row of elements; invalid: found row by row
-  ExprId shift;      // what was subtracted from `item_odds` before exp, if formed before the pass; otherwise invalid
-  ScalarId direct;   // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
+  BufferId counted;         // i64: positions along the last axis of the elements whose count is above 0
+  ScalarId counted_length;  // the length of `counted`, if the item has one row of elements; invalid: found row by row
+  ExprId shift;     // what was subtracted from `item_odds` before exp, if formed before the pass; otherwise invalid
+  ScalarId direct;  // 1: the vector's exponentials come from parameters (lower_fused_vector.cpp); invalid: never
 };
 
 /// The work arrays that the code for one item adds to or reads. They belong to one generated function, and each item
@@ -192,9 +192,9 @@ class FusedCategories : Part {
   ExprId coefficient(const FusedCategory& s, const FusedUse& u, const std::vector<ExprId>& element, ExprId scale);
   /// Emits a branch on FusedCategory::direct: whether exponentials come from the parameters x of the vector's block
   /// instead of its expected statistics. If so, a loop over the values k runs `body(k, digamma(x[k]))`; otherwise the
-  /// code of `other` runs.
+  /// code of `otherwise` runs.
   void if_direct(const FusedCategory& s, ExprId item, const std::function<void(ExprId value, ExprId logarithm)>& body,
-                 const std::function<void()>& other);
+                 const std::function<void()>& otherwise);
   /// One element of a fused category while the code of its visit is written (fused_element.h).
   struct Element;
   /// Returns an element for its visit, with the rows of tables that it reads.

@@ -27,10 +27,10 @@ class HoistedSums : Part {
   /// hundred at most.
   std::optional<Hoisted> take(BlockId b, Uses& uses, const std::vector<bool>& fixed, std::size_t given);
   /// Emits the pass over the data that computes the sums, for the item in the leading indices of `element`.
-  void form(BlockId b, const Hoisted& taken, const std::vector<ExprId>& element);
+  void form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element);
   /// Emits code that sets the natural parameters of an element to its sums times their weights, or to 0 for statistics
   /// without sums.
-  void begin(BlockId b, const Hoisted& taken, const std::vector<ExprId>& element, const NaturalTarget& n);
+  void begin(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element, const NaturalTarget& n);
 
  private:
   /// Returns true if the sum in a term can be computed before the block is updated. The term must read nothing else of

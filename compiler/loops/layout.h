@@ -50,7 +50,7 @@ struct Chain {
 struct CachedGroup {
   std::set<BlockId> blocks;                      // whose factors are in the sums
   std::vector<const schedule::Statistic*> sums;  // what is formed
-  CachedSums kept = {};                          // the function, and the flag that is 1 while they are valid
+  CachedSums cached = {};                        // the function, and the flag that is 1 while they are valid
 };
 
 /// The partial sums of the ELBO that an item stage adds up, each an array of one number.
@@ -78,7 +78,7 @@ struct Layout {
   std::map<ArrayId, BufferId> array;     // statistics, their tables, and residual sums
   std::map<ArrayId, const schedule::Statistic*> statistic;  // to which a sum or table belongs
   std::map<ArrayId, const schedule::Residual*> residual;    // to which a sum belongs
-  std::vector<CachedGroup> kept;                            // groups of cached sums
+  std::vector<CachedGroup> cached_groups;                   // groups of cached sums
   std::map<ArrayId, BufferId> exp_table, exp_shift;  // exponentials of a table; largest entry of each of its rows
   std::map<ArrayId, BufferId> exp_columns;           // `exp_table` transposed, for full rows of counts
   std::map<std::size_t, LocalSums> local_sums;       // by item stage (an index into Schedule::steps)
@@ -104,7 +104,7 @@ struct Shared {
   struct WorkArrays {
     std::size_t function = 0;                                           // position of the function that is open
     std::int64_t on_stack = 0;                                          // numbers in its local arrays
-    std::map<std::vector<SizeId>, std::size_t> taken = {};              // by shape: buffers that it uses already
+    std::map<std::vector<SizeId>, std::size_t> used = {};               // by shape: buffers that it uses already
     std::map<std::vector<SizeId>, std::vector<BufferId>> buffers = {};  // by shape: all buffers
   } work = {};
 };

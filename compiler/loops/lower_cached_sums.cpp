@@ -1,4 +1,4 @@
-// Cached sums over items (schedule.h, Statistic::is_kept). A matrix factorisation has the term
+// Cached sums over items (schedule.h, Statistic::is_cached). A matrix factorisation has the term
 //
 //     sum(n) -1/2 tau U[user[n]]^2 V[item[n]]^2  =  -1/2 tau * S,   S = sum(n) E[U[user[n]]^2] E[V[item[n]]^2]
 //
@@ -93,28 +93,28 @@ void Lowering::emit_cached_body(const CachedGroup& group) {
     for (const CachedSum& x : sums)
       if (x.sum->at.empty()) b_.store(layout_.array.at(x.sum->sums), {}, b_.get(x.total));
   }
-  b_.store(group.kept.valid_flag, {}, b_.f(1));
+  b_.store(group.cached.valid_flag, {}, b_.f(1));
 }
 
 void Lowering::emit_cached() {
-  for (std::size_t k = 0; k < layout_.kept.size(); ++k)
-    layout_.kept[k].kept.function =
-        b_.function("sum.kept" + std::to_string(k), [&] { emit_cached_body(layout_.kept[k]); });
+  for (std::size_t k = 0; k < layout_.cached_groups.size(); ++k)
+    layout_.cached_groups[k].cached.function =
+        b_.function("sum.kept" + std::to_string(k), [&] { emit_cached_body(layout_.cached_groups[k]); });
 }
 
 void Lowering::require_cached(std::size_t position, const ArrayTerm& term) {
-  for (const CachedGroup& group : layout_.kept) {
+  for (const CachedGroup& group : layout_.cached_groups) {
     const auto reads = [&](const Statistic* s) { return term.array == s->sums; };
-    const auto& known = b_.program().functions[position].cached;
+    const auto& required = b_.program().functions[position].cached;
     if (std::ranges::any_of(group.sums, reads) &&
-        std::ranges::find(known, group.kept.valid_flag, &CachedSums::valid_flag) == known.end())
-      b_.require_cached(position, group.kept);
+        std::ranges::find(required, group.cached.valid_flag, &CachedSums::valid_flag) == required.end())
+      b_.require_cached(position, group.cached);
   }
 }
 
 void Lowering::invalidate_cached(std::optional<BlockId> block) {
-  for (const CachedGroup& group : layout_.kept)
-    if (!block || group.blocks.contains(*block)) b_.store(group.kept.valid_flag, {}, b_.f(0));
+  for (const CachedGroup& group : layout_.cached_groups)
+    if (!block || group.blocks.contains(*block)) b_.store(group.cached.valid_flag, {}, b_.f(0));
 }
 
 }  // namespace lehr::loops

@@ -47,16 +47,16 @@ void Chains::each_value(const Messages& m, const char* name, const std::function
 }
 
 void Chains::each_history(const Messages& m, const char* name, const std::function<void(const History&)>& body,
-                          History known) {
-  known.resize(static_cast<std::size_t>(m.max_lag));
+                          History fixed) {
+  fixed.resize(static_cast<std::size_t>(m.max_lag));
   const std::function<void(std::size_t)> from = [&](std::size_t k) {
-    if (k == known.size()) return body(known);
-    if (known[k].valid()) return from(k + 1);
+    if (k == fixed.size()) return body(fixed);
+    if (fixed[k].valid()) return from(k + 1);
     each_value(m, name, [&](ExprId value) {
-      known[k] = value;
+      fixed[k] = value;
       from(k + 1);
     });
-    known[k] = {};
+    fixed[k] = {};
   };
   from(0);
 }
@@ -163,14 +163,14 @@ void Chains::gather_pairs(const Messages& m) {
   gather_potentials(
       m.block, together, m.sequence, {}, m.homogeneous,
       [&](const conditionals::Lags& lags, ExprId t, const std::vector<ExprId>& events, ExprId value) {
-        History known(static_cast<std::size_t>(m.max_lag));
+        History fixed(static_cast<std::size_t>(m.max_lag));
         for (std::size_t k = 0; k < lags.size(); ++k)
-          known[known.size() - std::size_t(lags[k])] = events[events.size() - 2 - k];
+          fixed[fixed.size() - std::size_t(lags[k])] = events[events.size() - 2 - k];
         // A term with fewer lags than the history has digits adds to many histories.
-        const ExprId added = known.size() == lags.size() ? value : b_.let(b_.fresh("w"), value);
+        const ExprId added = fixed.size() == lags.size() ? value : b_.let(b_.fresh("w"), value);
         each_history(
             m, "h", [&](const History& j) { b_.add_to(m.pair, joined({m.row(t, zero)}, j, {events.back()}), added); },
-            known);
+            fixed);
       });
 }
 
@@ -221,9 +221,9 @@ void Chains::mask_other_values(const Messages& m) {
   if (!clamps_.any(m.block)) return;
   b_.for_range("t", b_.i(0), m.end, [&](ExprId t) {
     b_.if_then(clamps_.is_observed(m.block, m.element(t)), [&] {
-      const ExprId known = clamps_.value(m.block, m.element(t));
+      const ExprId observed = clamps_.value(m.block, m.element(t));
       each_value(m, "k", [&](ExprId k) {
-        b_.store(m.unary, {t, k}, b_.select(b_.equal(k, known), b_.load(m.unary, {t, k}), b_.f(kLogZero)));
+        b_.store(m.unary, {t, k}, b_.select(b_.equal(k, observed), b_.load(m.unary, {t, k}), b_.f(kLogZero)));
       });
     });
   });
@@ -510,8 +510,8 @@ void Chains::draw_sequence(const Messages& m, const UpdateHooks& hooks) {
 }
 
 void Chains::draw_value(const Messages& m, ExprId t) {
-  const auto place = [&](ExprId k) { return updates_.parameter_address(m.block, m.element(t), {k}); };
-  each_value(m, "k", [&](ExprId k) { b_.store(m.probs, place(k), b_.f(0)); });
+  const auto address = [&](ExprId k) { return updates_.parameter_address(m.block, m.element(t), {k}); };
+  each_value(m, "k", [&](ExprId k) { b_.store(m.probs, address(k), b_.f(0)); });
   products_or_logarithms(
       m,
       [&] {
@@ -521,7 +521,7 @@ void Chains::draw_value(const Messages& m, ExprId t) {
           b_.accumulate(sum, b_.load(m.message, now));
         });
         each_history(m, "k", [&](const History& now) {
-          b_.add_to(m.probs, place(now.back()), b_.div(b_.load(m.message, now), b_.get(sum)));
+          b_.add_to(m.probs, address(now.back()), b_.div(b_.load(m.message, now), b_.get(sum)));
         });
       },
       [&] {
@@ -529,8 +529,8 @@ void Chains::draw_value(const Messages& m, ExprId t) {
           return b_.add(b_.load(m.forward, joined({t}, h)), b_.load(m.backward, h));
         };
         const ExprId z = log_sum(histories(m), odds);
-        each_history(m, "k",
-                     [&](const History& now) { b_.add_to(m.probs, place(now.back()), b_.exp(b_.sub(odds(now), z))); });
+        each_history(
+            m, "k", [&](const History& now) { b_.add_to(m.probs, address(now.back()), b_.exp(b_.sub(odds(now), z))); });
       });
   updates_.draw_category(m.block, m.element(t));
 }

@@ -148,7 +148,7 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
   const Smoother s = open_smoother(b, uses, sequence, hooks.tolerant);
   gather_gaussian(s, uses);
   if (hooks.gathered) b_.for_range("t", b_.i(0), s.end, [&](ExprId t) { hooks.gathered(s.element(t), s.naturals); });
-  const ScalarId known = condition_chain(s);
+  const ScalarId observed_count = condition_chain(s);
 
   const ScalarId logdet = b_.local(b_.fresh("logdet"), b_.f(0));
   for (const Smoother::Band& band : s.bands)
@@ -177,23 +177,23 @@ void Chains::kalman_smoother(BlockId b, const Uses& uses, const std::vector<Expr
       b_.fill(covariance, b_.f(0));
   }
   Matrices now;
-  const Matrices kept = s.separate_loops ? matrices(s, longest(m_[s_.conditionals[b].variable])) : Matrices{};
+  const Matrices saved = s.separate_loops ? matrices(s, longest(m_[s_.conditionals[b].variable])) : Matrices{};
   for_steps(
       s, backwards,
       [&](ExprId t) {
         now = smooth(s, t);
         // Means are in another loop, which reads the matrices of all steps.
-        if (s.separate_loops) copy(s, now, std::nullopt, kept, t);
+        if (s.separate_loops) copy(s, now, std::nullopt, saved, t);
       },
       [&](ExprId t) {
-        if (s.separate_loops) copy(s, kept, t, now = matrices(s, std::nullopt), std::nullopt);
+        if (s.separate_loops) copy(s, saved, t, now = matrices(s, std::nullopt), std::nullopt);
         smooth_mean(s, t, now);
         update(t, [&] { store_marginal(s, t, now); });
       });
   constexpr double kLog2Pi = 1.8378770664093454836;
   const ExprId components = b_.to_f64(s.size), steps = b_.to_f64(s.end);
   ExprId unknown = b_.mul(components, steps);
-  if (known.valid()) unknown = b_.sub(unknown, b_.get(known));
+  if (observed_count.valid()) unknown = b_.sub(unknown, b_.get(observed_count));
   const ExprId constant = b_.mul(b_.f(1 + kLog2Pi), unknown);
   store_entropy(b, sequence, b_.mul(b_.f(0.5), b_.sub(constant, b_.get(logdet))));
 }
@@ -254,7 +254,7 @@ void Chains::copy(const Smoother& s, const Matrices& from, std::optional<ExprId>
 
 ScalarId Chains::condition_chain(const Smoother& s) {
   if (!clamps_.any(s.block)) return {};
-  const ScalarId known = b_.local(b_.fresh("known"), b_.f(0));
+  const ScalarId observed_count = b_.local(b_.fresh("known"), b_.f(0));
   const auto is_observed = [&](ExprId t, ExprId j) { return clamps_.is_observed(s.block, s.element(t), s.event({j})); };
   const auto value = [&](ExprId t, ExprId j) { return clamps_.value(s.block, s.element(t), s.event({j})); };
   for (const Smoother::Band& band : s.bands) {
@@ -283,11 +283,11 @@ ScalarId Chains::condition_chain(const Smoother& s) {
     each_component(s, [&](ExprId j) {
       b_.if_then(is_observed(t, j), [&] {
         b_.store(s.linear, s.at(t, {j}), value(t, j));
-        b_.accumulate(known, b_.f(1));
+        b_.accumulate(observed_count, b_.f(1));
       });
     });
   });
-  return known;
+  return observed_count;
 }
 
 void Chains::put_observed(const Smoother& s, ExprId t, BufferId value, const std::vector<ExprId>& lead) {
@@ -488,9 +488,9 @@ void Chains::store_marginal(const Smoother& s, ExprId t, const Matrices& now) {
   if (clamps_.any(s.block)) {
     updates_.clamp(s.block, element);
     each_component_pair(s, [&](ExprId j, ExprId l) {
-      const ExprId known = b_.logical_or(clamps_.is_observed(s.block, element, s.event({j})),
-                                         clamps_.is_observed(s.block, element, s.event({l})));
-      b_.store(now.covariance, {j, l}, b_.select(known, b_.f(0), b_.load(now.covariance, {j, l})));
+      const ExprId observed = b_.logical_or(clamps_.is_observed(s.block, element, s.event({j})),
+                                            clamps_.is_observed(s.block, element, s.event({l})));
+      b_.store(now.covariance, {j, l}, b_.select(observed, b_.f(0), b_.load(now.covariance, {j, l})));
     });
   }
   f.inverses[find_role(*s_.conditionals[s.block].factor, math::ParameterRole::precision)->name] = {

@@ -24,10 +24,10 @@ ExprId Clamps::unless_observed(BlockId b, const std::vector<ExprId>& element, co
   if (!any(b)) return x;
   // The event index of a category is a value it may have, not an entry that may be observed.
   if (m_[s_.conditionals[b].variable].event.empty()) return b_.select(is_observed(b, element), instead, x);
-  ExprId known = b_.boolean(false);
+  ExprId any_observed = b_.boolean(false);
   for (ExprId e : event)
-    known = b_.logical_or(known, is_observed(b, element, {e}));
-  return b_.select(known, instead, x);
+    any_observed = b_.logical_or(any_observed, is_observed(b, element, {e}));
+  return b_.select(any_observed, instead, x);
 }
 
 ExprId Clamps::parameter(BlockId b, math::ParameterRole role, const std::vector<ExprId>& element,
@@ -60,8 +60,8 @@ void Clamps::put_category(BlockId b, const std::vector<ExprId>& element, ExprId 
                           const std::function<void(ExprId, ExprId)>& store) {
   if (!any(b)) return;
   b_.if_then(is_observed(b, element), [&] {
-    const ExprId known = value(b, element);
-    b_.for_range("k", b_.i(0), size, [&](ExprId k) { store(k, b_.select(b_.equal(k, known), b_.f(1), b_.f(0))); });
+    const ExprId observed = value(b, element);
+    b_.for_range("k", b_.i(0), size, [&](ExprId k) { store(k, b_.select(b_.equal(k, observed), b_.f(1), b_.f(0))); });
   });
 }
 
@@ -103,11 +103,11 @@ ExprId Clamps::use_identity(BlockId b, const std::vector<ExprId>& element, Formu
     return unless_observed(b, element, event, entry(event),
                            b_.select(b_.equal(event.at(0), event.at(1)), b_.f(1), b_.f(0)));
   };
-  const ScalarId known = b_.local(b_.fresh("known"), b_.f(0));
+  const ScalarId observed_count = b_.local(b_.fresh("known"), b_.f(0));
   terms_.each_event(m_[s_.conditionals[b].variable], 1, [&](const std::vector<ExprId>& event) {
-    b_.accumulate(known, b_.select(is_observed(b, element, event), b_.f(1), b_.f(0)));
+    b_.accumulate(observed_count, b_.select(is_observed(b, element, event), b_.f(1), b_.f(0)));
   });
-  return b_.get(known);
+  return b_.get(observed_count);
 }
 
 }  // namespace lehr::loops

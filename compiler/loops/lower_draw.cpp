@@ -22,9 +22,9 @@ ExprId Draws::position(const model::Variable& v, const std::vector<ExprId>& elem
   return out;
 }
 
-ExprId Draws::random(math::Noise noise, BlockId b, std::size_t which, const std::vector<ExprId>& element,
+ExprId Draws::random(math::Noise noise, BlockId b, std::size_t kind, const std::vector<ExprId>& element,
                      ExprId component, ExprId argument, ExprId second) {
-  const auto site = static_cast<std::int64_t>(b.index() * kKinds + which);
+  const auto site = static_cast<std::int64_t>(b.index() * kKinds + kind);
   return b_.random({noise, interface_.random_key, site, position(m_[s_.conditionals[b].variable], element), component,
                     argument, second.valid() ? second : b_.f(0)});
 }

@@ -140,17 +140,17 @@ std::size_t Envelope::emit_undecided() {
       const model::Variable& var = m_[s_.conditionals.blocks[k].variable];
       terms_.for_elements(var.axes, [&](const std::vector<ExprId>& element) {
         const std::vector<ExprId> at = updates_.parameter_address(BlockId(k), element, {});
-        const ExprId apart = b_.not_equal(b_.load(bounds_[k].least, at), b_.load(bounds_[k].most, at));
-        b_.accumulate(count, b_.select(apart, b_.f(1), b_.f(0)));
+        const ExprId is_undecided = b_.not_equal(b_.load(bounds_[k].least, at), b_.load(bounds_[k].most, at));
+        b_.accumulate(count, b_.select(is_undecided, b_.f(1), b_.f(0)));
       });
     }
     b_.store(interface_.elbo_value, {b_.i(0)}, b_.get(count));
   });
 }
 
-std::size_t Envelope::emit_sweep_entry(const schedule::SweepEntry& turn) {
-  return b_.function("envelope" + std::to_string(turn.step), [&] {
-    const schedule::Step& step = s_.steps[turn.step];
+std::size_t Envelope::emit_sweep_entry(const schedule::SweepEntry& entry) {
+  return b_.function("envelope" + std::to_string(entry.step), [&] {
+    const schedule::Step& step = s_.steps[entry.step];
     if (const auto* block = std::get_if<schedule::BlockUpdate>(&step)) return update(block->block, {});
     const auto& stage = std::get<schedule::ItemStage>(step);
     b_.for_range(m_[stage.item].name, b_.i(0), b_.extent(layout_.size[m_[stage.item].set.index()]), [&](ExprId item) {
@@ -167,8 +167,8 @@ void Envelope::emit() {
   b_.mark_cold(out.couplings);
   out.open = emit_open();
   out.undecided = emit_undecided();
-  for (const schedule::SweepEntry& turn : s_.sweep)
-    out.visits.push_back(emit_sweep_entry(turn));
+  for (const schedule::SweepEntry& entry : s_.sweep)
+    out.visits.push_back(emit_sweep_entry(entry));
   interface_.envelope = out;
 }
 

@@ -41,12 +41,12 @@ std::optional<Updates::FactoredSum> Updates::factored_sum(const Gathered& g, con
   }
   std::erase_if(out.data.index_vars, [&](IndexVarId x) { return late.contains(x); });
   std::erase_if(out.parts, [&](IndexVarId x) { return late.contains(x) || solved.env.contains(x); });
-  std::int64_t numbers = 1;
+  std::int64_t elements = 1;
   for (const IndexVarId x : out.parts) {
     if (length(x) < 0 || a_[x].parent || (solved.walk && solved.walk->bound == x)) return {};
-    numbers *= length(x);
+    elements *= length(x);
   }
-  if (numbers > kMostParts) return {};
+  if (elements > kMostParts) return {};
 
   // From here on, `late` has all index variables that the second half loops over.
   late.insert(out.parts.begin(), out.parts.end());
@@ -75,7 +75,7 @@ void Updates::contribute(const FactoredSum& p, const Atom& atom, BufferId natura
   for (const IndexVarId x : p.parts)
     sizes.push_back(layout_.size[m_[a_[x].plate].set.index()]);
   const BufferId sums = work_array("part." + m_[atom.variable].name, sizes);
-  const auto place = [parts = p.parts](const Env& env) {
+  const auto position = [parts = p.parts](const Env& env) {
     std::vector<ExprId> at;
     for (const IndexVarId x : parts)
       at.push_back(env.at(x));
@@ -84,11 +84,11 @@ void Updates::contribute(const FactoredSum& p, const Atom& atom, BufferId natura
   b_.fill(sums, b_.f(0));
   const auto innermost = p.parts.empty() ? std::nullopt : std::optional(*p.parts.rbegin());
   lookups_.for_solutions(p.solved, [&](const Env& env) {
-    const auto add = [&](ExprId value, const Env& at) { b_.add_to(sums, place(at), value); };
+    const auto add = [&](ExprId value, const Env& at) { b_.add_to(sums, position(at), value); };
     terms_.emit(p.data, p.of_data, p.solved.conditions, env, innermost, add, p.parts);
   });
   std::vector<Factor> factors = p.of_values;
-  factors.push_back({p.parts, [this, sums, place](const Env& env) { return b_.load(sums, place(env)); }});
+  factors.push_back({p.parts, [this, sums, position](const Env& env) { return b_.load(sums, position(env)); }});
   const auto* last = std::get_if<density::IndexVarRef>(&a_[atom.event.back()]);
   terms_.emit(p.values, std::move(factors), {}, p.solved.env, last ? std::optional(last->bound) : std::nullopt,
               [&](ExprId value, const Env& env) {

@@ -87,11 +87,11 @@ ExprId FormulaLoops::formula(const math::Expr& e, FormulaContext& f, std::map<in
                  [&](const math::ExtentValue&) { return b_.to_f64(b_.extent(f.extent)); },
                  [&](const math::IndexValue& v) { return b_.to_f64(event.at(v.index.id)); },
                  [&](const math::InverseEntry& x) {
-                   const SpdInverse& known = f.inverses.at(x.matrix);
+                   const SpdInverse& spd = f.inverses.at(x.matrix);
                    const ExprId row = event.at(x.row.id), column = event.at(x.column.id);
-                   if (!x.root) return b_.load(known.inverse, {row, column});
+                   if (!x.root) return b_.load(spd.inverse, {row, column});
                    // The root is lower triangular: entries above the diagonal are 0 and not stored.
-                   return b_.select(b_.less_equal(column, row), b_.load(known.root, {row, column}), b_.f(0));
+                   return b_.select(b_.less_equal(column, row), b_.load(spd.root, {row, column}), b_.f(0));
                  },
                  [&](const math::LogDet& x) { return f.inverses.at(x.matrix).logdet; }},
       e->form);
@@ -101,9 +101,9 @@ void FormulaLoops::components(const math::Expr& e, int rank, FormulaContext& f,
                               const std::function<void(std::vector<ExprId>, ExprId)>& leaf) {
   prepare_matrices(e, f);
   const auto hoist = [&](int level, const std::map<int, ExprId>& event) {
-    std::vector<math::Expr> found;
-    invariant(e, level, found);
-    for (const math::Expr& x : found) {
+    std::vector<math::Expr> invariants;
+    invariant(e, level, invariants);
+    for (const math::Expr& x : invariants) {
       if (!f.hoisted.contains(&*x)) f.hoisted[&*x] = b_.let(b_.fresh("h"), formula(x, f, event));
     }
   };
@@ -145,8 +145,8 @@ void FormulaLoops::prepare_matrices(const math::Expr& e, FormulaContext& f) {
   std::map<std::string, bool> names;
   matrices(e, names);
   for (const auto& [name, with_entries] : names) {
-    const auto known = f.inverses.find(name);
-    if (known == f.inverses.end() || (with_entries && !known->second.inverse.valid()))
+    const auto it = f.inverses.find(name);
+    if (it == f.inverses.end() || (with_entries && !it->second.inverse.valid()))
       f.inverses[name] = spd_inverse(name, f.quantities.at(name), f.extent, f.fail_code);
   }
 }

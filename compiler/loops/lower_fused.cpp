@@ -125,22 +125,22 @@ bool FusedCategories::has_empty_elements(const FusedCategory& s) const {
 
 ScalarId FusedCategories::find_counted(const FusedCategory& s, const std::vector<ExprId>& row) {
   const model::Variable& var = m_[s_.conditionals[s.block].variable];
-  const ScalarId found = b_.local(b_.fresh("found"), b_.i(0));
+  const ScalarId length = b_.local(b_.fresh("found"), b_.i(0));
   terms_.for_elements(
       var.axes,
       [&](const std::vector<ExprId>& element) {
         const ExprId counts = b_.less(b_.f(0), updates_.owned_multiplicity(var, element));
         // The position is stored in any case, and the next one overwrites it if the count is 0: that needs no branch.
-        b_.store(s.counted, {b_.get(found)}, element.back());
-        b_.assign(found, b_.add(b_.get(found), b_.select(counts, b_.i(1), b_.i(0))));
+        b_.store(s.counted, {b_.get(length)}, element.back());
+        b_.assign(length, b_.add(b_.get(length), b_.select(counts, b_.i(1), b_.i(0))));
       },
       row);
-  return found;
+  return length;
 }
 
 void FusedCategories::open_item(FusedCategory& s, ExprId item) {
   if (has_empty_elements(s) && m_[s_.conditionals[s.block].variable].axes.size() == 2)
-    s.found = find_counted(s, {item});
+    s.counted_length = find_counted(s, {item});
 }
 
 void FusedCategories::each_element(const FusedCategory& s, ExprId item, const ElementBody& body) {
@@ -149,8 +149,8 @@ void FusedCategories::each_element(const FusedCategory& s, ExprId item, const El
   if (var.axes.size() == 1)
     return b_.if_then(b_.less(b_.f(0), updates_.owned_multiplicity(var, {item})), [&] { body({item}); });
   const auto each_row = [&](const std::vector<ExprId>& row) {
-    const ScalarId found = s.found.valid() ? s.found : find_counted(s, row);
-    b_.for_range("counted", b_.i(0), b_.get(found), [&](ExprId k) {
+    const ScalarId length = s.counted_length.valid() ? s.counted_length : find_counted(s, row);
+    b_.for_range("counted", b_.i(0), b_.get(length), [&](ExprId k) {
       std::vector<ExprId> element = row;
       element.push_back(b_.let(b_.fresh(m_[var.axes.back()].name), b_.load(s.counted, {k})));
       body(element);

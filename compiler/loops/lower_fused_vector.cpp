@@ -91,11 +91,11 @@ void FusedCategories::decide(const FusedCategory& s, ExprId item) {
 
 void FusedCategories::if_direct(const FusedCategory& s, ExprId item,
                                 const std::function<void(ExprId value, ExprId logarithm)>& body,
-                                const std::function<void()>& other) {
+                                const std::function<void()>& otherwise) {
   FormulaContext f = updates_.parameter_formulas(vector_block(s), {item});
   const Quantity x = f.quantities.at(*x_of_vector(s));
   const auto of_parameters = [&] { each_value(s, [&](ExprId v) { body(v, b_.digamma(x({v}))); }); };
-  b_.if_else(b_.equal(b_.get(s.direct), b_.i(1)), of_parameters, other);
+  b_.if_else(b_.equal(b_.get(s.direct), b_.i(1)), of_parameters, otherwise);
 }
 
 ExprId FusedCategories::vector_scale(const FusedUse& u) {

@@ -72,23 +72,23 @@ std::optional<HoistedSums::Hoisted> HoistedSums::take(BlockId b, Uses& uses, con
   return out;
 }
 
-void HoistedSums::form(BlockId b, const Hoisted& taken, const std::vector<ExprId>& element) {
-  updates_.clear(taken.sums);
-  for (const auto& [t, atom] : taken.uses)
-    updates_.contribute(b, t, atom, taken.fixed, element, taken.sums);
+void HoistedSums::form(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element) {
+  updates_.clear(hoisted.sums);
+  for (const auto& [t, atom] : hoisted.uses)
+    updates_.contribute(b, t, atom, hoisted.fixed, element, hoisted.sums);
 }
 
-void HoistedSums::begin(BlockId b, const Hoisted& taken, const std::vector<ExprId>& element, const NaturalTarget& n) {
+void HoistedSums::begin(BlockId b, const Hoisted& hoisted, const std::vector<ExprId>& element, const NaturalTarget& n) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   for (const auto& [stat, buffer] : n.buffers) {
-    const auto sum = taken.sums.buffers.find(stat);
-    if (sum == taken.sums.buffers.end()) {
+    const auto sum = hoisted.sums.buffers.find(stat);
+    if (sum == hoisted.sums.buffers.end()) {
       b_.fill(buffer, b_.f(0));
       continue;
     }
     terms_.each_event(var, math::event_rank(stat), [&, to = buffer](const std::vector<ExprId>& event) {
-      ExprId value = b_.load(sum->second, updates_.natural_address(b, element, taken.sums, event));
-      for (const Weight w : taken.weights.at(stat))
+      ExprId value = b_.load(sum->second, updates_.natural_address(b, element, hoisted.sums, event));
+      for (const Weight w : hoisted.weights.at(stat))
         value = b_.mul(weight(w), value);
       b_.store(to, updates_.natural_address(b, element, n, event), value);
     });

@@ -99,7 +99,7 @@ BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& si
   if (shared_.work.function != open) {
     shared_.work.function = open;
     shared_.work.on_stack = 0;
-    shared_.work.taken.clear();
+    shared_.work.used.clear();
   }
   if (constant && shared_.work.on_stack + entries <= kStackEntries) {
     shared_.work.on_stack += entries;
@@ -107,7 +107,7 @@ BufferId Part::work_array(const std::string& name, const std::vector<SizeId>& si
   }
   if (!constant) return b_.buffer(unique, Role::scratch, sizes);
   std::vector<BufferId>& all = shared_.work.buffers[sizes];
-  const std::size_t at = shared_.work.taken[sizes]++;
+  const std::size_t at = shared_.work.used[sizes]++;
   if (at == all.size()) all.push_back(b_.buffer(unique, Role::scratch, sizes));
   return all[at];
 }
@@ -210,10 +210,10 @@ void Lowering::declare_cached(const Statistic& s) {
   for (const Atom& x : s.inner.atoms)
     blocks.insert(s_.conditionals.block_of[x.variable.index()]);
   // Sums over the same factors become invalid together, so they share a flag and a function.
-  auto same = std::ranges::find(layout_.kept, blocks, &CachedGroup::blocks);
-  if (same == layout_.kept.end()) {
-    const BufferId fresh = b_.buffer(fmt::format("fresh{}", layout_.kept.size()), Role::table, {});
-    same = layout_.kept.insert(same, {std::move(blocks), {}, {0, fresh}});
+  auto same = std::ranges::find(layout_.cached_groups, blocks, &CachedGroup::blocks);
+  if (same == layout_.cached_groups.end()) {
+    const BufferId fresh = b_.buffer(fmt::format("fresh{}", layout_.cached_groups.size()), Role::table, {});
+    same = layout_.cached_groups.insert(same, {std::move(blocks), {}, {0, fresh}});
   }
   same->sums.push_back(&s);
 }

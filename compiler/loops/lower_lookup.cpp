@@ -29,8 +29,8 @@ void Lookups::declare_inverse_lookups() {
         if (!lookup || !(block.sequential[x] || block.chain) || layout_.inverse.contains(lookup->source)) continue;
         std::visit(
             [&](auto id) {
-              const auto array = [&](const char* what, model::PlateId plate) {
-                return b_.buffer(what + m_[id].name, Role::table, {layout_.size[plate.index()]}, Type::i64);
+              const auto array = [&](const char* prefix, model::PlateId plate) {
+                return b_.buffer(prefix + m_[id].name, Role::table, {layout_.size[plate.index()]}, Type::i64);
               };
               layout_.inverse[lookup->source] = {array("first.", *m_[id].value_plate),
                                                  array("past.", *m_[id].value_plate), array("order.", m_[id].axes[0])};
@@ -52,7 +52,7 @@ void Lookups::prepare_inverse_lookups() {
     const BufferId data = std::holds_alternative<model::GivenId>(source)
                               ? layout_.data.givens[std::get<model::GivenId>(source).index()]
                               : layout_.data.observed[std::get<model::VariableId>(source).index()];
-    const auto each_known = [&, past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
+    const auto each_present = [&, past = inverse.past](const std::function<void(ExprId e, ExprId value)>& body) {
       b_.for_range("e", b_.i(0), entries, [&](ExprId e) {
         const ExprId value = b_.let(b_.fresh("value"), b_.load(data, {e}));
         // A negative category is a missing value.
@@ -62,14 +62,14 @@ void Lookups::prepare_inverse_lookups() {
     // A counting sort. `past` has the counts first, then the next free position of each value, and ends as the end of
     // its range.
     b_.fill(inverse.past, b_.i(0));
-    each_known([&, past = inverse.past](ExprId, ExprId value) { one_more(past, value); });
+    each_present([&, past = inverse.past](ExprId, ExprId value) { one_more(past, value); });
     const ScalarId total = b_.local(b_.fresh("total"), b_.i(0));
     b_.for_range("i", b_.i(0), values, [&, &inverse = inverse](ExprId i) {
       b_.store(inverse.first, {i}, b_.get(total));
       b_.assign(total, b_.add(b_.get(total), b_.load(inverse.past, {i})));
       b_.store(inverse.past, {i}, b_.load(inverse.first, {i}));
     });
-    each_known([&, &inverse = inverse](ExprId e, ExprId value) {
+    each_present([&, &inverse = inverse](ExprId e, ExprId value) {
       b_.store(inverse.order, {b_.load(inverse.past, {value})}, e);
       one_more(inverse.past, value);
     });

@@ -23,7 +23,7 @@ using schedule::Statistic;
 namespace {
 
 /// With more sums of data over the same plates than this, the sums share loops.
-constexpr Threshold<std::size_t> kSumsApart("lower_program.sums_apart", 64);
+constexpr Threshold<std::size_t> kMostSeparateSums("lower_program.most_separate_sums", 64);
 /// So many sums share one loop nest.
 constexpr Threshold<std::size_t> kSumsTogether("lower_program.sums_together", 16);
 
@@ -101,12 +101,12 @@ void Lowering::emit_prepare() {
                 all.insert(all.end(), jl.begin(), jl.end());
                 return all;
               };
-              const SpdInverse known = formulas_.spd_inverse(
+              const SpdInverse spd = formulas_.spd_inverse(
                   x.name, [&](const std::vector<ExprId>& jl) { return b_.load(data, entry(jl)); }, extent, code);
-              b_.store(layout_.data_inverse.at(x.name).second, at, known.logdet);
+              b_.store(layout_.data_inverse.at(x.name).second, at, spd.logdet);
               b_.for_range("j", b_.i(0), b_.extent(extent), [&](ExprId j) {
                 b_.for_range("l", b_.i(0), b_.extent(extent), [&](ExprId l) {
-                  b_.store(layout_.data_inverse.at(x.name).first, entry({j, l}), b_.load(known.inverse, {j, l}));
+                  b_.store(layout_.data_inverse.at(x.name).first, entry({j, l}), b_.load(spd.inverse, {j, l}));
                 });
               });
             });
@@ -136,7 +136,7 @@ void Lowering::sum_data() {
   // read the data as often, so such sums share their loops.
   std::set<const Statistic*> done;
   for (const auto& [plates, sums] : alike) {
-    if (sums.size() <= kSumsApart) continue;
+    if (sums.size() <= kMostSeparateSums) continue;
     for (const Statistic* s : sums)
       b_.fill(layout_.array.at(s->sums), b_.f(0));
     for (std::size_t first = 0; first < sums.size(); first += kSumsTogether) {

@@ -496,8 +496,9 @@ StageFunctions Stages::emit_stage(std::size_t step) {
     out.picks.push_back(layout_.picks.at(b));
     const model::Variable& var = m_[s_.conditionals[b].variable];
     out.pick_plates.push_back(m_[*var.value_plate].set);
-    const bool known = var.clamped && var.axes.size() == 1;
-    out.observed_picks.push_back(known ? layout_.data.observed[s_.conditionals[b].variable.index()] : BufferId());
+    const bool has_observed = var.clamped && var.axes.size() == 1;
+    out.observed_picks.push_back(has_observed ? layout_.data.observed[s_.conditionals[b].variable.index()]
+                                              : BufferId());
   }
   if (!out.picks.empty() || options_.item_starts) out.seed = emit_items(step, StageMode::seed);
   if (!fused) out.sum = emit_items(step, StageMode::sum);

@@ -314,11 +314,11 @@ Env Terms::at_all_steps(const Term& t, Env env) const {
 
 bool Terms::is_plain(const Term& t, std::size_t atom) const {
   const Atom& own = t.atoms[atom];
-  std::set<IndexVarId> known = index_variables(own.axes);
-  known.merge(index_variables(own.event));
+  std::set<IndexVarId> in_scope = index_variables(own.axes);
+  in_scope.merge(index_variables(own.event));
   const auto owned = [&](const density::Multiplicity& x) { return density::has_factor_per_copy(m_, own.variable, x); };
   return a_.literal(t.coef) == 1.0 && t.guards.empty() && std::ranges::all_of(t.multiplicities, owned) &&
-         std::ranges::all_of(t.index_vars, [&](IndexVarId b) { return known.contains(b); });
+         std::ranges::all_of(t.index_vars, [&](IndexVarId b) { return in_scope.contains(b); });
 }
 
 bool Terms::is_row(const Term& t, std::size_t atom, const schedule::Statistic& table,
@@ -487,18 +487,18 @@ void Terms::emit(const Term& t, std::vector<Factor> factors, std::vector<Factor>
   if (innermost && !env.contains(*innermost)) left.push_back(*innermost);
   // A nested index variable opens after those on which its row depends.
   std::vector<IndexVarId> order;
-  std::set<IndexVarId> known;
+  std::set<IndexVarId> in_scope;
   for (const auto& [b, e] : env)
-    known.insert(b);
+    in_scope.insert(b);
   while (!left.empty()) {
     const auto ready = std::find_if(left.begin(), left.end(), [&](IndexVarId b) {
       if (!a_[b].parent) return true;
       const std::set<IndexVarId> needs = index_variables({*a_[b].parent});
-      return std::includes(known.begin(), known.end(), needs.begin(), needs.end());
+      return std::includes(in_scope.begin(), in_scope.end(), needs.begin(), needs.end());
     });
     if (ready == left.end()) throw std::logic_error("a nested bound is summed without the row it hangs on");
     order.push_back(*ready);
-    known.insert(*ready);
+    in_scope.insert(*ready);
     left.erase(ready);
   }
   // Of a guard i >= j, i opens first: its value ends the loop over j.

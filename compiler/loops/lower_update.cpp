@@ -95,17 +95,17 @@ NaturalTarget Updates::natural_buffers(BlockId b, const std::vector<bool>& fixed
   const conditionals::Block& block = s_.conditionals[b];
   const model::Variable& var = m_[block.variable];
   NaturalTarget out;
-  std::vector<model::PlateId> kept;
+  std::vector<model::PlateId> free_plates;
   for (std::size_t x = 0; x < var.axes.size(); ++x) {
     // A nested axis is packed with its rows, so the array needs both axes if the nested one is free.
     const bool row_of_free = x + 1 < var.axes.size() && !fixed[x + 1] && m_[m_[var.axes[x + 1]].set].parent;
     if (fixed[x] && !row_of_free) continue;
     out.free_axes.push_back(x);
-    kept.push_back(var.axes[x]);
+    free_plates.push_back(var.axes[x]);
   }
   for (const math::StatisticRow& row : block.factor->statistics) {
     if (!only.empty() && !only.contains(row.stat)) continue;
-    std::vector<model::PlateId> plates = kept;
+    std::vector<model::PlateId> plates = free_plates;
     const std::vector<model::PlateId> event = event_axes(var, rank_of(var, row.stat));
     plates.insert(plates.end(), event.begin(), event.end());
     out.buffers[row.stat] = work_array(prefix + math::natural_name(row.stat) + "." + var.name, packed(plates));
@@ -126,12 +126,12 @@ void Updates::gather(const Gathered& g, const std::vector<bool>& fixed, const st
   const Atom& atom = g.term.term->atoms[g.use];
   const auto add = [&](ExprId value, const Env& env) {
     std::vector<model::PlateId> plates;
-    std::vector<ExprId> kept;
+    std::vector<ExprId> free_indices;
     for (std::size_t x : free_axes) {
       plates.push_back(var.axes[x]);
-      kept.push_back(fixed[x] ? element[x] : terms_.index(atom.axes[x], env));
+      free_indices.push_back(fixed[x] ? element[x] : terms_.index(atom.axes[x], env));
     }
-    std::vector<ExprId> at = terms_.address(plates, kept);
+    std::vector<ExprId> at = terms_.address(plates, free_indices);
     for (IndexId i : atom.event)
       at.push_back(terms_.index(i, env));
     leaf(at, value, env);
@@ -173,12 +173,12 @@ std::vector<ExprId> Updates::natural_address(BlockId b, const std::vector<ExprId
                                              const std::vector<ExprId>& event) {
   const model::Variable& var = m_[s_.conditionals[b].variable];
   std::vector<model::PlateId> plates;
-  std::vector<ExprId> kept;
+  std::vector<ExprId> free_indices;
   for (std::size_t x : n.free_axes) {
     plates.push_back(var.axes[x]);
-    kept.push_back(element[x]);
+    free_indices.push_back(element[x]);
   }
-  std::vector<ExprId> at = terms_.address(plates, kept);
+  std::vector<ExprId> at = terms_.address(plates, free_indices);
   at.insert(at.end(), event.begin(), event.end());
   return at;
 }
@@ -395,8 +395,8 @@ void Updates::expectations_from_parameters(BlockId b, const std::vector<ExprId>&
     if (it == layout_.expectation.end() || probabilities) continue;  // parameters that are their own expectation
     const int rank = rank_of(var, row.stat);
     const auto own = block.factor->drawn_statistics.find(row.stat);
-    const bool steps_known = own != block.factor->drawn_statistics.end() && knows_steps(block, f);
-    formulas_.components(steps_known ? own->second : row.expectation, rank, f,
+    const bool has_steps = own != block.factor->drawn_statistics.end() && knows_steps(block, f);
+    formulas_.components(has_steps ? own->second : row.expectation, rank, f,
                          [&](std::vector<ExprId> event, ExprId value) {
                            b_.store(it->second, parameter_address(b, element, event), value);
                          });
@@ -419,20 +419,20 @@ bool Updates::reuse_statistics(BlockId b, const std::vector<ExprId>& element, Fo
     f.inverses[matrix] = {{}, {}, {}, at(buffer)};
   bool all = true;
   for (const math::StatisticRow& row : factor.statistics) {
-    const auto known = layout_.expectation.find({b, row.stat});
+    const auto expectation = layout_.expectation.find({b, row.stat});
     const bool is_parameter = std::holds_alternative<math::Symbol>(row.expectation->form);
-    if (known == layout_.expectation.end()) {
+    if (expectation == layout_.expectation.end()) {
       all = false;
       continue;
     }
-    f.quantities[math::expected_name(row.stat)] = [at, buffer = known->second](const std::vector<ExprId>& event) {
+    f.quantities[math::expected_name(row.stat)] = [at, buffer = expectation->second](const std::vector<ExprId>& event) {
       return at(buffer, event);
     };
     const bool is_number = rank_of(m_[s_.conditionals[b].variable], row.stat) == 0;
     if (is_parameter || !is_number) continue;
     for (const math::Node* same : math::equal_subformulas(factor.entropy, row.expectation))
-      f.hoisted[same] = at(known->second);
-    reuse_summand(factor.entropy, row.expectation, at(known->second), f);
+      f.hoisted[same] = at(expectation->second);
+    reuse_summand(factor.entropy, row.expectation, at(expectation->second), f);
   }
   return all;
 }
@@ -442,10 +442,11 @@ void Updates::reuse_summand(const math::Expr& e, const math::Expr& sum, ExprId v
   if (!x) return;
   for (const auto& [summand, rest] : {std::pair(x->left, x->right), std::pair(x->right, x->left)}) {
     if (!std::holds_alternative<math::Apply>(summand->form) || !math::calls_subset_of(rest, e)) continue;
-    const std::vector<const math::Node*> found = math::equal_subformulas(e, summand);
-    if (found.empty()) continue;
-    formulas_.components(rest, 0, f, [&](const std::vector<ExprId>&, ExprId other) { value = b_.sub(value, other); });
-    for (const math::Node* same : found)
+    const std::vector<const math::Node*> equal = math::equal_subformulas(e, summand);
+    if (equal.empty()) continue;
+    formulas_.components(rest, 0, f,
+                         [&](const std::vector<ExprId>&, ExprId rest_value) { value = b_.sub(value, rest_value); });
+    for (const math::Node* same : equal)
       f.hoisted[same] = value;
     return;
   }
@@ -455,23 +456,23 @@ ExprId Updates::entropy(BlockId b, const std::vector<ExprId>& element) {
   FormulaContext f = parameter_formulas(b, element);
   const bool entries =
       clamps_.any(b) && s_.conditionals[b].has_entropy() && !m_[s_.conditionals[b].variable].event.empty();
-  const ExprId known = entries ? clamps_.use_identity(b, element, f) : b_.f(0);
+  const ExprId observed_count = entries ? clamps_.use_identity(b, element, f) : b_.f(0);
   const math::Factor& factor = *s_.conditionals[b].factor;
-  const bool known_better = reuse_statistics(b, element, f) && factor.entropy_from_statistics;
+  const bool from_statistics = reuse_statistics(b, element, f) && factor.entropy_from_statistics;
   ExprId out = b_.f(0);
-  formulas_.components(known_better ? *factor.entropy_from_statistics : factor.entropy, 0, f,
+  formulas_.components(from_statistics ? *factor.entropy_from_statistics : factor.entropy, 0, f,
                        [&](const std::vector<ExprId>&, ExprId value) { out = value; });
-  if (entries) out = b_.sub(out, b_.mul(b_.f(kUnitNormalEntropy), known));
+  if (entries) out = b_.sub(out, b_.mul(b_.f(kUnitNormalEntropy), observed_count));
   else out = clamps_.unless_observed(b, element, {}, out, b_.f(0));
   return b_.mul(owned_multiplicity(m_[s_.conditionals[b].variable], element), out);
 }
 
-ExprId Updates::informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element) {
+ExprId Updates::d_connected(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element) {
   const std::vector<ExprId> at = terms_.address(v.axes, element);
   const BufferId buffer = layout_.data.givens[mask.index()];
   if (m_[mask].event.empty()) return b_.load(buffer, at);
   // The mask has one number for each entry if entries are independent. Those without a value are integrated out, and
-  // observed ones have no entropy, so the element counts only if all of them are informed.
+  // observed ones have no entropy, so the element counts only if all of them are d-connected.
   const ScalarId all = b_.local(b_.fresh("informed"), b_.f(1));
   terms_.each_event(v, 1, [&](const std::vector<ExprId>& event) {
     std::vector<ExprId> entry = at;
@@ -491,7 +492,7 @@ ExprId Updates::owned_multiplicity(const model::Variable& v, const std::vector<E
     const std::vector<ExprId> at(element.begin() + first, element.begin() + static_cast<std::ptrdiff_t>(x + 1));
     out = b_.mul(out, b_.load(layout_.data.givens[times->index()], terms_.address(g.axes, at)));
   }
-  if (const auto mask = model::mask_of(m_, v)) out = b_.mul(out, informed(v, *mask, element));
+  if (const auto mask = model::mask_of(m_, v)) out = b_.mul(out, d_connected(v, *mask, element));
   if (!v.auxiliary || v.auxiliary->kind != model::Auxiliary::Kind::source) return out;
   const model::Variable& host = m_[v.auxiliary->host];
   if (host.support == math::Support::category) return out;

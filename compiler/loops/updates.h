@@ -102,7 +102,7 @@ class Updates : Part {
  private:
   /// Returns an expression that is 1 if data depend on the element, otherwise 0, from the data array `mask`. If the
   /// mask has entries of a vector, it is 1 if data depend on all of them.
-  ExprId informed(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element);
+  ExprId d_connected(const model::Variable& v, model::GivenId mask, const std::vector<ExprId>& element);
   /// Registers stored expected statistics and log determinants with the formulas of an entropy, so that it need not
   /// compute them again. Returns true if all expected statistics are stored; always false for blocks of item stages and
   /// for clamped ones.

@@ -72,12 +72,12 @@ class Verifier {
       }
     }
     for (const CachedSums& k : function.cached) {
-      const bool there = k.function < program_.functions.size();
-      check(there && program_.functions[k.function].parameters.empty(), "sums are formed by no function");
+      const bool exists = k.function < program_.functions.size();
+      check(exists && program_.functions[k.function].parameters.empty(), "sums are formed by no function");
     }
     for (const ParallelRegion& p : function.regions) {
-      const bool there = p.function < program_.functions.size();
-      check(there && program_.functions[p.function].parameters.size() == 2, "a phase is no function of a range");
+      const bool exists = p.function < program_.functions.size();
+      check(exists && program_.functions[p.function].parameters.size() == 2, "a phase is no function of a range");
       expect(p.trip_count, Type::i64, "iterations of a parallel region");
     }
     for (ScalarId p : function.parameters) {
@@ -90,10 +90,11 @@ class Verifier {
   // ---- expressions ----
 
   /// Checks an expression, and that it has the wanted type.
-  void expect(ExprId id, Type wanted, std::string_view what) {
-    if (!id.valid() || id.index() >= program_.exprs.size()) return check(false, "{} is missing", what);
+  void expect(ExprId id, Type wanted, std::string_view description) {
+    if (!id.valid() || id.index() >= program_.exprs.size()) return check(false, "{} is missing", description);
     const Type type = visit_expr(id);
-    if (type != wanted) complain("{} `{}` is {}, not {}", what, print(program_, id), name_of(type), name_of(wanted));
+    if (type != wanted)
+      complain("{} `{}` is {}, not {}", description, print(program_, id), name_of(type), name_of(wanted));
   }
 
   /// Checks an expression and returns its type.

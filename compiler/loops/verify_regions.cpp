@@ -42,16 +42,16 @@ class FromRange {
     scalars_.insert(f.parameters[1]);
     do {
       more_ = false;
-      known_.assign(p.exprs.size(), -1);
+      memo_.assign(p.exprs.size(), -1);
       block(f.body);
     } while (more_);
   }
 
   /// Returns true if the expression depends on the range.
   bool holds(ExprId e) const {
-    signed char& known = known_[e.index()];
-    if (known < 0) known = std::visit([&](const auto& node) { return of(node); }, p_[e].node) ? 1 : 0;
-    return known > 0;
+    signed char& memo = memo_[e.index()];
+    if (memo < 0) memo = std::visit([&](const auto& node) { return of(node); }, p_[e].node) ? 1 : 0;
+    return memo > 0;
   }
   /// Returns true if one of the expressions depends on the range.
   bool holds_any(const std::vector<ExprId>& all) const {
@@ -89,7 +89,7 @@ class FromRange {
   const Program& p_;
   std::set<ScalarId> scalars_;
   std::set<BufferId> arrays_;
-  mutable std::vector<signed char> known_;  // memo by expression, for the current sets: 1 yes, 0 no, -1 not computed
+  mutable std::vector<signed char> memo_;  // memo by expression, for the current sets: 1 yes, 0 no, -1 not computed
   bool more_ = false;
 };
 
@@ -129,8 +129,8 @@ class Regions {
     Touched here, outside;
     touch(p_, p_.functions[phase.function], here);
     touch(p_, owner, outside);
-    for (const ParallelRegion& other : owner.regions)
-      if (other.function != phase.function) touch(p_, p_.functions[other.function], outside);
+    for (const ParallelRegion& sibling : owner.regions)
+      if (sibling.function != phase.function) touch(p_, p_.functions[sibling.function], outside);
     for (const BufferId b : here.stores)
       if (is_scratch(p_[b]) && b != phase.sums && outside.contains(b))
         problem(b, "is private to a parallel region, and touched outside of it");

@@ -362,7 +362,7 @@ m("b_.accumulate(x, b_.mul(b_.load(covariance.factor, {j, k}), «b_.load(s.filte
   "b_.mul(b_.f(0.8), b_.load(s.filtered, {first, k}))")
 m("const double z = std::fabs(tilt) / «2», rate", "3")
 m('FactorParameter w = noise("w", 0, Noise::polya_gamma, «root»);', 'symbol("square")')
-m("const auto site = «static_cast<std::int64_t>(b.index() * kKinds + which)»;", "static_cast<std::int64_t>(which)")
+m("const auto site = «static_cast<std::int64_t>(b.index() * kKinds + kind)»;", "static_cast<std::int64_t>(which)")
 m("b_.assign(left, b_.sub(b_.get(left), «x»));", "b_.f(0)")
 m('f.parameters = {parameter("precision", 0, -2.0 * natural_symbol(Stat::square), ParameterRole::precision), '
   'parameter("mean", 0, «natural_symbol(Stat::value) / precision», ParameterRole::location)};',
@@ -417,10 +417,10 @@ m = area("known elements of latent variables", "posterior_clamped")
 m("[&] { b_.add_to(linear, at({j}), «b_.mul(both, value(b, element, {l}))»); });",
   "b_.mul(b_.f(0.5), b_.mul(both, value(b, element, {l})))")
 m("b_.add_to(s.linear, s.at(before, {j}), «b_.mul(w, value(t, l))»);", "b_.f(0)")
-m("if (entries) out = b_.sub(out, «b_.mul(b_.f(kUnitNormalEntropy), known)»);", "b_.f(0)")
-m("b_.select(b_.equal(k, known), «b_.load(m.unary, {t, k})», b_.f(kLogZero))", "b_.f(0)", "",
+m("if (entries) out = b_.sub(out, «b_.mul(b_.f(kUnitNormalEntropy), observed_count)»);", "b_.f(0)")
+m("b_.select(b_.equal(k, observed), «b_.load(m.unary, {t, k})», b_.f(kLogZero))", "b_.f(0)", "",
   "every path passes the known value, whose potential goes out of probabilities and entropy")
-m("if (known.valid()) unknown = «b_.sub(unknown, b_.get(known))»;", "unknown")
+m("if (observed_count.valid()) unknown = «b_.sub(unknown, b_.get(observed_count))»;", "unknown")
 m = area("paths and densities of chains of states", "posterior_score|posterior_paths")
 m("const double x = best[(t - 1) * k + i] + «l.pair[(t * k + i) * k + j]»;", "0.0")
 m("terms[i] = t == 0 ? kImpossible : before[i] + «l.pair[(t * k + i) * k + j]»;", "l.pair[(t * k + j) * k + i]")
@@ -610,7 +610,7 @@ m("for (const ScalarId s : accumulated) out.emplace_back().node = Fill{private_c
 m("if (loop == loops.end() || «literal(p_, (*loop)->end) != p_[p_[b].axes[k]].constant») return false;", "false")
 m("positions.elsewhere || positions.rows == 0 || «positions.rows < positions.columns»", "false")
 m("const Substitutions names{{{loop.index, «out.index»}}, {}};", "loop.index")
-m("[&](const std::vector<ExprId>&, ExprId other) { value = «b_.sub(value, other)»; }", "b_.add(value, other)", "oracles|posterior_evidence|math_test")
+m("[&](const std::vector<ExprId>&, ExprId rest_value) { value = «b_.sub(value, rest_value)»; }", "b_.add(value, other)", "oracles|posterior_evidence|math_test")
 m("for (const std::string& part : earlier_) out.seen += «part»;", "part.substr(8)", "test_runtime_output")
 
 m = area("numbers that are known", "loops|math_test")
