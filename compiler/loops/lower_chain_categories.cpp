@@ -129,9 +129,9 @@ Chains::Messages Chains::open_messages(BlockId b, const Uses& uses, const std::v
                            found->rows, [&](const auto& row) { return layout_.exp_table.contains(*row.first.array); });
   if (m.by_rows) m.singles = *found;
   m.homogeneous = is_homogeneous(b, uses);
-  const SizeId rows = m.homogeneous ? b_.constant_size("one", 1) : steps;
-  m.pair = work_array("potential." + var.name, over_histories({rows}, {m.size}));
-  m.transition = work_array("transition." + var.name, over_histories({rows}, {m.size}));
+  const SizeId pair_steps = m.homogeneous ? b_.constant_size("one", 1) : steps;
+  m.pair = work_array("potential." + var.name, over_histories({pair_steps}, {m.size}));
+  m.transition = work_array("transition." + var.name, over_histories({pair_steps}, {m.size}));
   m.filtered = work_array("filtered." + var.name, over_histories({steps}, {}));
   m.emission = work_array("emission." + var.name, {steps, m.size});
   if (!s_.conditionals[b].drawn) {

@@ -108,8 +108,8 @@ Chains::Smoother Chains::open_smoother(BlockId b, const Uses& uses, const std::v
   s.homogeneous = is_homogeneous(b, uses) && !clamps_.any(b);
   s.separate_loops = var.axes.size() > 1 && !m_[m_[var.axes.back()].set].parent;
   const SizeId steps = longest(var), one = b_.constant_size("one", 1), d = s.extent;
-  const auto over = [&](SizeId rows, std::size_t rank) {
-    std::vector<SizeId> sizes{rows};
+  const auto over = [&](SizeId length, std::size_t rank) {
+    std::vector<SizeId> sizes{length};
     if (s.vector) sizes.resize(1 + rank, d);
     return sizes;
   };

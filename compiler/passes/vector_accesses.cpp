@@ -29,7 +29,7 @@ void each_of_constant_loops(const Program& p, const Block& b, const Body& body) 
 class Accesses {
  public:
   /// What is known of an array.
-  struct Row {
+  struct RowAccesses {
     bool fits = true;                        // true while every access is to the row of the iteration's index
     std::optional<std::size_t> first_store;  // number of the first statement that stores to the array
     bool is_covered = false;                 // true if that statement stores the whole row and loads nothing of it
@@ -56,7 +56,7 @@ class Accesses {
       if (const auto* x = std::get_if<Fill>(&inner.node)) rows_[x->buffer].fits = false;
     });
     for (const BufferId b : stored) {
-      Row& row = rows_[b];
+      RowAccesses& row = rows_[b];
       if (row.first_store) continue;
       row.first_store = number;
       row.is_covered = !loaded.contains(b) && covers(s, b, {});
@@ -64,7 +64,7 @@ class Accesses {
   }
 
   /// Returns the arrays that were accessed.
-  const std::map<BufferId, Row>& rows() const { return rows_; }
+  const std::map<BufferId, RowAccesses>& rows() const { return rows_; }
 
  private:
   /// Adds an access of array `b` at the indices `at`.
@@ -74,7 +74,7 @@ class Accesses {
                       std::none_of(at.begin() + 1, at.end(), [&](ExprId e) { return varying_.is_varying(p_, e); }) &&
                       std::all_of(axes.begin() + 1, axes.end(), [&](SizeId s) { return p_[s].constant > 0; }) &&
                       row_elements(p_, b) <= kWidestRow;
-    Row& row = rows_[b];
+    RowAccesses& row = rows_[b];
     row.fits = row.fits && fits;
   }
 
@@ -98,7 +98,7 @@ class Accesses {
   const Program& p_;
   const Varying& varying_;
   const ScalarId index_;
-  std::map<BufferId, Row> rows_;
+  std::map<BufferId, RowAccesses> rows_;
 };
 
 }  // namespace

@@ -28,10 +28,10 @@ void VectorStatements::of(const For& x, const Mask& m, Block& out) {
     if (const auto rows = item_rows(p_, varying_, loop_.index, x)) return run_in_lanes(x, *rows, m, out);
   }
   if (varies(x.end)) return masked_loop(x, m, out);
-  const std::vector<ExprId> rows = how_.unrolled ? std::vector<ExprId>{} : hoist_indices(x, m, out);
+  const std::vector<ExprId> hoisted = how_.unrolled ? std::vector<ExprId>{} : hoist_indices(x, m, out);
   if (!how_.unrolled && has_iterations(p_, x) && only_stores_shared(x)) stores_by_iteration(x, m, out);
   else out.push_back(Stmt{For{x.index, x.begin, x.end, block(x.body, m), false, x.step}});
-  forget_indices(rows);
+  forget_indices(hoisted);
 }
 
 //   end[l] = n[l]; longest = max over l
@@ -65,17 +65,17 @@ void VectorStatements::masked_loop(const For& x, const Mask& m, Block& out) {
     if (m.array.valid()) inside = both(is_active(m), inside);
     to.push_back(put(within.array, {}, select(inside, i(1), i(0))));
   });
-  std::vector<ExprId> rows;
+  std::vector<ExprId> hoisted;
   if (const auto steps = axis_of(p_, varying_, x, index)) {
     // These loads are in a loop before it, so that they wait for memory and nothing else.
     if (const std::vector<ExprId> loaded = loaded_indices(x, index, false); !loaded.empty()) {
       Block finding = body;
-      rows = store_indices(loaded, {*steps}, {get(index)}, within, finding);
+      hoisted = store_indices(loaded, {*steps}, {get(index)}, within, finding);
       out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(finding), false, x.step}});
     }
   }
   append(body, block(rest, within));
-  forget_indices(rows);
+  forget_indices(hoisted);
   out.push_back(Stmt{For{x.index, x.begin, get(longest), std::move(body), false, x.step}});
 }
 

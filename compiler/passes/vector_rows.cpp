@@ -15,7 +15,7 @@ namespace lehr::loops {
 
 std::vector<ExprId> VectorValues::loaded_indices(const For& x, std::optional<ScalarId> index, bool all) const {
   std::vector<ExprId> out = loops::loaded_indices(p_, varying_, x, index, all);
-  std::erase_if(out, [&](ExprId e) { return rows_.contains(e); });
+  std::erase_if(out, [&](ExprId e) { return hoisted_indices_.contains(e); });
   return out;
 }
 
@@ -26,20 +26,21 @@ std::vector<ExprId> VectorValues::hoist_indices(const For& x, const Mask& m, Blo
 
 std::vector<ExprId> VectorValues::store_indices(const std::vector<ExprId>& expressions, const std::vector<SizeId>& axes,
                                                 const std::vector<ExprId>& at, const Mask& m, Block& out) {
-  std::map<ExprId, Row> rows;
+  std::map<ExprId, HoistedIndex> hoisted;
   for_each_iteration(out, [&](Block& to) {
     for (const ExprId e : expressions) {
-      const Row& row = rows.try_emplace(e, Row{array("row", axes, Type::i64), at}).first->second;
-      to.push_back(put(row.array, at, clamped(e, m)));
+      const HoistedIndex& hoisted_index =
+          hoisted.try_emplace(e, HoistedIndex{array("row", axes, Type::i64), at}).first->second;
+      to.push_back(put(hoisted_index.array, at, clamped(e, m)));
     }
   });
-  rows_.insert(rows.begin(), rows.end());
+  hoisted_indices_.insert(hoisted.begin(), hoisted.end());
   return expressions;
 }
 
 void VectorValues::forget_indices(const std::vector<ExprId>& expressions) {
   for (const ExprId e : expressions)
-    rows_.erase(e);
+    hoisted_indices_.erase(e);
 }
 
 bool VectorValues::runs_along(const For& x, ExprId e) const {

@@ -25,8 +25,8 @@ BufferId VectorValues::private_copy(BufferId b, std::map<BufferId, BufferId>& al
 std::vector<ExprId> VectorValues::indices(const std::vector<ExprId>& at, const Mask& m) {
   std::vector<ExprId> out;
   for (const ExprId e : at) {
-    if (const auto row = rows_.find(e); row != rows_.end())
-      out.push_back(of_iteration(row->second.array, row->second.at));
+    if (const auto hoisted_index = hoisted_indices_.find(e); hoisted_index != hoisted_indices_.end())
+      out.push_back(of_iteration(hoisted_index->second.array, hoisted_index->second.at));
     else out.push_back(clamped(e, m));
   }
   return out;

@@ -89,7 +89,7 @@ class VectorValues : public VectorBuilder {
 
  private:
   /// The array element from which an index expression is read that was evaluated ahead of a loop (store_indices()).
-  struct Row {
+  struct HoistedIndex {
     BufferId array;          // the array with its values
     std::vector<ExprId> at;  // indices beside that of the iteration
   };
@@ -105,8 +105,8 @@ class VectorValues : public VectorBuilder {
   bool runs_along(const For& x, ExprId e) const;
 
   std::map<ExprId, BufferId>
-      contiguous_rows_;         // loads whose rows are contiguous in arrays of their own (make_rows_contiguous())
-  std::map<ExprId, Row> rows_;  // index expressions that are evaluated ahead
+      contiguous_rows_;  // loads whose rows are contiguous in arrays of their own (make_rows_contiguous())
+  std::map<ExprId, HoistedIndex> hoisted_indices_;  // index expressions that are evaluated ahead
   std::map<std::tuple<ExprId, BufferId, std::int64_t>, ExprId>
       made_;  // translations by expression, mask and iteration_key()
 };

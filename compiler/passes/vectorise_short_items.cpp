@@ -1,7 +1,7 @@
 // The cost estimate for outer-loop vectorisation of short items.
-// `rows_` estimates the vector operations of an item if vectors lie along its own inner loops, `lanes_` if eight items
-// lie in the lanes. The constants are fitted to measurements of some 80 pairs (docs/passes.md). Lanes must win by 40 %,
-// transposition of rows included.
+// `loop_cost_` estimates the vector operations of an item if vectors lie along its own inner loops, `lane_cost_` if
+// eight items lie in the lanes. The constants are fitted to measurements of some 80 pairs (docs/passes.md). Lanes must
+// win by 40 %, transposition of rows included.
 #include "compiler/passes/vectorise_short_items.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Estimate {
   /// Returns true if lanes are a gain. `elements`: elements of an item's rows that must be transposed.
   bool gains(double elements) const {
     return fits_ && ((loops_ && sums_ && is_hard_) || region_trip_count_) &&
-           lanes_ + kTransposed * elements <= kGain * rows_;
+           lane_cost_ + kTransposed * elements <= kGain * loop_cost_;
   }
 
  private:
@@ -82,9 +82,9 @@ class Estimate {
     const int calls = count(s, [&](ExprId e) { return is_function_call(p_, e); });
     is_hard_ = is_hard_ || calls > 0 || std::holds_alternative<Fail>(s.node);
     const double work = calls > 0 ? kFunction * calls : 1;
-    rows_ += work * around.vectors;
-    if (region_trip_count_ && around.along) rows_ += distant_loads(s, *around.along) * around.times;
-    lanes_ += work * around.times / kLanes;
+    loop_cost_ += work * around.vectors;
+    if (region_trip_count_ && around.along) loop_cost_ += distant_loads(s, *around.along) * around.times;
+    lane_cost_ += work * around.times / kLanes;
   }
 
   /// Returns the trip count of a loop with constant bounds.
@@ -143,8 +143,8 @@ class Estimate {
 
   const Program& p_;
   const std::optional<std::int64_t>
-      region_trip_count_;        // trip count of a parallel region, if the loop is one with a constant count
-  double rows_ = 0, lanes_ = 0;  // estimates for vectors along inner loops, and for lanes of items
+      region_trip_count_;                 // trip count of a parallel region, if the loop is one with a constant count
+  double loop_cost_ = 0, lane_cost_ = 0;  // estimates for vectors along inner loops, and for lanes of items
   bool fits_ = true, loops_ = false, sums_ = false;
   bool is_hard_ = false;  // true if LLVM would not vectorise over items: loops in loops, functions, failures
 };
