@@ -190,17 +190,17 @@ TEST_CASE("The interpreter counts what it does to real numbers") {
   Builder b;
   const auto n = b.constant_size("N", 5);
   const auto x = b.buffer("x", Role::table, {n}), sums = b.buffer("sums", Role::statistic, {n});
-  const auto place = b.buffer("place", Role::data, {n}, Type::i64);
+  const auto position = b.buffer("place", Role::data, {n}, Type::i64);
   b.function("f", [&] {
     b.for_each("n", n, [&](ExprId i) {
-      const ExprId v = b.let("v", b.load(x, {i}));                       // 8 bytes
-      b.add_to(sums, {b.load(place, {i})}, b.mul(v, b.sqrt(b.exp(v))));  // 8, 8 and 8; 3 operations, 1 function
+      const ExprId v = b.let("v", b.load(x, {i}));                          // 8 bytes
+      b.add_to(sums, {b.load(position, {i})}, b.mul(v, b.sqrt(b.exp(v))));  // 8, 8 and 8; 3 operations, 1 function
       b.if_then(b.less(v, b.f(0)), [&] { b.store(x, {b.add(i, b.i(0))}, b.neg(v)); });  // 8 bytes, of two elements
     });
   });
   double values[] = {-1, -2, 3, 4, 5}, totals[5] = {};
-  std::int64_t places[] = {0, 0, 1, 4, 2};
-  void* buffers[] = {values, totals, places};
+  std::int64_t positions[] = {0, 0, 1, 4, 2};
+  void* buffers[] = {values, totals, positions};
   loops::OperationCounts work;
   REQUIRE(loops::interpret(b.program(), 0, buffers, nullptr, nullptr, nullptr, &work) == 0);
   CHECK(work.operations == 3 * 5);

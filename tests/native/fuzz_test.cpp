@@ -160,9 +160,9 @@ class ProgramMaker {
 
   ExprId expr(int depth) {
     if (depth >= 4 || pick(5) == 0) {
-      const int what = pick(5);
-      if (what == 0) return b_.f(pick(9) * 0.5 - 2);
-      if (what == 1) return parameters_[0];
+      const int choice = pick(5);
+      if (choice == 0) return b_.f(pick(9) * 0.5 - 2);
+      if (choice == 1) return parameters_[0];
       return element();
     }
     const ExprId a = expr(depth + 1);
@@ -255,10 +255,10 @@ class ProgramMaker {
   }
 
   void statement(int depth) {
-    const int what = pick(12);
-    if (depth < 3 && (what < 4 || depth == 0)) return loop(depth);
-    if (what == 4 && depth > 0) return b_.break_if(condition());
-    if (what == 5 && depth < 4) {
+    const int choice = pick(12);
+    if (depth < 3 && (choice < 4 || depth == 0)) return loop(depth);
+    if (choice == 4 && depth > 0) return b_.break_if(condition());
+    if (choice == 5 && depth < 4) {
       if (pick(2)) {
         const auto then = ++branches_ % 2 ? &Builder::if_then : &Builder::if_rarely;
         return (b_.*then)(condition(), [&] { body(depth + 1); });
@@ -266,15 +266,15 @@ class ProgramMaker {
       return b_.if_else(
           condition(), [&] { body(depth + 1); }, [&] { body(depth + 1); });
     }
-    if (what == 6) return b_.accumulate(accumulator_, squash(expr(0)));
-    if (what == 7 && pick(6) == 0) return b_.fail_if(b_.logical_and(condition(), condition()), 1 + pick(5));
-    if (what == 8 && pick(3) == 0) return b_.fill(pick(2) ? s_ : local_, b_.f(pick(2) * pick(3)));
-    if (what == 10) {
+    if (choice == 6) return b_.accumulate(accumulator_, squash(expr(0)));
+    if (choice == 7 && pick(6) == 0) return b_.fail_if(b_.logical_and(condition(), condition()), 1 + pick(5));
+    if (choice == 8 && pick(3) == 0) return b_.fill(pick(2) ? s_ : local_, b_.f(pick(2) * pick(3)));
+    if (choice == 10) {
       const ExprId product = b_.mul(b_.load(t_, {index(n_), index(k_)}), b_.load(local_, {index(k_)}));
       if (pick(2)) return b_.accumulate(accumulator_, product);
       return b_.store(pick(2) ? s_ : local_, {index(k_)}, b_.mul(b_.f(0.05), product));
     }
-    if (what == 9) {
+    if (choice == 9) {
       const ExprId value = b_.let("v", expr(0));
       return b_.store(s_, {index(k_)}, b_.mul(b_.f(0.25), squash(b_.add(value, expr(2)))));
     }

@@ -490,11 +490,11 @@ TEST_CASE("Rows of items that go together are fetched a step ahead, once") {
         for (int pass = 0; pass < 2; ++pass) {
           b.for_each("k", k, [&](ExprId e) {
             b.for_each("f", f, [&](ExprId c) {
-              for (std::int64_t turn = 0; turn < together; ++turn)
-                b.add_to(sums, {e, c}, b.load(x, {b.binary(BinaryOp::add, i, b.i(turn)), e}));
+              for (std::int64_t iteration = 0; iteration < together; ++iteration)
+                b.add_to(sums, {e, c}, b.load(x, {b.binary(BinaryOp::add, i, b.i(iteration)), e}));
             });
-            for (std::int64_t turn = 0; turn < together; ++turn)
-              b.add_to(sums, {e, b.i(0)}, b.load(x, {b.binary(BinaryOp::add, i, b.i(turn)), e}));
+            for (std::int64_t iteration = 0; iteration < together; ++iteration)
+              b.add_to(sums, {e, b.i(0)}, b.load(x, {b.binary(BinaryOp::add, i, b.i(iteration)), e}));
           });
         }
       });

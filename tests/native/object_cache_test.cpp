@@ -124,21 +124,21 @@ TEST_CASE("what others may have written is not read") {
   const ObjectCache cache(folder.path.string(), 1000);
   const std::string key = cache.key({"a"}), other = cache.key({"b"}), object(100, 'a');
   const fs::path entry = folder.path / (key + ".code"), aside = folder.path.string() + "-aside";
-  const auto kept = [&] {
+  const auto is_stored = [&] {
     fs::remove_all(entry);
     cache.store(key, object);
     return cache.find(key) == object;
   };
-  REQUIRE(kept());
+  REQUIRE(is_stored());
   for (const fs::perms shared : {fs::perms::group_write, fs::perms::others_write}) {
     fs::permissions(entry, shared, fs::perm_options::add);
     CHECK_FALSE(cache.find(key));
-    REQUIRE(kept());
+    REQUIRE(is_stored());
   }
   if (::geteuid() == 0) {
     REQUIRE(::chown(entry.c_str(), 65534, 65534) == 0);
     CHECK_FALSE(cache.find(key));
-    REQUIRE(kept());
+    REQUIRE(is_stored());
   }
   fs::copy(entry, folder.path / (other + ".code"));  // the code of a different program under this name
   CHECK_FALSE(cache.find(other));

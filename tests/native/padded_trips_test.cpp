@@ -78,7 +78,7 @@ TEST_CASE("sums of products with rows go on") {
 
 TEST_CASE("loops over parts of rows, and what is not 0 behind them, end where they end") {
   const auto plain = [](Rows& x) { return [&x](ExprId r, ExprId e) { x.b.accumulate(x.sum, x.of(x.table, r, e)); }; };
-  Rows part, part_of_own, from, bare, next, one, call, quotient, filled, sum, kept, assigned;
+  Rows part, part_of_own, from, bare, next, one, call, quotient, filled, sum, stored, assigned;
   CHECK(part.after(plain(part), 0, kWidth - 1) == 0);
   CHECK(
       part_of_own.after(
@@ -103,7 +103,8 @@ TEST_CASE("loops over parts of rows, and what is not 0 behind them, end where th
   filled.before = [&] { filled.b.fill(filled.v, filled.b.f(1)); };
   CHECK(filled.after([&](ExprId, ExprId e) { filled.b.accumulate(filled.sum, filled.b.load(filled.v, {e})); }) == 0);
   CHECK(sum.after([&](ExprId r, ExprId e) { sum.b.add_to(sum.out, {e}, sum.of(sum.table, r, e)); }) == 0);
-  CHECK(kept.after([&](ExprId, ExprId e) { kept.b.store(kept.v, {e}, kept.b.exp(kept.b.load(kept.v, {e}))); }) == 0);
+  CHECK(stored.after(
+            [&](ExprId, ExprId e) { stored.b.store(stored.v, {e}, stored.b.exp(stored.b.load(stored.v, {e}))); }) == 0);
   CHECK(assigned.after([&](ExprId r, ExprId e) {
     assigned.b.assign(assigned.sum, assigned.b.max(assigned.b.get(assigned.sum), assigned.of(assigned.table, r, e)));
   }) == 0);

@@ -23,7 +23,7 @@ using namespace lehr;
 /// Chunk sizes: as many chunks as there are items or iterations, or a single one.
 constexpr ChunkSize kSmall{1, 0, 1}, kOne{1e300, 0, 1e300};
 
-using Numbers = std::vector<std::vector<double>>;
+using Values = std::vector<std::vector<double>>;
 
 /// Throws if the condition is false. Unlike Catch's macros it can be used in any thread.
 void require(bool well) {
@@ -31,17 +31,17 @@ void require(bool well) {
 }
 
 /// Returns the state after a method has run from the same start: factors, statistics, and the ELBO.
-Numbers after(Instance& instance, const std::function<double(const Engine&)>& method) {
+Values after(Instance& instance, const std::function<double(const Engine&)>& method) {
   // Starts of samplers are random draws, so their key is set, too.
   if (instance.engine().model().random_key >= 0) machine::set_key(instance.engine().machine(), 5, 0);
   require(static_cast<bool>(instance.start(5, 0)));
   const double elbo = method(instance.engine());
-  Numbers out = instance.engine().save();
+  Values out = instance.engine().save();
   out.push_back({elbo});
   return out;
 }
 
-bool same_bits(const Numbers& a, const Numbers& b) {
+bool same_bits(const Values& a, const Values& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.size() == y.size() && std::memcmp(x.data(), y.data(), 8 * x.size()) == 0;
   });
@@ -83,7 +83,7 @@ double few_draws(const Engine& e) {
 
 /// Adds the ELBO to the entropies of categories. These are differences of sums as large as the ELBO, so their rounding
 /// errors must be judged relative to that.
-Numbers in_scale(const Instance& instance, Numbers x) {
+Values in_scale(const Instance& instance, Values x) {
   std::size_t k = 0;
   for (const std::int64_t b : instance.engine().state_buffers()) {
     if (instance.name_of(b).starts_with("discrete")) x[k][0] += x.back()[0];
@@ -96,7 +96,7 @@ Numbers in_scale(const Instance& instance, Numbers x) {
 void check(Instance& instance, const std::function<double(const Engine&)>& method, double rounding = 1e-9) {
   Engine& e = instance.engine();
   e.work_with(1, kSmall);
-  const Numbers alone = after(instance, method);
+  const Values alone = after(instance, method);
   for (const std::size_t threads : {2u, 3u, 7u}) {
     INFO(threads << " threads");
     e.work_with(threads, kSmall);
@@ -115,7 +115,8 @@ struct Mailboxes {
 
 class SimulatedProcess : public Group {
  public:
-  SimulatedProcess(Mailboxes& room, std::size_t rank, std::size_t size) : room_(room), rank_(rank), size_(size) {}
+  SimulatedProcess(Mailboxes& mailboxes, std::size_t rank, std::size_t size)
+      : mailboxes_(mailboxes), rank_(rank), size_(size) {}
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
   std::size_t neighbours() const override { return size_; }
@@ -123,38 +124,38 @@ class SimulatedProcess : public Group {
   void abandon(int) override { std::abort(); }
 
  private:
-  void do_send(std::span<const double> numbers, std::size_t to) override {
-    const std::scoped_lock lock(room_.mutex);
-    room_.messages[{rank_, to}].emplace_back(numbers.begin(), numbers.end());
-    room_.more.notify_all();
+  void do_send(std::span<const double> values, std::size_t to) override {
+    const std::scoped_lock lock(mailboxes_.mutex);
+    mailboxes_.messages[{rank_, to}].emplace_back(values.begin(), values.end());
+    mailboxes_.more.notify_all();
   }
-  void do_receive(std::span<double> numbers, std::size_t from) override {
-    std::unique_lock lock(room_.mutex);
-    std::deque<std::vector<double>>& messages = room_.messages[{from, rank_}];
-    room_.more.wait(lock, [&] { return !messages.empty(); });
-    std::ranges::copy(messages.front(), numbers.begin());
+  void do_receive(std::span<double> values, std::size_t from) override {
+    std::unique_lock lock(mailboxes_.mutex);
+    std::deque<std::vector<double>>& messages = mailboxes_.messages[{from, rank_}];
+    mailboxes_.more.wait(lock, [&] { return !messages.empty(); });
+    std::ranges::copy(messages.front(), values.begin());
     messages.pop_front();
   }
-  void do_broadcast(std::span<double> numbers, std::size_t from) override {
+  void do_broadcast(std::span<double> values, std::size_t from) override {
     for (std::size_t to = 0; rank_ == from && to < size_; ++to)
-      if (to != from) do_send(numbers, to);
-    if (rank_ != from) do_receive(numbers, from);
+      if (to != from) do_send(values, to);
+    if (rank_ != from) do_receive(values, from);
   }
 
-  Mailboxes& room_;
+  Mailboxes& mailboxes_;
   std::size_t rank_, size_;
 };
 
 /// Runs the method in one simulated process for each instance. Returns the final state of each, with all factors
 /// gathered.
-std::vector<Numbers> in_processes(const std::vector<std::unique_ptr<Instance>>& instances, const ChunkSize& least,
-                                  const std::function<double(const Engine&)>& method) {
-  Mailboxes room;
-  std::vector<Numbers> out(instances.size());
+std::vector<Values> in_processes(const std::vector<std::unique_ptr<Instance>>& instances, const ChunkSize& least,
+                                 const std::function<double(const Engine&)>& method) {
+  Mailboxes mailboxes;
+  std::vector<Values> out(instances.size());
   std::vector<std::thread> threads;
   for (std::size_t k = 0; k < instances.size(); ++k) {
     threads.emplace_back([&, k] {
-      SimulatedProcess group(room, k, instances.size());
+      SimulatedProcess group(mailboxes, k, instances.size());
       Engine& e = instances[k]->engine();
       e.work_with(1, least, &group);
       out[k] = after(*instances[k], [&](const Engine& engine) {
@@ -187,8 +188,8 @@ TEST_CASE("every model that can be shared out: any number of processes gives the
       const ChunkSize half{static_cast<double>(e.items() * stage.operations) / 2, 0};
       const auto check_all = [&](const ChunkSize& least, double (*method)(const Engine&)) {
         all[0]->engine().work_with(1, least);
-        const Numbers alone = after(*all[0], method);
-        for (const Numbers& one : in_processes(all, least, method))
+        const Values alone = after(*all[0], method);
+        for (const Values& one : in_processes(all, least, method))
           CHECK(same_bits(one, alone));
       };
       check_all(kSmall, few_sweeps);

@@ -29,9 +29,9 @@ TEST_CASE("Squares of lanes are turned over as whole vectors") {
         });
       });
     });
-    const std::size_t numbers = static_cast<std::size_t>(3 * 8 * width);
-    Memory memory({numbers, numbers, numbers});
-    for (std::size_t i = 0; i < numbers; ++i)
+    const std::size_t elements = static_cast<std::size_t>(3 * 8 * width);
+    Memory memory({elements, elements, elements});
+    for (std::size_t i = 0; i < elements; ++i)
       memory.reals(x)[i] = static_cast<double>(i);
     run_both(b.program(), memory, {3}, {}, {}, 0);
   }
@@ -42,20 +42,20 @@ TEST_CASE("Rows are turned over into lanes, and back") {
   for (const std::int64_t width : {1, 2, 3, 4, 5, 8, 10, 16, 19}) {
     for (const std::int64_t lanes : {4, 8, 16}) {
       Builder b;
-      const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", lanes);
+      const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), trips = b.constant_size("T", lanes);
       const auto x = b.buffer("x", Role::data, {n, k}), y = b.buffer("y", Role::parameter, {n, k}),
-                 z = b.buffer("z", Role::parameter, {k, turns});
+                 z = b.buffer("z", Role::parameter, {k, trips});
       b.function("f", {{"first", Type::i64}}, [&](const Builder::Indices& p) {
-        const auto own = b.local_array("own", {k, turns});
-        const auto row = [&](ExprId turn) { return b.add(p[0], turn); };
+        const auto own = b.local_array("own", {k, trips});
+        const auto row = [&](ExprId index) { return b.add(p[0], index); };
         b.for_each("e", k, [&](ExprId e) {
-          b.for_each("t", turns, [&](ExprId t) { b.store(own, {e, t}, b.load(x, {row(t), e})); });
+          b.for_each("t", trips, [&](ExprId t) { b.store(own, {e, t}, b.load(x, {row(t), e})); });
         });
         b.for_each("e2", k, [&](ExprId e) {
-          b.for_each("t2", turns, [&](ExprId t) { b.add_to(z, {e, t}, b.load(own, {e, t})); });
+          b.for_each("t2", trips, [&](ExprId t) { b.add_to(z, {e, t}, b.load(own, {e, t})); });
         });
         b.for_each("e3", k, [&](ExprId e) {
-          b.for_each("t3", turns, [&](ExprId t) { b.store(y, {row(t), e}, b.load(own, {e, t})); });
+          b.for_each("t3", trips, [&](ExprId t) { b.store(y, {row(t), e}, b.load(own, {e, t})); });
         });
       });
       INFO(width << " numbers, " << lanes << " lanes");
@@ -76,23 +76,23 @@ TEST_CASE("Squares that lanes have each are turned over, and back") {
   constexpr std::int64_t kRows = 20, kFirst = 5;
   for (const std::int64_t width : {2, 4, 9}) {
     Builder b;
-    const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), turns = b.constant_size("T", 8);
+    const auto n = b.constant_size("N", kRows), k = b.constant_size("K", width), trips = b.constant_size("T", 8);
     const auto x = b.buffer("x", Role::data, {n, k, k}), y = b.buffer("y", Role::parameter, {n, k, k});
     b.function("f", {{"first", Type::i64}}, [&](const Builder::Indices& p) {
-      const auto own = b.local_array("own", {k, k, turns});
+      const auto own = b.local_array("own", {k, k, trips});
       const auto squares = [&](const std::function<void(ExprId, ExprId, ExprId)>& body) {
         b.for_each(b.fresh("i"), k, [&](ExprId i) {
           b.for_each(b.fresh("j"), k,
-                     [&](ExprId j) { b.for_each(b.fresh("t"), turns, [&](ExprId t) { body(i, j, t); }); });
+                     [&](ExprId j) { b.for_each(b.fresh("t"), trips, [&](ExprId t) { body(i, j, t); }); });
         });
       };
       squares([&](ExprId i, ExprId j, ExprId t) { b.store(own, {i, j, t}, b.load(x, {b.add(p[0], t), i, j})); });
       squares([&](ExprId i, ExprId j, ExprId t) { b.store(own, {i, j, t}, b.add(b.load(own, {i, j, t}), b.f(1))); });
       squares([&](ExprId i, ExprId j, ExprId t) { b.store(y, {b.add(p[0], t), i, j}, b.load(own, {i, j, t})); });
     });
-    const auto numbers = static_cast<std::size_t>(kRows * width * width);
-    Memory memory({numbers, numbers, 0});
-    for (std::size_t e = 0; e < numbers; ++e)
+    const auto elements = static_cast<std::size_t>(kRows * width * width);
+    Memory memory({elements, elements, 0});
+    for (std::size_t e = 0; e < elements; ++e)
       memory.reals(x)[e] = static_cast<double>(e);
     Memory after = run_both(b.program(), memory, {}, {kFirst}, {}, 0);
     const std::int64_t row = width * width;

@@ -16,29 +16,29 @@ using loops::UnaryOp;
 namespace {
 
 /// A loop of independent iterations inside a loop over rows.
-struct Turns {
+struct LaneLoop {
   static constexpr std::size_t kRows = 5;
-  explicit Turns(std::int64_t turns, Type element = Type::f64) : width(turns), type(element) {}
+  explicit LaneLoop(std::int64_t trips, Type element = Type::f64) : width(trips), type(element) {}
 
   std::int64_t width;
   Type type;
   Builder b;
   const SizeId n = b.runtime_size("N"), k = b.constant_size("K", width), twice = b.constant_size("2K", 2 * width);
   const BufferId x = b.buffer("x", Role::data, {n, twice}, type), y = b.buffer("y", Role::table, {n, twice}, type),
-                 turned = b.buffer("turned", Role::data, {twice, n}, type),
+                 transposed = b.buffer("turned", Role::data, {twice, n}, type),
                  whole = b.buffer("whole", Role::data, {n, k}, Type::i64), sums = b.buffer("sums", Role::table, {n}),
                  counts = b.buffer("counts", Role::table, {n}, Type::i64);
   BufferId own;
   loops::ScalarId sum, count;
 
-  loops::Program program(const std::function<void(ExprId row, ExprId turn)>& body, bool independent = true) {
+  loops::Program program(const std::function<void(ExprId row, ExprId index)>& body, bool independent = true) {
     b.function("f", [&] {
       own = b.local_array("own", {k}, type);
       b.for_each("row", n, [&](ExprId row) {
         b.fill(own, type == Type::f64 ? b.f(0.5) : b.to_f32(b.f(0.5)));
         sum = b.local("sum", b.f(0.25)), count = b.local("count", b.i(3));
         b.for_each(
-            "turn", k, [&](ExprId turn) { body(row, turn); }, independent);
+            "turn", k, [&](ExprId index) { body(row, index); }, independent);
         b.store(sums, {row}, b.get(sum)), b.store(counts, {row}, b.get(count));
       });
     });
@@ -46,19 +46,19 @@ struct Turns {
   }
 
   /// Returns true if the loop is emitted as vectors. Fails the test if native code and interpreter differ.
-  bool are_vectors(const std::function<void(ExprId row, ExprId turn)>& body, bool independent = true) {
+  bool are_vectors(const std::function<void(ExprId row, ExprId index)>& body, bool independent = true) {
     const loops::Program p = program(body, independent);
-    const auto turns = static_cast<std::size_t>(width);
-    test::Memory memory({2 * turns * kRows, 2 * turns * kRows, 2 * turns * kRows, turns * kRows, kRows, kRows, 0});
+    const auto trips = static_cast<std::size_t>(width);
+    test::Memory memory({2 * trips * kRows, 2 * trips * kRows, 2 * trips * kRows, trips * kRows, kRows, kRows, 0});
     const auto put = [&](BufferId to, std::size_t at, double value) {
       if (type == Type::f64) memory.reals(to)[at] = value;
       else memory.singles(to)[at] = static_cast<float>(value);
     };
-    for (std::size_t at = 0; at < 2 * turns * kRows; ++at) {
-      const auto place = static_cast<double>(at);
-      put(x, at, 1.5 + std::sin(place)), put(turned, at, std::cos(place)), put(y, at, std::sin(2 * place));
+    for (std::size_t at = 0; at < 2 * trips * kRows; ++at) {
+      const auto real = static_cast<double>(at);
+      put(x, at, 1.5 + std::sin(real)), put(transposed, at, std::cos(real)), put(y, at, std::sin(2 * real));
     }
-    for (std::size_t at = 0; at < turns * kRows; ++at)
+    for (std::size_t at = 0; at < trips * kRows; ++at)
       memory.integers(whole)[at] = static_cast<std::int64_t>(at * 7 % 11);
     for (const char* cpu : {"", "x86-64-v3"})
       test::run_both(p, memory, {kRows}, {}, {}, type == Type::f64 ? 1e-12 : 1e-5, {.cpu = cpu});
@@ -74,7 +74,7 @@ struct Turns {
 
 TEST_CASE("turns that are whole vectors are emitted as such") {
   for (const std::int64_t width : {8, 24}) {
-    Turns sums(width), stores(width), numbers(width), apart(width), alone(width);
+    LaneLoop sums(width), stores(width), scalars(width), separate(width), alone(width);
     CHECK(sums.are_vectors([&](ExprId r, ExprId t) {
       const ExprId p = sums.b.let("p", sums.b.mul(sums.b.load(sums.x, {r, t}), sums.b.load(sums.own, {t})));
       sums.b.accumulate(sums.sum, p);
@@ -89,17 +89,17 @@ TEST_CASE("turns that are whole vectors are emitted as such") {
       stores.b.store(stores.y, {r, t}, stores.b.load(stores.own, {t}));
       stores.b.store(stores.y, {r, further}, stores.b.load(stores.x, {r, stores.b.i(3)}));
     }));
-    CHECK(numbers.are_vectors([&](ExprId r, ExprId t) {
-      Builder& b = numbers.b;
+    CHECK(scalars.are_vectors([&](ExprId r, ExprId t) {
+      Builder& b = scalars.b;
       const ExprId inside = b.logical_and(b.less(t, b.add(r, b.i(5))), b.logical_not(b.equal(t, b.i(2))));
-      const ExprId value = b.select(inside, b.load(numbers.x, {r, b.add(r, t)}), b.f(-1));
-      b.store(numbers.y, {r, t}, b.mul(value, b.to_f64(b.add(r, t))));
-      b.accumulate(numbers.count, b.select(b.less(value, b.f(0)), b.i(1), b.min(t, b.load(numbers.whole, {r, t}))));
-      b.accumulate(numbers.sum, b.select(b.less(r, b.i(2)), value, b.f(3)));
+      const ExprId value = b.select(inside, b.load(scalars.x, {r, b.add(r, t)}), b.f(-1));
+      b.store(scalars.y, {r, t}, b.mul(value, b.to_f64(b.add(r, t))));
+      b.accumulate(scalars.count, b.select(b.less(value, b.f(0)), b.i(1), b.min(t, b.load(scalars.whole, {r, t}))));
+      b.accumulate(scalars.sum, b.select(b.less(r, b.i(2)), value, b.f(3)));
     }));
-    CHECK(apart.are_vectors(
+    CHECK(separate.are_vectors(
         [&](ExprId r, ExprId t) {
-          apart.b.accumulate(apart.sum, apart.b.load(apart.x, {r, t}));
+          separate.b.accumulate(separate.sum, separate.b.load(separate.x, {r, t}));
         },
         /*independent=*/false));
     CHECK(alone.are_vectors([&](ExprId, ExprId) { alone.b.accumulate(alone.sum, alone.b.f(0.125)); }));
@@ -110,10 +110,10 @@ TEST_CASE("every function of a vector is that of its lanes") {
   for (const Type type : {Type::f64, Type::f32}) {
     for (const UnaryOp op : {UnaryOp::negate, UnaryOp::exp, UnaryOp::logit_curvature, UnaryOp::log, UnaryOp::log1p,
                              UnaryOp::sqrt, UnaryOp::abs, UnaryOp::digamma, UnaryOp::trigamma, UnaryOp::lgamma}) {
-      Turns x(16, type);
+      LaneLoop x(16, type);
       CHECK(x.are_vectors([&](ExprId r, ExprId t) { x.b.store(x.y, {r, t}, x.b.unary(op, x.b.load(x.x, {r, t}))); }));
     }
-    Turns fused(16, type), plain(16, type);
+    LaneLoop fused(16, type), plain(16, type);
     CHECK(fused.are_vectors([&](ExprId r, ExprId t) {
       Builder& b = fused.b;
       const ExprId shift = b.load(fused.x, {r, b.i(1)});
@@ -126,9 +126,9 @@ TEST_CASE("every function of a vector is that of its lanes") {
 }
 
 TEST_CASE("turns that are no lanes remain a loop") {
-  Turns strided(8), twice(8), read(8), same(8), waits(8), looked(8), rest(13), minus(8);
+  LaneLoop strided(8), twice(8), read(8), same(8), waits(8), looked(8), rest(13), minus(8);
   CHECK_FALSE(strided.are_vectors([&](ExprId r, ExprId t) {
-    strided.b.store(strided.y, {r, t}, strided.b.load(strided.turned, {t, r}));
+    strided.b.store(strided.y, {r, t}, strided.b.load(strided.transposed, {t, r}));
   }));
   CHECK_FALSE(twice.are_vectors([&](ExprId r, ExprId t) {
     twice.b.accumulate(twice.sum, twice.b.load(twice.x, {r, twice.b.add(t, t)}));

@@ -46,14 +46,14 @@ struct Squares {
     const loops::Program program = b.take();
     loops::Program done = loops::contract_arrays(program);
     const bool gone = done[square].axes.empty();
-    test::Buffers numbers(program.buffers.size());
-    for (std::vector<double>& all : numbers) {
+    test::Buffers values(program.buffers.size());
+    for (std::vector<double>& all : values) {
       for (std::size_t e = 0; e < 3 * 1025; ++e)
         all.push_back(0.25 * static_cast<double>((7 * e) % 11));
     }
     loops::Program expected = program;
     if (gone) expected.buffers[square.index()].role = Role::scratch;
-    test::check_same(expected, done, numbers, {3});
+    test::check_same(expected, done, values, {3});
     return gone;
   }
 };
@@ -88,10 +88,10 @@ TEST_CASE("a number of an item that it forms and reads itself has room for one i
     CHECK(done[square].axes.empty() == !early);
     loops::Program expected = program;
     if (!early) expected.buffers[square.index()].role = Role::scratch;
-    test::Buffers numbers = {{0.5, 1.5, 3}, {0.25}, {7, 8, 9}};
-    for (std::size_t k = numbers.size(); k < done.buffers.size(); ++k)
-      numbers.push_back({0});
-    test::check_same(expected, done, numbers, {3});
+    test::Buffers values = {{0.5, 1.5, 3}, {0.25}, {7, 8, 9}};
+    for (std::size_t k = values.size(); k < done.buffers.size(); ++k)
+      values.push_back({0});
+    test::check_same(expected, done, values, {3});
   }
 }
 

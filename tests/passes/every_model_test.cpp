@@ -21,9 +21,9 @@ namespace {
 using namespace lehr;
 
 /// Numbers by buffer id; the ELBO has the id -1.
-using Numbers = std::map<std::int64_t, std::vector<double>>;
+using Values = std::map<std::int64_t, std::vector<double>>;
 struct Swept {
-  Numbers numbers, derived;  // derived: expectations, which follow from the numbers
+  Values values, derived;  // derived: expectations, which follow from the values
 };
 
 /// Returns the text of the loops without a pass ("": with all).
@@ -52,7 +52,7 @@ Swept swept(const test::Prepared& p, const char* without) {
     const bool parameter = std::ranges::any_of(machine::parameters_of(e.model()),
                                                [&](const auto& row) { return row.buffer == buffers[k]; });
     const bool factor = e.model().buffers[buffers[k]].role == machine::Role::factor;
-    (factor && !parameter ? all.derived : all.numbers)[buffers[k]] = saved[k];
+    (factor && !parameter ? all.derived : all.values)[buffers[k]] = saved[k];
   }
   return all;
 }
@@ -60,15 +60,15 @@ Swept swept(const test::Prepared& p, const char* without) {
 /// Returns the largest relative difference of the numbers, and of the expectations that both programs store.
 double difference(const Swept& a, const Swept& b) {
   std::vector<std::vector<double>> left, right;
-  for (const auto& [buffer, numbers] : a.numbers) {
-    REQUIRE(b.numbers.contains(buffer));
-    left.push_back(numbers);
-    right.push_back(b.numbers.at(buffer));
+  for (const auto& [buffer, values] : a.values) {
+    REQUIRE(b.values.contains(buffer));
+    left.push_back(values);
+    right.push_back(b.values.at(buffer));
   }
-  REQUIRE(a.numbers.size() == b.numbers.size());
-  for (const auto& [buffer, numbers] : a.derived) {
+  REQUIRE(a.values.size() == b.values.size());
+  for (const auto& [buffer, values] : a.derived) {
     if (!b.derived.contains(buffer)) continue;
-    left.push_back(numbers);
+    left.push_back(values);
     right.push_back(b.derived.at(buffer));
   }
   return test::difference(left, right);
@@ -76,7 +76,7 @@ double difference(const Swept& a, const Swept& b) {
 
 struct Run {
   std::vector<double> elbos;
-  std::vector<std::vector<double>> numbers;
+  std::vector<std::vector<double>> values;
 };
 
 /// Performs n sweeps from the same start, or from the present state.
@@ -93,7 +93,7 @@ Run sweeps(Instance& instance, std::int64_t n, bool from_start = true) {
     return true;
   };
   REQUIRE(run_cavi(instance.engine(), o, note).status != Status::numerical_failure);
-  out.numbers = instance.engine().save();
+  out.values = instance.engine().save();
   return out;
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("every model: in 32 bits the ELBO is monotone to 1e-6, and that of 64 
         CHECK(few.elbos[k] == Approx(exact.elbos[k]).epsilon(1e-5));
       for (std::size_t k = 0; k < slow.elbos.size(); ++k)
         CHECK(few.elbos[k] == Approx(slow.elbos[k]).epsilon(1e-5));
-      CHECK(test::difference(few.numbers, exact.numbers) < 1e-3);
+      CHECK(test::difference(few.values, exact.values) < 1e-3);
       for (const std::size_t threads : {2U, 3U}) {
         single.engine().work_with(threads);
-        CHECK(sweeps(single, 3).numbers == few.numbers);
+        CHECK(sweeps(single, 3).values == few.values);
       }
       const Run more = sweeps(single, 25, false);
       for (std::size_t k = 1; k < more.elbos.size(); ++k)

@@ -39,14 +39,16 @@ struct Items {
   }
 };
 
-test::Buffers numbers(double asked) { return {{1, 2, 4, 8}, std::vector<double>(12, -1.0), {0, 0, 0}, {1, asked}}; }
+test::Buffers values(double demanded) {
+  return {{1, 2, 4, 8}, std::vector<double>(12, -1.0), {0, 0, 0}, {1, demanded}};
+}
 
 }  // namespace
 
 TEST_CASE("rows that nothing reads are written where they are asked for") {
   const loops::Program before = Items().program(false), after = loops::guard_on_demand(before);
-  test::check_same(before, after, numbers(1), {4});
-  const test::Ran whole = test::run(before, numbers(0), {4}), ran = test::run(after, numbers(0), {4});
+  test::check_same(before, after, values(1), {4});
+  const test::Ran whole = test::run(before, values(0), {4}), ran = test::run(after, values(0), {4});
   CHECK(whole.buffers[1][11] == 10);
   CHECK(ran.buffers[1] == std::vector<double>(12, -1.0));
   CHECK(ran.buffers[2] == whole.buffers[2]);
@@ -55,7 +57,7 @@ TEST_CASE("rows that nothing reads are written where they are asked for") {
 TEST_CASE("rows that a sweep reads are written always") {
   const loops::Program before = Items().program(true), after = loops::guard_on_demand(before);
   CHECK(loops::print(before) == loops::print(after));
-  test::check_same(before, after, numbers(0), {4});
+  test::check_same(before, after, values(0), {4});
 }
 
 TEST_CASE("what runs once a fit may read rows, and writes them") {
@@ -68,7 +70,7 @@ TEST_CASE("what runs once a fit may read rows, and writes them") {
   });
   items.b.mark_cold(0);
   const loops::Program before = items.program(false), after = loops::guard_on_demand(before);
-  test::check_same(before, after, numbers(0), {4});  // runs only the first function, `prepare`
+  test::check_same(before, after, values(0), {4});  // runs only the first function, `prepare`
   CHECK(loops::print(after).find("if 0.0 < weights[1]") != std::string::npos);
 }
 
@@ -105,7 +107,7 @@ loops::Program with_bound() {
   return b.take();
 }
 
-test::Buffers of_bound(double asked) { return {{1, 2, 4, 8}, {0, 0, 0}, {0}, {1, asked}, {}, {}}; }
+test::Buffers of_bound(double demanded) { return {{1, 2, 4, 8}, {0, 0, 0}, {0}, {1, demanded}, {}, {}}; }
 
 }  // namespace
 
@@ -145,9 +147,9 @@ TEST_CASE("items without loops inside have a loop without what the bound alone n
     });
   });
   const loops::Program before = b.take(), after = loops::guard_on_demand(before);
-  const auto numbers = [](double asked) { return test::Buffers{{1, 4, 9, 16}, {0}, {0}, {1, asked}, {0}}; };
-  test::check_same(before, after, numbers(1), {4});
-  const test::Ran ran = test::run(after, numbers(0), {4});
+  const auto values = [](double demanded) { return test::Buffers{{1, 4, 9, 16}, {0}, {0}, {1, demanded}, {0}}; };
+  test::check_same(before, after, values(1), {4});
+  const test::Ran ran = test::run(after, values(0), {4});
   CHECK(ran.buffers[1][0] == 9);
   CHECK(ran.buffers[2][0] == 0);
   const std::string text = loops::print(after);

@@ -47,13 +47,11 @@ class Items {
   BufferId data, table, parameter, other, sums, a, c;
 };
 
-test::Buffers numbers() {
-  return {{1, 2, 3, 4, 5, 6}, {0.5, -1, 2}, {7, 7, 7, 7, 7, 7}, {8, 8, 8, 8, 8, 8}, {1, 1, 1}};
-}
+test::Buffers values() { return {{1, 2, 3, 4, 5, 6}, {0.5, -1, 2}, {7, 7, 7, 7, 7, 7}, {8, 8, 8, 8, 8, 8}, {1, 1, 1}}; }
 
 void check_same(const loops::Program& before, const loops::Program& after) {
   for (const auto& range : {std::vector<std::int64_t>{0, 2}, {1, 2}, {1, 1}})
-    test::check_same(before, after, numbers(), {2}, range);
+    test::check_same(before, after, values(), {2}, range);
 }
 
 /// Returns the statements before the loop in the program's only function.
@@ -202,8 +200,8 @@ TEST_CASE("a failure for all items is none where there are none") {
     x.each([&](ExprId k) { b.add_to(x.sums, {k}, b.mul(b.load(x.a, {k}), b.load(x.data, {n, k}))); });
   });
   const loops::Program after = loops::hoist_invariants(p);
-  CHECK(test::run(after, numbers(), {2}, {0, 2}).status == 7);
-  CHECK(test::run(after, numbers(), {2}, {1, 1}).status == 0);
+  CHECK(test::run(after, values(), {2}, {0, 2}).status == 7);
+  CHECK(test::run(after, values(), {2}, {1, 1}).status == 0);
   check_same(p, after);
 }
 

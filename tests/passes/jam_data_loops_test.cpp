@@ -27,8 +27,8 @@ struct Rows {
   void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k, body); }
   /// Adds the body of one iteration. `before` and `after` are further statements; rows with a sum below `small` get
   /// constants instead.
-  void turn(ExprId row, double small, const std::function<void(ExprId)>& before,
-            const std::function<void(ExprId)>& after) {
+  void iteration(ExprId row, double small, const std::function<void(ExprId)>& before,
+                 const std::function<void(ExprId)>& after) {
     before(row);
     const loops::ScalarId sum = b.local("sum", b.f(0));
     each([&](ExprId e) {
@@ -53,10 +53,10 @@ struct Rows {
     });
     const loops::Program before = b.take(), after = loops::jam_data_loops(before);
     for (const std::int64_t rows : {0, 1, 3, 7, 8, 9, 16, 19}) {
-      test::Buffers numbers(before.buffers.size(), std::vector<double>(static_cast<std::size_t>(20 * width)));
-      for (std::size_t e = 0; e < numbers[0].size(); ++e)
-        numbers[0][e] = static_cast<double>((7 * e) % 11);
-      test::check_same(before, after, numbers, {rows});
+      test::Buffers values(before.buffers.size(), std::vector<double>(static_cast<std::size_t>(20 * width)));
+      for (std::size_t e = 0; e < values[0].size(); ++e)
+        values[0][e] = static_cast<double>((7 * e) % 11);
+      test::check_same(before, after, values, {rows});
     }
     return loops::print(before) != loops::print(after);
   }
@@ -69,7 +69,7 @@ const auto kNothing = [](ExprId) {};
 TEST_CASE("turns that add to the same elements go together, one by one where a condition holds") {
   Rows x;
   const double small = GENERATE(-1, 70, 1e9);
-  CHECK(x.jams([&] { x.b.for_each("row", x.n, [&](ExprId row) { x.turn(row, small, kNothing, kNothing); }); }));
+  CHECK(x.jams([&] { x.b.for_each("row", x.n, [&](ExprId row) { x.iteration(row, small, kNothing, kNothing); }); }));
 }
 
 TEST_CASE("scratch that a turn reads before it fills it keeps turns apart") {
@@ -77,7 +77,7 @@ TEST_CASE("scratch that a turn reads before it fills it keeps turns apart") {
   CHECK(!x.jams([&] {
     x.b.fill(x.part, x.b.f(1));
     x.b.for_each("row", x.n, [&](ExprId row) {
-      x.turn(
+      x.iteration(
           row, -1, [&](ExprId) { x.b.add_to(x.to, {x.b.i(0)}, x.b.load(x.part, {x.b.i(0)})); }, kNothing);
     });
   }));
@@ -86,7 +86,7 @@ TEST_CASE("scratch that a turn reads before it fills it keeps turns apart") {
 TEST_CASE("scratch that is read after the loop keeps turns apart") {
   Rows x;
   CHECK(!x.jams([&] {
-    x.b.for_each("row", x.n, [&](ExprId row) { x.turn(row, -1, kNothing, kNothing); });
+    x.b.for_each("row", x.n, [&](ExprId row) { x.iteration(row, -1, kNothing, kNothing); });
     x.b.add_to(x.to, {x.b.i(0)}, x.b.load(x.part, {x.b.i(0)}));
   }));
 }
@@ -96,7 +96,7 @@ TEST_CASE("sums that are read keep turns apart") {
   Builder& b = x.b;
   CHECK(!x.jams([&] {
     b.for_each("row", x.n, [&](ExprId row) {
-      x.turn(row, -1, kNothing, [&](ExprId) { b.add_to(x.by_row, {b.i(0), b.i(0)}, b.load(x.to, {b.i(0)})); });
+      x.iteration(row, -1, kNothing, [&](ExprId) { b.add_to(x.by_row, {b.i(0), b.i(0)}, b.load(x.to, {b.i(0)})); });
     });
   }));
 }
@@ -108,7 +108,7 @@ TEST_CASE("rows that turns add to, one for each, may be the same, and are short"
   Builder& b = x.b;
   const bool together = x.jams([&] {
     b.for_each("row", x.n, [&](ExprId row) {
-      x.turn(row, small, kNothing, [&](ExprId r) {
+      x.iteration(row, small, kNothing, [&](ExprId r) {
         const ExprId same = b.min(r, b.i(2)), c = b.let("c", b.mul(b.f(3), b.load(x.from, {r, b.i(1)})));
         x.each([&](ExprId e) { b.add_to(x.by_row, {same, e}, b.mul(c, b.load(x.part, {e}))); });
         b.add_to(x.to, {b.i(2)}, b.mul(c, b.load(x.from, {r, b.i(3)})));

@@ -16,27 +16,28 @@ namespace {
 /// A loop over the steps of eight chains in lanes. Each step adds products of two coordinates to sums.
 struct Sums {
   Builder b;
-  const loops::SizeId d = b.constant_size("D", 3), k = b.constant_size("K", 2), turns = b.constant_size("turns", 8),
-                      groups = b.runtime_size("groups"), steps = b.runtime_size("steps");
+  const loops::SizeId d = b.constant_size("D", 3), k = b.constant_size("K", 2),
+                      iterations = b.constant_size("turns", 8), groups = b.runtime_size("groups"),
+                      steps = b.runtime_size("steps");
   const BufferId x = b.buffer("x", Role::data, {steps, d}), p = b.buffer("p", Role::table, {steps, k}),
-                 sums = b.buffer("S", Role::statistic, {d, d, k, turns}),
+                 sums = b.buffer("S", Role::statistic, {d, d, k, iterations}),
                  rows = b.buffer("R", Role::statistic, {steps, d});
   std::function<void(ExprId step)> more = [](ExprId) {};
 
   /// Returns true if the pass has combined steps.
   bool together(std::int64_t length) {
     b.function("f", [&] {
-      const BufferId c = b.local_array("c", {turns});
+      const BufferId c = b.local_array("c", {iterations});
       b.for_range("group", b.i(0), b.extent(groups), [&](ExprId) {
         const loops::ScalarId end = b.local("longest", b.extent(steps));
         b.for_range("t", b.i(0), b.get(end), [&](ExprId t) {
           b.for_each("i", d, [&](ExprId i) {
             b.for_range("j", b.i(0), b.add(i, b.i(1)), [&](ExprId j) {
-              b.for_each("turn", turns, [&](ExprId r) {
+              b.for_each("turn", iterations, [&](ExprId r) {
                 b.store(c, {r}, b.mul(b.mul(b.load(x, {t, i}), b.load(x, {t, j})), b.add(b.to_f64(r), b.f(0.3))));
               });
               b.for_each("k", k, [&](ExprId e) {
-                b.for_each("r", turns, [&](ExprId r) {
+                b.for_each("r", iterations, [&](ExprId r) {
                   b.add_to(sums, {i, j, e, r}, b.mul(b.load(c, {r}), b.load(p, {t, e})));
                 });
               });
@@ -51,11 +52,11 @@ struct Sums {
     loop.step = 8;
     loop.vectorised = true;
     const loops::Program done = loops::jam_steps(before);
-    test::Buffers numbers(before.buffers.size());
-    for (std::vector<double>& all : numbers)
+    test::Buffers values(before.buffers.size());
+    for (std::vector<double>& all : values)
       for (std::int64_t e = 0; e < 200; ++e)
         all.push_back(0.1 * static_cast<double>((7 * e) % 23));
-    test::check_same(before, done, numbers, {3, length});
+    test::check_same(before, done, values, {3, length});
     return loops::print(before) != loops::print(done);
   }
 };

@@ -26,16 +26,16 @@ struct Squares {
 
   void squares() {
     b.function("squares", [&] {
-      const ScalarId unread = b.local("unread", b.f(0)), least = b.local("least", b.f(1));
+      const ScalarId never_read = b.local("unread", b.f(0)), least = b.local("least", b.f(1));
       b.comment("squares");
       b.for_each("i", n, [&](ExprId i) { b.store(work, {i}, b.mul(b.load(x, {i}), b.load(x, {i}))); });
       b.comment("roots");
       b.for_each("j", n, [&](ExprId j) {
         b.store(spare, {j}, b.sqrt(b.load(work, {j})));
-        b.accumulate(unread, b.load(spare, {j}));
+        b.accumulate(never_read, b.load(spare, {j}));
       });
       b.for_each("k", n, [&](ExprId k) {
-        b.accumulate(unread, b.load(work, {k}));
+        b.accumulate(never_read, b.load(work, {k}));
         b.assign(least, b.load(x, {k}));
         b.fail_if(b.less(b.get(least), b.f(0)), 7);
         b.add_to(out, {k}, b.load(work, {k}));
@@ -44,7 +44,7 @@ struct Squares {
   }
 };
 
-const test::Buffers kNumbers = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, {5, 5, 5}};
+const test::Buffers kValues = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, {5, 5, 5}};
 
 }  // namespace
 
@@ -57,8 +57,8 @@ TEST_CASE("scratch and scalars that nothing but each other reads are not formed"
     CHECK_FALSE(has(after, std::string(gone) + (gone == std::string("spare[j]") ? " =" : "")));
   for (const char* left : {"// squares", "work[i] =", "fail 7", "least"})
     CHECK(has(after, left));
-  CHECK(test::run(after, kNumbers, {3}).buffers[3] == std::vector<double>{6, 9, 14});
-  test::Buffers bad = kNumbers;
+  CHECK(test::run(after, kValues, {3}).buffers[3] == std::vector<double>{6, 9, 14});
+  test::Buffers bad = kValues;
   bad[0][1] = -1;
   CHECK(test::run(after, bad, {3}).status == 7);
 }

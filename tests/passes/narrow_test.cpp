@@ -23,7 +23,7 @@ struct Items {
   Builder b;
   const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", kWidth);
   const BufferId x = b.buffer("x", Role::data, {n, k}), table = b.buffer("T", Role::table, {k}),
-                 sums = b.buffer("S", Role::statistic, {k}), kept = b.buffer("q", Role::expectation, {n, k}),
+                 sums = b.buffer("S", Role::statistic, {k}), stored = b.buffer("q", Role::expectation, {n, k}),
                  shape = b.buffer("a", Role::parameter, {n, k});
   BufferId work, more;
 
@@ -53,7 +53,7 @@ Type type_of(const loops::Program& p, const std::string& name) {
 std::vector<std::string> problems(const loops::Program& p) { return loops::verify(p); }
 
 /// Runs both functions over three items.
-test::Buffers numbers(const loops::Program& p) {
+test::Buffers values(const loops::Program& p) {
   test::Buffers out;
   std::vector<lehr_buffer> table;
   for (std::size_t k = 0; k < p.buffers.size(); ++k)
@@ -97,7 +97,7 @@ TEST_CASE("work arrays, tables and numbers of items have 32 bits, sums over item
   CHECK(type_of(after, "S") == Type::f64);
   CHECK(type_of(after, "bound") == Type::f64);
   CHECK(type_of(after, "x") == Type::f64);
-  const test::Buffers want = numbers(before), got = numbers(after);
+  const test::Buffers want = values(before), got = values(after);
   for (std::size_t e = 0; e < kWidth; ++e) {
     CHECK(got[s.sums.index()][e] == Approx(want[s.sums.index()][e]).epsilon(1e-6));
     CHECK(got[s.sums.index()][e] != want[s.sums.index()][e]);
@@ -113,7 +113,7 @@ TEST_CASE("what is kept of an item is formed in 64 bits, but for functions") {
       const ExprId squared = b.let("squared", b.mul(s.datum(item, e), s.datum(item, e)));
       b.store(s.shape, {item, e}, b.add(squared, b.load(s.work, {e})));
       const ExprId log = b.let("log", b.log(b.load(s.shape, {item, e})));
-      b.store(s.kept, {item, e}, b.sub(b.digamma(b.load(s.shape, {item, e})), log));
+      b.store(s.stored, {item, e}, b.sub(b.digamma(b.load(s.shape, {item, e})), log));
     });
   };
   const loops::Program after = loops::narrow(s.program(of_item));
@@ -135,13 +135,13 @@ TEST_CASE("an elimination stays, with what it is made of") {
       const ExprId above = b.let("above", b.load(s.work, {b.sub(e, b.i(1))}));
       b.store(s.work, {e}, b.sub(b.load(s.work, {e}), b.mul(above, b.f(0.5))));
     });
-    s.each([&](ExprId e) { b.store(s.kept, {item, e}, b.log(b.abs(b.load(s.work, {e})))); });
+    s.each([&](ExprId e) { b.store(s.stored, {item, e}, b.log(b.abs(b.load(s.work, {e})))); });
   };
   const loops::Program before = s.program(of_item), after = loops::narrow(before);
   CHECK(type_of(after, "work") == Type::f64);
   CHECK(type_of(after, "T") == Type::f64);
   CHECK(type_of(after, "scale") == Type::f64);
-  CHECK(numbers(after) == numbers(before));
+  CHECK(values(after) == values(before));
 }
 
 TEST_CASE("constants that 32 bits cannot hold keep their meaning") {
@@ -164,10 +164,10 @@ TEST_CASE("constants that 32 bits cannot hold keep their meaning") {
   const loops::Program before = s.program(of_item), after = loops::narrow(before);
   CHECK(type_of(after, "top") == Type::f32);
   CHECK(loops::print(after).find("inf") == std::string::npos);
-  const test::Buffers got = numbers(after);
+  const test::Buffers got = values(after);
   for (std::size_t e = 0; e < kWidth; ++e)
     CHECK(got[s.sums.index()][e] == 9);  // as with 64 bits: all values are equally unlikely
-  CHECK(numbers(before)[s.sums.index()] == got[s.sums.index()]);
+  CHECK(values(before)[s.sums.index()] == got[s.sums.index()]);
 }
 
 TEST_CASE("nothing has 32 bits where they were not asked for") {

@@ -20,7 +20,7 @@ constexpr std::int64_t kRows = 5, kWidth = 4;
 struct Rows {
   Builder b;
   const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", kWidth);
-  const BufferId from = b.buffer("x", Role::data, {n, k}), turned = b.buffer("y", Role::data, {k, n}),
+  const BufferId from = b.buffer("x", Role::data, {n, k}), transposed = b.buffer("y", Role::data, {k, n}),
                  to = b.buffer("p", Role::parameter, {n, k}), other = b.buffer("q", Role::expectation, {n, k}),
                  one = b.buffer("o", Role::output, {k}), scratch = b.buffer("s", Role::scratch, {k});
 
@@ -33,12 +33,12 @@ struct Rows {
     b.function("f", body);
     const loops::Program before = b.take();
     const loops::Program after = loops::outline_parallel_loops(before);
-    test::Buffers numbers(before.buffers.size(), std::vector<double>(kRows * kWidth));
-    for (std::size_t m = 0; m < numbers.size(); ++m) {
-      for (std::size_t e = 0; e < numbers[m].size(); ++e)
-        numbers[m][e] = static_cast<double>((7 * e + 3 * m) % 11);
+    test::Buffers values(before.buffers.size(), std::vector<double>(kRows * kWidth));
+    for (std::size_t m = 0; m < values.size(); ++m) {
+      for (std::size_t e = 0; e < values[m].size(); ++e)
+        values[m][e] = static_cast<double>((7 * e + 3 * m) % 11);
     }
-    test::check_same(before, after, numbers, {kRows});
+    test::check_same(before, after, values, {kRows});
     CHECK(after.functions[0].body.size() == left);
     return after.functions[0].regions.size();
   }
@@ -52,9 +52,9 @@ TEST_CASE("loops over rows of their own are one phase, what is filled before the
   CHECK(x.phases(
             [&] {
               b.fill(x.to, b.f(0));
-              const ExprId c = b.let("c", b.mul(b.f(2), b.load(x.turned, {b.i(0), b.i(1)})));
+              const ExprId c = b.let("c", b.mul(b.f(2), b.load(x.transposed, {b.i(0), b.i(1)})));
               x.rows([&](ExprId n) {
-                x.each([&](ExprId k) { b.add_to(x.to, {n, k}, b.mul(c, b.load(x.turned, {k, n}))); });
+                x.each([&](ExprId k) { b.add_to(x.to, {n, k}, b.mul(c, b.load(x.transposed, {k, n}))); });
               });
               x.rows([&](ExprId n) {
                 x.each([&](ExprId k) { b.store(x.other, {n, k}, b.add(c, b.load(x.to, {n, k}))); });
@@ -100,7 +100,7 @@ TEST_CASE("loops over two constant numbers of rows are two phases") {
             [&] {
               x.each([&](ExprId k) { x.rows([&](ExprId n) { b.store(columns, {k, n}, b.load(x.from, {n, k})); }); });
               b.for_each("j", five, [&](ExprId j) {
-                x.each([&](ExprId k) { b.store(of_five, {j, k}, b.mul(b.f(2), b.load(x.turned, {k, b.i(0)}))); });
+                x.each([&](ExprId k) { b.store(of_five, {j, k}, b.mul(b.f(2), b.load(x.transposed, {k, b.i(0)}))); });
               });
             },
             0) == 2);
@@ -257,11 +257,11 @@ TEST_CASE("what a phase leaves in scratch for the rest of the function is a tabl
   CHECK(loops::verify_regions(after).empty());
   CHECK(after.functions[0].regions.size() == (two_phases ? 2 : 1));
   CHECK(after[natural].role == (elsewhere ? Role::scratch : Role::table));
-  test::Buffers numbers(before.buffers.size(), std::vector<double>(kRows * kWidth));
-  for (std::size_t m = 0; m < numbers.size(); ++m) {
-    for (std::size_t e = 0; e < numbers[m].size(); ++e)
-      numbers[m][e] = static_cast<double>((7 * e + 3 * m) % 11);
+  test::Buffers values(before.buffers.size(), std::vector<double>(kRows * kWidth));
+  for (std::size_t m = 0; m < values.size(); ++m) {
+    for (std::size_t e = 0; e < values[m].size(); ++e)
+      values[m][e] = static_cast<double>((7 * e + 3 * m) % 11);
   }
-  numbers.resize(after.buffers.size(), std::vector<double>(kRows * kWidth));
-  test::check_same(before, after, numbers, {kRows});
+  values.resize(after.buffers.size(), std::vector<double>(kRows * kWidth));
+  test::check_same(before, after, values, {kRows});
 }

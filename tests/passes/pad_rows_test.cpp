@@ -22,13 +22,13 @@ TEST_CASE("rows of tables that the code fills are whole lines, all others stay")
   const loops::SizeId n = b.runtime_size("N"), k = b.constant_size("K", 20), few = b.constant_size("few", 7);
   const BufferId from = b.buffer("x", Role::data, {n, k}), table = b.buffer("T", Role::table, {n, k}),
                  narrow = b.buffer("F", Role::table, {n, k}, Type::f32),
-                 short_rows = b.buffer("R", Role::table, {n, few}), kept = b.buffer("P", Role::parameter, {n, k}),
+                 short_rows = b.buffer("R", Role::table, {n, few}), stored = b.buffer("P", Role::parameter, {n, k}),
                  given = b.buffer("G", Role::table, {n, k}), sums = b.buffer("S", Role::statistic, {k});
   b.function("f", [&] {
     b.for_each("row", n, [&](ExprId row) {
       b.for_each("k", k, [&](ExprId e) {
         b.store(table, {row, e}, b.load(from, {row, e}));
-        b.store(kept, {row, e}, b.load(from, {row, e}));
+        b.store(stored, {row, e}, b.load(from, {row, e}));
       });
       b.for_each("j", few, [&](ExprId e) { b.store(short_rows, {row, e}, b.load(from, {row, e})); });
     });
@@ -42,12 +42,12 @@ TEST_CASE("rows of tables that the code fills are whole lines, all others stay")
   CHECK(row_of(after, table) == 24);
   CHECK(row_of(after, narrow) == 20);  // the code never fills this table
   CHECK(row_of(after, short_rows) == 7);
-  CHECK(row_of(after, kept) == 20);
+  CHECK(row_of(after, stored) == 20);
   CHECK(row_of(after, given) == 20);
-  test::Buffers numbers(before.buffers.size(), std::vector<double>(std::size_t{3 * 24}));
-  for (std::size_t e = 0; e < numbers[0].size(); ++e)
-    numbers[0][e] = numbers[given.index()][e] = static_cast<double>((7 * e) % 11);
+  test::Buffers values(before.buffers.size(), std::vector<double>(std::size_t{3 * 24}));
+  for (std::size_t e = 0; e < values[0].size(); ++e)
+    values[0][e] = values[given.index()][e] = static_cast<double>((7 * e) % 11);
   const std::vector<std::int64_t> sizes{3};
-  CHECK(loops::same_bits(test::run(before, numbers, sizes).buffers[sums.index()],
-                        test::run(after, numbers, sizes).buffers[sums.index()]));
+  CHECK(loops::same_bits(test::run(before, values, sizes).buffers[sums.index()],
+                        test::run(after, values, sizes).buffers[sums.index()]));
 }

@@ -19,12 +19,12 @@ using loops::Type;
 
 namespace {
 
-constexpr std::int64_t kTurns = 19, kWidth = 3;
+constexpr std::int64_t kIterations = 19, kWidth = 3;
 
 /// A function over a range of clusters, which is a parallel region ("phase") of a second function.
 struct Clusters {
   Builder b;
-  const SizeId k = b.constant_size("K", kTurns), d = b.constant_size("D", kWidth);
+  const SizeId k = b.constant_size("K", kIterations), d = b.constant_size("D", kWidth);
   const BufferId mean = b.buffer("mean", Role::parameter, {k, d}),
                  scale = b.buffer("scale", Role::parameter, {k, d, d}),
                  square = b.buffer("square", Role::expectation, {k, d, d}), count = b.buffer("count", Role::table, {k}),
@@ -32,8 +32,8 @@ struct Clusters {
                  total = b.buffer("total", Role::output, {b.constant_size("two", 2)});
   ScalarId sum, other;
 
-  using Body = std::function<void(ExprId turn)>;
-  Program phase(const std::vector<Body>& loops, std::int64_t turns = kTurns) {
+  using Body = std::function<void(ExprId index)>;
+  Program phase(const std::vector<Body>& loops, std::int64_t trip_count = kIterations) {
     b.function("f.0", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
       sum = b.local("sum", b.f(0)), other = b.local("other", b.f(1));
       for (const Body& body : loops)
@@ -41,7 +41,7 @@ struct Clusters {
       b.store(total, {b.i(0)}, b.get(sum));
       b.store(total, {b.i(1)}, b.get(other));
     });
-    const ExprId all = b.i(turns);
+    const ExprId all = b.i(trip_count);
     b.function("f", [&] { b.store(total, {b.i(1)}, b.f(2)); });
     Program out = b.take();
     out.functions[1].regions.push_back({0, all, {}});
@@ -53,18 +53,18 @@ struct Clusters {
   /// Returns true if the pass puts iterations into lanes; all ranges must give the same results.
   bool in_lanes(const Program& before) {
     const Program after = loops::vectorise_short_items(before);
-    for (const auto& range : {std::vector<std::int64_t>{0, kTurns}, {0, 8}, {3, 18}, {2, 5}, {7, 7}}) {
-      test::Buffers numbers;
+    for (const auto& range : {std::vector<std::int64_t>{0, kIterations}, {0, 8}, {3, 18}, {2, 5}, {7, 7}}) {
+      test::Buffers values;
       for (const auto& [buffer, n] : {std::pair(mean, kWidth), {scale, kWidth * kWidth}, {square, kWidth * kWidth}}) {
-        numbers.emplace_back();
-        for (std::int64_t e = 0; e < kTurns * n; ++e)
-          numbers.back().push_back(static_cast<double>((e * 7 + static_cast<std::int64_t>(buffer.index())) % 5 - 2));
+        values.emplace_back();
+        for (std::int64_t e = 0; e < kIterations * n; ++e)
+          values.back().push_back(static_cast<double>((e * 7 + static_cast<std::int64_t>(buffer.index())) % 5 - 2));
       }
-      numbers.emplace_back(kTurns, 3);
-      numbers.emplace_back(kTurns * kWidth, -1);
-      numbers.push_back({1, 0, 2});
-      numbers.emplace_back(2, 0);
-      test::check_same(before, after, numbers, {}, range);
+      values.emplace_back(kIterations, 3);
+      values.emplace_back(kIterations * kWidth, -1);
+      values.push_back({1, 0, 2});
+      values.emplace_back(2, 0);
+      test::check_same(before, after, values, {}, range);
     }
     return loops::print(after).find(" by 8") != std::string::npos;
   }
@@ -120,14 +120,14 @@ TEST_CASE("phases: what is read before a row is stored is read where it was") {
   const std::string text = loops::print(loops::vectorise_short_items(p));
   const std::string lanes = text.substr(text.find("else"));
   std::istringstream lines(lanes);
-  bool kept = false;
+  bool has_row = false;
   for (std::string line; std::getline(lines, line);) {
     const bool in_row = line.find("turns.mean.row") != std::string::npos;
-    kept = kept || in_row;
+    has_row = has_row || in_row;
     CHECK_FALSE(
         (in_row && line.find("= mean[") != std::string::npos));  // an array that is transposed already is not copied
   }
-  CHECK(kept);
+  CHECK(has_row);
 }
 
 TEST_CASE("phases: a row of which loops store a part keeps the rest") {
@@ -195,7 +195,7 @@ TEST_CASE("outermost: rows that the innermost index tells apart") {
       rows = b.buffer("rows", Role::expectation, {k, i}), columns = b.buffer("columns", Role::statistic, {i, k});
       out = b.buffer("out", Role::table, {i, k});
     }
-    std::optional<loops::Stmt> turned(const std::function<void(ExprId i, ExprId k)>& body) {
+    std::optional<loops::Stmt> interchanged(const std::function<void(ExprId i, ExprId k)>& body) {
       b.function("f",
                  [&] { b.for_each("i", i, [&](ExprId x) { b.for_each("k", k, [&](ExprId y) { body(x, y); }); }); });
       const Program p = b.take();
@@ -203,31 +203,31 @@ TEST_CASE("outermost: rows that the innermost index tells apart") {
       if (!to) return to;
       Program after = p;
       after.functions[0].body[0] = *to;
-      test::Buffers numbers(3, std::vector<double>(static_cast<std::size_t>(4 * p[k].constant), 1));
-      for (std::size_t e = 0; e < numbers[0].size(); ++e)
-        numbers[0][e] = static_cast<double>(e % 7);
-      test::check_same(p, after, numbers, {});
+      test::Buffers values(3, std::vector<double>(static_cast<std::size_t>(4 * p[k].constant), 1));
+      for (std::size_t e = 0; e < values[0].size(); ++e)
+        values[0][e] = static_cast<double>(e % 7);
+      test::check_same(p, after, values, {});
       return to;
     }
   };
   Nest table, both, shifted, stored;
-  const auto to = table.turned([&](ExprId i, ExprId k) {
+  const auto to = table.interchanged([&](ExprId i, ExprId k) {
     table.b.add_to(table.out, {i, k}, table.b.load(table.rows, {k, i}));
   });
   REQUIRE(to);
   CHECK(std::get<loops::Store>(std::get<loops::For>(std::get<loops::For>(to->node).body[0].node).body[0].node).buffer ==
         table.out);
   Nest seven(7);
-  CHECK_FALSE(seven.turned([&](ExprId i, ExprId k) {
+  CHECK_FALSE(seven.interchanged([&](ExprId i, ExprId k) {
     seven.b.add_to(seven.out, {i, k}, seven.b.load(seven.rows, {k, i}));
   }));
-  CHECK_FALSE(both.turned([&](ExprId i, ExprId k) {
+  CHECK_FALSE(both.interchanged([&](ExprId i, ExprId k) {
     both.b.add_to(both.out, {i, k}, both.b.mul(both.b.load(both.columns, {i, k}), both.b.load(both.rows, {k, i})));
   }));
-  CHECK_FALSE(shifted.turned([&](ExprId i, ExprId k) {
+  CHECK_FALSE(shifted.interchanged([&](ExprId i, ExprId k) {
     shifted.b.add_to(shifted.out, {i, k}, shifted.b.load(shifted.rows, {shifted.b.sub(shifted.b.i(8), k), i}));
   }));
-  CHECK_FALSE(stored.turned([&](ExprId i, ExprId k) {
+  CHECK_FALSE(stored.interchanged([&](ExprId i, ExprId k) {
     stored.b.store(stored.out, {i, k}, stored.b.load(stored.rows, {k, i}));
   }));
 }

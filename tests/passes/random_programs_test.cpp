@@ -81,8 +81,8 @@ class Maker {
         return item_.valid() && pick(2) ? b_.load(any(slices_), {pick(5) ? item_ : b_.i(1), k}) : b_.f(0.5);
       case 2:
       case 3: {
-        std::vector<BufferId> there(defined_.begin(), defined_.end());
-        return there.empty() ? b_.f(1) : b_.load(any(there), {pick(4) ? k : b_.i(0)});
+        std::vector<BufferId> defined(defined_.begin(), defined_.end());
+        return defined.empty() ? b_.f(1) : b_.load(any(defined), {pick(4) ? k : b_.i(0)});
       }
       case 4:
         return scalars_.empty() ? b_.f(-1) : b_.get(any(scalars_));

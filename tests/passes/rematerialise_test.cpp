@@ -47,12 +47,12 @@ struct Products {
       after();
     });
     const loops::Program before = b.take(), done = loops::rematerialise(before);
-    test::Buffers numbers(before.buffers.size());
-    for (std::vector<double>& all : numbers) {
+    test::Buffers values(before.buffers.size());
+    for (std::vector<double>& all : values) {
       for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(loops::kInMemory + 3); ++e)
         all.push_back(0.25 * static_cast<double>((7 * e) % 11));
     }
-    test::check_same(before, done, numbers, {3});
+    test::check_same(before, done, values, {3});
     return loops::print(done).find("product[k") == std::string::npos;
   }
 };
@@ -118,12 +118,12 @@ TEST_CASE("what all parts of a sum are multiplied by is multiplied by once") {
     });
   });
   const loops::Program before = b.take(), done = loops::rematerialise(before);
-  test::Buffers numbers(before.buffers.size());
-  for (std::vector<double>& all : numbers) {
+  test::Buffers values(before.buffers.size());
+  for (std::vector<double>& all : values) {
     for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(loops::kInMemory + 3); ++e)
       all.push_back(0.25 * static_cast<double>((7 * e) % 11));
   }
-  test::check_same(before, done, numbers, {3});
+  test::check_same(before, done, values, {3});
   const std::string text = loops::print(done);
   CHECK(text.find("w[k", text.find("w[k") + 1) == std::string::npos);
 }

@@ -58,9 +58,9 @@ TEST_CASE("an innermost loop has no way out, and fails after it with the same co
   CHECK(fails_in_innermost(before.functions[0].body));
   CHECK(!fails_in_innermost(after.functions[0].body));
   const auto status = [&](double odd) {
-    test::Buffers numbers{std::vector<double>(24, 4.0), std::vector<double>(24)};
-    numbers[0][6] = odd;
-    const auto one = test::run(before, numbers, {3}), other = test::run(after, numbers, {3});
+    test::Buffers values{std::vector<double>(24, 4.0), std::vector<double>(24)};
+    values[0][6] = odd;
+    const auto one = test::run(before, values, {3}), other = test::run(after, values, {3});
     CHECK(one.status == other.status);
     if (one.status == 0) CHECK(loops::same_bits(one.buffers[1], other.buffers[1]));
     return other.status;

@@ -29,7 +29,7 @@ class Steps {
       : steps_(b.runtime_size("T")),
         k_(b.constant_size("K", 2)),
         data(b.buffer("x", Role::data, {steps_, k_})),
-        kept(b.buffer("p", Role::parameter, {steps_, k_})) {}
+        stored(b.buffer("p", Role::parameter, {steps_, k_})) {}
 
   loops::Program make(const Body& body, bool independent = false) {
     b.function("items", {}, [&](const Builder::Indices&) {
@@ -41,14 +41,14 @@ class Steps {
     return b.take();
   }
   void each(const std::function<void(ExprId)>& body) { b.for_each(b.fresh("k"), k_, body); }
-  void bring(ExprId t) {
+  void load_step(ExprId t) {
     each([&](ExprId k) { b.store(own, {k}, b.load(data, {t, k})); });
   }
   void advance() {
     each([&](ExprId k) { b.store(state, {k}, b.sqrt(b.add(b.load(own, {k}), b.load(state, {k})))); });
   }
   void keep(ExprId t) {
-    each([&](ExprId k) { b.store(kept, {t, k}, b.load(state, {k})); });
+    each([&](ExprId k) { b.store(stored, {t, k}, b.load(state, {k})); });
   }
 
   Builder b;
@@ -57,7 +57,7 @@ class Steps {
   loops::SizeId steps_, k_;
 
  public:
-  BufferId data, kept, own, state;
+  BufferId data, stored, own, state;
 };
 
 void check_same(const loops::Program& before, const loops::Program& after) {
@@ -84,7 +84,7 @@ bool skips(const std::function<void(Steps&, ExprId t)>& body, bool independent =
 
 TEST_CASE("settled: a recurrence is skipped when it finds what the step before found") {
   CHECK(skips([](Steps& s, ExprId t) {
-    s.bring(t);
+    s.load_step(t);
     s.advance();
     s.keep(t);
   }));
@@ -93,7 +93,7 @@ TEST_CASE("settled: a recurrence is skipped when it finds what the step before f
 TEST_CASE("settled: the steps that are skipped are those after it has converged") {
   Steps s;
   const loops::Program before = s.make([&](ExprId t) {
-    s.bring(t);
+    s.load_step(t);
     s.advance();
     s.keep(t);
   });
@@ -123,19 +123,19 @@ TEST_CASE("settled: what has to do with the step, or is written elsewhere, is do
     s.keep(t);
   }));
   CHECK_FALSE(skips([](Steps& s, ExprId t) {  // the state is changed after the recurrence
-    s.bring(t);
+    s.load_step(t);
     s.advance();
     s.each([&](ExprId k) { s.b.add_to(s.state, {k}, s.b.to_f64(t)); });
     s.keep(t);
   }));
   CHECK_FALSE(skips([](Steps& s, ExprId t) {  // the step costs no more than the comparison
-    s.bring(t);
+    s.load_step(t);
     s.each([&](ExprId k) { s.b.store(s.state, {k}, s.b.load(s.own, {k})); });
     s.keep(t);
   }));
   CHECK_FALSE(skips(
       [](Steps& s, ExprId t) {
-        s.bring(t);
+        s.load_step(t);
         s.each([&](ExprId k) { s.b.store(s.state, {k}, s.b.f(0)); });
         s.advance();
         s.keep(t);

@@ -167,8 +167,8 @@ std::vector<std::vector<double>> swept(const test::Prepared& p, Backend backend)
   const Outcome out = run_cavi(instance.engine(), o, [](const SweepReport&) { return true; });
   std::vector<std::vector<double>> all;
   for (const machine::ParameterRow& row : machine::parameters_of(instance.engine().model())) {
-    const std::span<const double> numbers = instance.engine().machine().view().reals(row.buffer);
-    all.emplace_back(numbers.begin(), numbers.end());
+    const std::span<const double> reals = instance.engine().machine().view().reals(row.buffer);
+    all.emplace_back(reals.begin(), reals.end());
   }
   all.push_back({out.elbo});
   return all;
@@ -275,8 +275,8 @@ void each_threshold(const std::string& text, const std::function<void(const std:
     f((*it)[1].str());
 }
 
-/// Calls f(place, name, is_threshold) for every number that the sources declare at the level of files and classes.
-/// `place` is folder and file without its ending, `name` that of the threshold or of the constant.
+/// Calls f(file, name, is_threshold) for every number that the sources declare at the level of files and classes.
+/// `file` is folder and file without its ending, `name` that of the threshold or of the constant.
 void each_number(const std::function<void(const std::string&, const std::string&, bool)>& f) {
   const std::regex constants(R"x(\n\s*(?:static |inline )*constexpr )x"
                              R"x((?:std::)?(?:u?int\d*_t|size_t|int|unsigned|(?:long )?double) (k[A-Z][^;]*);)x");
@@ -284,12 +284,12 @@ void each_number(const std::function<void(const std::string&, const std::string&
   for (const char* folder : {"passes", "loops", "native", "schedule"}) {
     for (const auto& entry : fs::directory_iterator(std::string("compiler/") + folder)) {
       if (!is_source(entry.path())) continue;
-      const std::string text = text_of(entry.path()), place = std::string(folder) + "/" + entry.path().stem().string();
-      each_threshold(text, [&](const std::string& n) { f(place, n, true); });
+      const std::string text = text_of(entry.path()), file = std::string(folder) + "/" + entry.path().stem().string();
+      each_threshold(text, [&](const std::string& n) { f(file, n, true); });
       for (std::sregex_iterator it(text.begin(), text.end(), constants), end; it != end; ++it) {
         const std::string declared = (*it)[1].str();
         for (std::sregex_iterator one(declared.begin(), declared.end(), name), none; one != none; ++one)
-          f(place, (*one)[1].str(), false);
+          f(file, (*one)[1].str(), false);
       }
     }
   }
@@ -304,11 +304,11 @@ TEST_CASE(
     for (const ThresholdCase& m : *all)
       tried.insert(m.name);
   std::set<std::string> found;
-  each_number([&](const std::string& place, const std::string& name, bool threshold) {
-    INFO(place << ": " << name);
+  each_number([&](const std::string& file, const std::string& name, bool threshold) {
+    INFO(file << ": " << name);
     if (threshold) CHECK(tried.contains(name));
-    else CHECK(kConstants.contains(place + "." + name));
-    found.insert(threshold ? name : place + "." + name);
+    else CHECK(kConstants.contains(file + "." + name));
+    found.insert(threshold ? name : file + "." + name);
   });
   for (const std::set<std::string>& all : {tried, kConstants}) {
     for (const std::string& name : all) {

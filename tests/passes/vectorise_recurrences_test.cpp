@@ -34,7 +34,7 @@ class Chains {
         offsets(b.buffer("offsets", Role::data, {b.runtime_size("items + 1")}, Type::i64)),
         letters(b.buffer("x", Role::data, {rows_}, Type::i64)),
         table(b.buffer("G", Role::table, {b.constant_size("letters", kLetters), k_})),
-        kept(b.buffer("p", Role::parameter, {rows_, k_})),
+        stored(b.buffer("p", Role::parameter, {rows_, k_})),
         sums(b.buffer("S", Role::statistic, {k_})),
         counts(b.buffer("C", Role::statistic, {b.constant_size("letters again", kLetters), k_})),
         row(b.buffer("row", Role::scratch, {steps_, k_})) {}
@@ -73,7 +73,7 @@ class Chains {
   loops::SizeId rows_, k_, steps_;
 
  public:
-  BufferId offsets, letters, table, kept, sums, counts, row, now;
+  BufferId offsets, letters, table, stored, sums, counts, row, now;
 };
 
 bool in_lanes(const loops::Program& p) { return loops::print(p).find(" by 8") != std::string::npos; }
@@ -101,10 +101,10 @@ void check_same(const loops::Program& before, const loops::Program& after) {
   buffers.resize(after.buffers.size());
   const std::vector<std::int64_t> sizes{rows, kLongest, kItems + 1};
   for (std::size_t k = 6; k < after.buffers.size(); ++k) {
-    std::int64_t numbers = 1;
+    std::int64_t elements = 1;
     for (const loops::SizeId s : after.buffers[k].axes)
-      numbers *= after[s].constant >= 0 ? after[s].constant : sizes[static_cast<std::size_t>(after[s].slot)];
-    buffers[k].resize(static_cast<std::size_t>(numbers));
+      elements *= after[s].constant >= 0 ? after[s].constant : sizes[static_cast<std::size_t>(after[s].slot)];
+    buffers[k].resize(static_cast<std::size_t>(elements));
   }
   for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {0, 21}, {0, 8}, {3, 14}, {5, 7}, {4, 5}, {9, 9}})
     test::check_same(before, after, buffers, sizes, range);
@@ -122,7 +122,7 @@ TEST_CASE("lanes: forwards, backwards and sums of rows of different lengths") {
     b.for_range("back", b.i(0), length, [&](ExprId back) {
       const ExprId t = b.let("down", b.sub(b.sub(length, b.i(1)), back));
       c.each([&](ExprId k) {
-        b.store(c.kept, {b.add(first, t), k}, b.add(b.load(c.row, {t, k}), b.load(c.now, {k})));
+        b.store(c.stored, {b.add(first, t), k}, b.add(b.load(c.row, {t, k}), b.load(c.now, {k})));
         b.add_to(c.now, {k}, b.load(c.row, {t, k}));
       });
       b.accumulate(total, b.load(c.now, {b.i(0)}));
@@ -133,7 +133,7 @@ TEST_CASE("lanes: forwards, backwards and sums of rows of different lengths") {
     b.for_range("t", b.i(0), length, [&](ExprId t) {
       c.each([&](ExprId k) { b.add_to(c.sums, {k}, b.load(c.row, {t, k})); });
       c.each([&](ExprId k) {
-        b.add_to(c.counts, {b.load(c.letters, {b.add(first, t)}), k}, b.load(c.kept, {b.add(first, t), k}));
+        b.add_to(c.counts, {b.load(c.letters, {b.add(first, t)}), k}, b.load(c.stored, {b.add(first, t), k}));
       });
     });
     b.add_to(c.sums, {b.i(1)}, b.get(total));
@@ -201,7 +201,7 @@ TEST_CASE("sorted: items by the length of their rows, in windows") {
     const loops::Program p = c.make([&](ExprId, ExprId first, ExprId length) {
       c.forwards(first, length);
       c.b.for_range("t", c.b.i(0), length, [&](ExprId t) {
-        c.each([&](ExprId k) { c.b.store(c.kept, {c.b.add(first, t), k}, c.b.load(c.row, {t, k})); });
+        c.each([&](ExprId k) { c.b.store(c.stored, {c.b.add(first, t), k}, c.b.load(c.row, {t, k})); });
         c.each([&](ExprId k) { c.b.add_to(c.sums, {k}, c.b.load(c.row, {t, k})); });
       });
     });

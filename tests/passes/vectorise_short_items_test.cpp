@@ -18,19 +18,19 @@ namespace {
 
 constexpr std::int64_t kItems = 37, kLetters = 3;
 
-enum class Items { squares, first, letters, alone, wide, known };
+enum class Items { squares, first, letters, alone, wide, runtime };
 
 /// Returns a loop over items that computes x' G x from `width` numbers x, writes a row of parameters and adds to sums.
 /// It fails if the value is above `limit`. Kinds: `first` also reads the row of the first item; `letters` a table row
-/// that the data name; `alone` has no sums; `wide` has a work array too large for lanes; `known` has loops whose length
-/// only the data tell.
+/// that the data name; `alone` has no sums; `wide` has a work array too large for lanes; `runtime` has loops whose
+/// length only the data tell.
 loops::Program make(Items kind, std::int64_t width, double limit) {
   Builder b;
-  const SizeId n = b.runtime_size("N"), d = kind == Items::known ? b.runtime_size("D") : b.constant_size("D", width),
+  const SizeId n = b.runtime_size("N"), d = kind == Items::runtime ? b.runtime_size("D") : b.constant_size("D", width),
                letters = b.constant_size("letters", kLetters);
   const BufferId x = b.buffer("x", Role::data, {n, d}), table = b.buffer("G", Role::table, {d, d}),
                  word = b.buffer("w", Role::data, {n}, Type::i64), row = b.buffer("row", Role::table, {letters, d}),
-                 kept = b.buffer("p", Role::parameter, {n, d}), sums = b.buffer("S", Role::statistic, {d, d}),
+                 stored = b.buffer("p", Role::parameter, {n, d}), sums = b.buffer("S", Role::statistic, {d, d}),
                  count = b.buffer("C", Role::statistic, {b.constant_size("one", 1)});
   b.function("items", {{"begin", Type::i64}, {"end", Type::i64}}, [&](const Builder::Indices& p) {
     const BufferId wide = b.local_array("wide", {b.constant_size("many", 2000)});
@@ -46,13 +46,13 @@ loops::Program make(Items kind, std::int64_t width, double limit) {
             });
           });
           b.fail_if(b.less(b.f(limit), b.get(square)), 7);
-          b.for_each("k", d, [&](ExprId k) { b.store(kept, {item, k}, b.mul(b.get(square), b.load(x, {item, k}))); });
+          b.for_each("k", d, [&](ExprId k) { b.store(stored, {item, k}, b.mul(b.get(square), b.load(x, {item, k}))); });
           if (kind == Items::letters) {
             b.for_each("l", d, [&](ExprId l) { b.accumulate(square, b.load(row, {b.load(word, {item}), l})); });
           }
           if (kind == Items::alone) return;
           b.for_each("s", d, [&](ExprId s) {
-            const ExprId c = b.let("c", b.mul(b.get(square), b.load(kept, {item, s})));
+            const ExprId c = b.let("c", b.mul(b.get(square), b.load(stored, {item, s})));
             b.for_each("t", d, [&](ExprId t) { b.add_to(sums, {s, t}, b.mul(c, b.load(x, {item, t}))); });
           });
           b.add_to(count, {b.i(0)}, b.get(square));
@@ -65,7 +65,7 @@ loops::Program make(Items kind, std::int64_t width, double limit) {
 
 bool in_lanes(const loops::Program& p) { return loops::print(p).find(" by 8") != std::string::npos; }
 
-test::Buffers numbers(std::int64_t width) {
+test::Buffers values(std::int64_t width) {
   std::vector<double> x, table;
   for (std::int64_t e = 0; e < kItems * width; ++e)
     x.push_back(static_cast<double>(e * 7 % 5 - 2));
@@ -85,7 +85,7 @@ void check_ranges(std::int64_t width, double limit, Items kind = Items::squares)
   const loops::Program before = make(kind, width, limit), after = loops::vectorise_short_items(before);
   CHECK(in_lanes(after));
   for (const auto& range : {std::vector<std::int64_t>{0, kItems}, {0, 8}, {3, 19}, {0, 7}, {30, 31}, {5, 5}})
-    test::check_same(before, after, numbers(width), {kItems}, range);
+    test::check_same(before, after, values(width), {kItems}, range);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ TEST_CASE("short: items that stay as they are") {
   CHECK_FALSE(in_lanes(loops::vectorise_short_items(make(Items::letters, 4, 1e9))));
   CHECK_FALSE(in_lanes(loops::vectorise_short_items(make(Items::alone, 4, 1e9))));
   CHECK_FALSE(in_lanes(loops::vectorise_short_items(make(Items::wide, 4, 1e9))));
-  CHECK_FALSE(in_lanes(loops::vectorise_short_items(make(Items::known, 4, 1e9))));
+  CHECK_FALSE(in_lanes(loops::vectorise_short_items(make(Items::runtime, 4, 1e9))));
 }
 
 TEST_CASE("short: vectors along loops that fill them") {

@@ -49,11 +49,11 @@ struct Region {
                [&](const Builder::Indices& p) { b.for_loop("n", p[0], p[1], row); });
     return loops::verify_regions(b.take());
   }
-  void check(const std::vector<std::string>& problems, const std::string& said) {
+  void check(const std::vector<std::string>& problems, const std::string& message) {
     for (const std::string& p : problems)
       UNSCOPED_INFO(p);
-    if (said.empty()) CHECK(problems.empty());
-    else CHECK((problems.size() == 1 && problems[0].find(said) != std::string::npos));
+    if (message.empty()) CHECK(problems.empty());
+    else CHECK((problems.size() == 1 && problems[0].find(message) != std::string::npos));
   }
 };
 
