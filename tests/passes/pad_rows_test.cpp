@@ -49,5 +49,5 @@ TEST_CASE("rows of tables that the code fills are whole lines, all others stay")
     values[0][e] = values[given.index()][e] = static_cast<double>((7 * e) % 11);
   const std::vector<std::int64_t> sizes{3};
   CHECK(loops::same_bits(test::run(before, values, sizes).buffers[sums.index()],
-                        test::run(after, values, sizes).buffers[sums.index()]));
+                         test::run(after, values, sizes).buffers[sums.index()]));
 }
