@@ -1,3 +1,8 @@
+// The pass `block-registers`: register blocking (tiling) of loops over items that all read the same tables.
+// Several items advance together through the same inner loops, so that a row of a table is loaded once for all of them.
+// A sum that all items add to is likewise loaded and stored once. The log odds of a mixture are such a loop:
+//   for n: for k: for p: odds[k] += x[n, p] * table[k, p]      table[k, p] is loaded once for four n
+//
 // Register blocking: which loops qualify, and how many items run together.
 // The number of items follows from a budget of 128 numbers in registers, divided by the longest array that an item adds
 // to. There is a gain only if the shared tables are too large for the registers.
@@ -11,6 +16,7 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/independent_loops.h"
 #include "compiler/passes/latency.h"
+#include "compiler/passes/passes.h"
 #include "runtime/threshold.h"
 
 namespace lehr::loops {
@@ -86,6 +92,11 @@ bool hides_latency(const Program& p, const For& loop, const Varying& varying) {
   return how && how->unroll > 0;
 }
 
+/// Returns the program with register blocking: loops over independent items run two to four items at a time. Each
+/// statement is repeated for each item (the unrolled form of vectorised.h).
+/// A loop qualifies if its inner loops are equally long for all items. They must read tables that all items share and
+/// that are larger than the registers. Fewer items run together if their sums would not fit in registers. Up to sixteen
+/// do if an item evaluates one function after another (latency.h): one item then works while others wait.
 Program block_registers(Program program) {
   return vectorise_loops(std::move(program), {has_common_loops_only, blocked_form});
 }

@@ -1,7 +1,4 @@
-// The pass `block-registers`: register blocking (tiling) of loops over items that all read the same tables.
-// Several items advance together through the same inner loops, so that a row of a table is loaded once for all of them.
-// A sum that all items add to is likewise loaded and stored once. The log odds of a mixture are such a loop:
-//   for n: for k: for p: odds[k] += x[n, p] * table[k, p]      table[k, p] is loaded once for four n
+// A question about the pass `block-registers` (block_registers.cpp) that other passes ask.
 #pragma once
 #include "compiler/loops/loops.h"
 #include "compiler/passes/varying.h"

@@ -1,10 +1,14 @@
+// The pass `bucket-by-length`: length bucketing of items before they run in lanes.
+// Sequences in the lanes of a vector take as long as the longest of them. If neighbours have similar lengths, fewer
+// lanes idle. Each window of 256 items is visited from the longest to the shortest.
+//
 // Length bucketing by counting, within windows of 256 items.
 //   for window by 256: count = min(256, N - window)
 //     for a: lengths[a] = length of item window + a
 //     for a: order[number of items before it in the order] = window + a
 //     for position in 0 .. count: item = order[position]; the original body
 // The order is by decreasing length, and by number among equals. Counting takes 256 comparisons an item.
-#include "compiler/passes/bucket_by_length.h"
+#include "compiler/passes/passes.h"
 
 #include <fmt/format.h>
 
@@ -200,6 +204,8 @@ class Sort {
 
 }  // namespace
 
+/// Returns the program in which loops over independent items visit the items of each window of 256 by decreasing
+/// length. A loop qualifies if it has a recurrence (recurrence.h) whose length follows from data of the item.
 Program bucket_by_length(Program program) {
   Sort(program).run();
   return program;

@@ -1,7 +1,13 @@
+// The pass `contract-arrays`: array contraction for expected statistics that are private to an iteration over items.
+// An array with a row for each item goes through memory. One row is enough if every loop over items fills its row
+// before it reads it, and nothing else reads the array. That row stays in the cache.
+//   for n: for k: E[n, k] = f(k)   for k: s += E[n, k]      becomes      for n: for k: row[k] = f(k)   for k: s +=
+//   row[k]
+//
 // Array contraction.
 // First all arrays of expected statistics with a row for each item are candidates. Those with an access that is not to
 // a row of a loop (slices.h) are dropped, function by function. In each function the others become one local row.
-#include "compiler/passes/contract_arrays.h"
+#include "compiler/passes/passes.h"
 
 #include <fmt/format.h>
 
@@ -138,6 +144,10 @@ class ArrayContraction {
 
 }  // namespace
 
+/// Returns the program in which such arrays have become one row, local to each function that uses it.
+/// An array qualifies if it holds expected statistics and its first axis has a run-time size. Every access must be to
+/// the row of a loop's index, which one statement of that loop fills first. Rows have constant extents and at most 1024
+/// elements.
 Program contract_arrays(Program program) {
   ArrayContraction(program).run();
   return program;

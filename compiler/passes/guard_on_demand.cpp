@@ -1,7 +1,13 @@
+// The pass `guard-on-demand`: demand-driven outputs.
+// Some arrays are needed by some calls only: stored parameters of items' factors, and sums for the ELBO. Callers set a
+// flag for each kind (Program::demand_flags). Statements that serve only such arrays are executed only if the flag is
+// set.
+//   for n: ...; E = f(x); rows[n] = E      becomes      for n: ...; if (flag > 0): E = f(x); rows[n] = E
+//
 // Demand-driven outputs: liveness with the arrays on demand counted as unread shows which statements serve only them.
 // Runs of such statements are guarded by the flag of their kind. A run must not declare a scalar that later statements
 // use, since the guard would hide it; such a declaration stays outside.
-#include "compiler/passes/guard_on_demand.h"
+#include "compiler/passes/passes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -149,6 +155,11 @@ class OnDemandGuards {
 
 }  // namespace
 
+/// Returns the program in which statements that serve only arrays on demand (Buffer::demand) are guarded by the flag of
+/// their kind. Statements that fill arrays and scalars for such statements alone are guarded too.
+/// A guard is made only if a loop, a fill or a costly function is among them. An innermost loop of constant length that
+/// is not independent stays unguarded inside. Other innermost loops are there twice, with these statements and without.
+/// Per-item rows that a frequently called function loads are always written. Cold functions stay as they are.
 Program guard_on_demand(Program program) {
   for (const Demand demand : {Demand::item_parameters, Demand::elbo}) {
     const NumberAddress flag = program.demand_flags[static_cast<std::size_t>(demand)];

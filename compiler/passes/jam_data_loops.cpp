@@ -1,3 +1,9 @@
+// The pass `jam-data-loops`: unroll-and-jam of loops over data.
+// Eight iterations of the outer loop run together; their copies of an inner loop become one loop (jammed). An element
+// that all iterations add to is then loaded and stored once for eight, and the eight values are added as a tree.
+//   for n: w = 0; for k: w += b[k] * x[n, k]      for k: s[k] += w * x[n, k]
+//   becomes   for n by 8: ...; for k: s[k] += (w0 * x[n, k] + w1 * x[n + 1, k]) + ...
+//
 // Unroll-and-jam of loops over data.
 // A loop over n that qualifies becomes a loop over groups of eight n (`first`):
 //   for first by 8:
@@ -6,7 +12,7 @@
 //     if (plain = 1): for n in first .. min(first + 8, N): the original body
 // `plain` stays 1 where a group cannot be jammed: the body's condition holds in one of its iterations, or fewer than
 // eight are left and there is no masked version.
-#include "compiler/passes/jam_data_loops.h"
+#include "compiler/passes/passes.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +25,6 @@
 #include "compiler/loops/walk.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/private_arrays.h"
-#include "compiler/passes/rematerialise.h"
 #include "compiler/passes/rewrite.h"
 #include "compiler/passes/slices.h"
 #include "compiler/passes/vectorised.h"
@@ -444,6 +449,10 @@ class Jam {
 
 }  // namespace
 
+/// Returns the program with unroll-and-jam of loops whose trip count only the data tell. A loop qualifies if at least
+/// two of its inner loops have a constant length that fills a vector. Its iterations may only fill private arrays and
+/// add to sums. One `if` without `else` may stand in the body: a group in which any iteration meets its condition runs
+/// one by one. Cold functions, and functions in which iterations run together already, stay as they are.
 Program jam_data_loops(Program program) {
   Jam jam(program);
   for (std::size_t k = 0; k < program.functions.size(); ++k) {

@@ -1,8 +1,13 @@
+// The pass `jam-steps`: unroll-and-jam of loops over the steps of sequences that run in lanes.
+// In functions with `lanes`, statistics are often sums over steps. Four steps run together, and the sums they add to
+// are loaded and stored once for all four.
+//   for t: for k: S[k] += q[t, k]      becomes      for t by 4: for k: S[k] += q[t, k]; S[k] += q[t + 1, k]; ...
+//
 // Unroll-and-jam of loops over steps, four at a time, within lanes.
 //   for t by 4, while four are left: for each statement the four copies; copies of an inner loop become one loop
 //   for t in rest .. T: the original body
 // Each copy has its own versions of private scratch.
-#include "compiler/passes/jam_steps.h"
+#include "compiler/passes/passes.h"
 
 #include <fmt/format.h>
 
@@ -156,6 +161,9 @@ class Steps {
 
 }  // namespace
 
+/// Returns the program in which loops over steps inside lane loops run four steps at a time. Such a loop may only fill
+/// private scratch and add, in loops, to elements that are the same at every step. The additions to an element keep
+/// their order, so its bits stay. Cold functions stay as they are.
 Program jam_steps(Program program) {
   for (std::size_t k = 0; k < program.functions.size(); ++k)
     if (!program.functions[k].cold) Steps(program, program.functions[k]);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/loops/walk.h"
+#include "compiler/passes/passes.h"
 
 namespace lehr::loops {
 namespace {
@@ -152,6 +153,9 @@ void leave_out_additions(const Program& p, const SmallIdSet<ScalarId>& zeros, Bl
 
 }  // namespace
 
+/// Returns the program without dead statements: the pass `eliminate-dead-code`. Scratch that no other function loads is
+/// private to its function. Additions of a variable that stays 0 are dropped too. For example, of the Cholesky factor,
+/// the inverse and the log determinant of a matrix, only what is read is computed.
 Program eliminate_dead_code(Program program) {
   const std::vector<int> readers = readers_of(program);
   for (Function& f : program.functions) {

@@ -69,9 +69,4 @@ class Liveness {
   std::unordered_set<BufferId> arrays_;     // arrays that live statements load
 };
 
-/// Returns the program without dead statements: the pass `eliminate-dead-code`. Scratch that no other function loads is
-/// private to its function. Additions of a variable that stays 0 are dropped too. For example, of the Cholesky factor,
-/// the inverse and the log determinant of a matrix, only what is read is computed.
-Program eliminate_dead_code(Program program);
-
 }  // namespace lehr::loops

@@ -1,7 +1,11 @@
+// The pass `pad-rows`: padding of the rows of tables to whole cache lines.
+// A row of 100 doubles takes twelve and a half lines of 64 bytes, so that in every second row vectors would straddle
+// two lines. With 104 elements to a row every row begins where a line begins.
+//
 // Padding of the rows of tables.
 // Only arrays that the code fills qualify: no stored data and no array that callers lay out. A Fill with another number
 // than 0 would write into the padding, so arrays with one are left out.
-#include "compiler/passes/pad_rows.h"
+#include "compiler/passes/passes.h"
 
 #include <set>
 
@@ -42,6 +46,9 @@ SizeId whole_lines(Program& p, SizeId size, std::int64_t in_line) {
 
 }  // namespace
 
+/// Returns the program with padded tables. A table is padded if the code fills it element by element or with zeros. It
+/// must have at least two axes, and rows of a constant length of at least one cache line. The elements behind a row
+/// stay 0, and Buffer::used_length has the length of a row without them.
 Program pad_rows(Program p) {
   for (const BufferId id : filled_by_code(p)) {
     const Buffer table = p[id];

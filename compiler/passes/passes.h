@@ -14,9 +14,15 @@
 
 namespace lehr::loops {
 
-/// A pass of the pipeline: its name and the function that runs it.
+// The passes: a function each, from a program to a program. Its source file says what it does.
+#define LEHR_PASS(function, name, text) Program function(Program program);
+#include "compiler/passes/passes.def"
+#undef LEHR_PASS
+
+/// A pass of the pipeline.
 struct Pass {
   std::string_view name;            // what --no-opt and LEHR_NO_OPT call the pass
+  std::string_view text;            // what it does, by the name that compilers have for it
   Program (*run)(Program program);  // returns the program after the pass
 };
 

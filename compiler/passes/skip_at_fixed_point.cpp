@@ -1,3 +1,9 @@
+// The pass `skip-at-fixed-point`: skips steps of a recurrence once it has reached a fixed point.
+// The covariances of a Kalman filter (the Riccati recursion) depend on no data. As soon as a step gets the same input
+// bits as the step before, it would give the same output bits, so it is skipped.
+//   for t: V = f(V); m[t] = g(V, x[t])
+//   becomes   for t: if (t is first or V differs from last): last = V; V = f(V)        m[t] = g(V, x[t])
+//
 // Skipping of the steps of a recurrence that has reached a fixed point.
 // In each loop over steps the first run of consecutive statements that qualify is guarded. The arrays that it reads
 // (the keys) are compared, element by element, with a copy of what they were in the step before:
@@ -6,7 +12,7 @@
 //   if (changed > 0): first = 0; for e: last[e] = V[e]; the statements
 // Skipping changes no bits, because the statements are deterministic and their results are still in the arrays that
 // they fill.
-#include "compiler/passes/skip_at_fixed_point.h"
+#include "compiler/passes/passes.h"
 
 #include <fmt/format.h>
 
@@ -257,6 +263,10 @@ class FixedPointSkip {
 
 }  // namespace
 
+/// Returns the program in which loops over steps skip statements whose inputs have the bits of the step before.
+/// The statements are consecutive, independent of the loop's index, and deterministic. They write scratch of constant
+/// extents that nothing else in the loop writes. They read such scratch and what the loop does not change.
+/// Their operations must outweigh the comparison of the inputs. Cold functions stay as they are.
 Program skip_at_fixed_point(Program program) {
   FixedPointSkip(program).run();
   return program;

@@ -39,7 +39,7 @@ const std::map<std::string, std::vector<std::string>> kRuntime{
     {"density", {"runtime/terminal/printable.h"}},
     {"math", {"runtime/rng.h"}},
     {"model", {"runtime/files/", "runtime/host.h", "runtime/terminal/printable.h", "runtime/result.h"}},
-    {"loops", {"runtime/abi.h", "runtime/machine/random.h", "runtime/threshold.h"}},
+    {"loops", {"runtime/abi.h", "runtime/machine/random.h", "runtime/result.h", "runtime/threshold.h"}},
     {"passes", {"runtime/threshold.h"}},
     {"schedule", {"runtime/threshold.h"}},
     {"native",

@@ -3,8 +3,7 @@
 // contractions, so that rounding errors cannot grow.
 #include <random>
 
-#include "compiler/passes/narrow.h"
-#include "compiler/passes/pad_rows.h"
+#include "compiler/passes/passes.h"
 #include "tests/native/harness.h"
 
 using namespace lehr;

@@ -1,6 +1,6 @@
 // The pass `contract-arrays` (array contraction): per-item arrays that are used only in the iteration that fills them
 // shrink to one item. Each program must compute the same.
-#include "compiler/passes/contract_arrays.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

@@ -1,6 +1,6 @@
 // The pass `guard-on-demand` (demand-driven outputs): per-item parameters that nothing in a sweep reads, and sums that
 // only the ELBO needs, are written only when a flag asks for them.
-#include "compiler/passes/guard_on_demand.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

@@ -1,6 +1,6 @@
 // The pass `hoist-invariants` (loop-invariant code motion): which statements leave a loop, and which must not. Each
 // program must compute the same afterwards.
-#include "compiler/passes/hoist_invariants.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

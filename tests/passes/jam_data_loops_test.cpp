@@ -1,6 +1,6 @@
 // The pass `jam-data-loops` (unroll-and-jam): which loops compute several iterations at once, and which must not. Each
 // program must compute the same.
-#include "compiler/passes/jam_data_loops.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

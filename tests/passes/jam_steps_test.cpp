@@ -1,6 +1,6 @@
 // The pass `jam-steps` (unroll-and-jam over the steps of chains): four steps that add to the same sums are computed at
 // once. Each program must compute the same bits.
-#include "compiler/passes/jam_steps.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

@@ -1,6 +1,6 @@
 // The pass `narrow`: what becomes 32 bits wide where single precision was asked for, and what must not: sums over items
 // and their parts, and eliminations like Cholesky factors.
-#include "compiler/passes/narrow.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "compiler/loops/interpret.h"

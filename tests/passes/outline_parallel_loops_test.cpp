@@ -1,6 +1,6 @@
 // The pass `outline-parallel-loops` (outlining of parallel loops): which loops become parallel regions, and which must
 // not. Regions run iteration by iteration in reverse order, and must compute the same.
-#include "compiler/passes/outline_parallel_loops.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "compiler/loops/verify_regions.h"

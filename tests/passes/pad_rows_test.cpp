@@ -1,5 +1,5 @@
 // The pass `pad-rows`: tables that the code fills get rows of whole cache lines; all others keep their rows.
-#include "compiler/passes/pad_rows.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

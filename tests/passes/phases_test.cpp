@@ -4,7 +4,7 @@
 
 #include "compiler/loops/builder.h"
 #include "compiler/passes/outermost.h"
-#include "compiler/passes/vectorise_short_items.h"
+#include "compiler/passes/passes.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;

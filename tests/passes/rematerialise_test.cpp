@@ -1,6 +1,6 @@
 // The pass `rematerialise` (rematerialisation): which arrays are computed again where they are read, and which must be
 // stored. Each program must compute the same.
-#include "compiler/passes/rematerialise.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"

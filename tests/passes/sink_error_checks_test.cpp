@@ -1,6 +1,6 @@
 // The pass `sink-error-checks` (sinking of error checks): a loop that could fail in each iteration fails after its end
 // instead, with the same code, so that it can be vectorised.
-#include "compiler/passes/sink_error_checks.h"
+#include "compiler/passes/passes.h"
 
 #include <variant>
 

@@ -1,7 +1,7 @@
 // The pass `skip-at-fixed-point` (skip at a fixed point). A step of a recurrence is skipped if its input has the bits
 // of the step before, since it would give the same result. The tests check which loops are changed, and that all
 // programs compute the same.
-#include "compiler/passes/skip_at_fixed_point.h"
+#include "compiler/passes/passes.h"
 
 #include <cmath>
 

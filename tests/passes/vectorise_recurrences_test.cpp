@@ -1,14 +1,13 @@
 // The passes `vectorise-recurrences` (outer-loop vectorisation of recurrences) and `bucket-by-length` (length
 // bucketing): eight sequences are computed in the lanes of a vector, masked to their lengths. All numbers are small
 // integers, so that sums are the same in every order.
-#include "compiler/passes/vectorise_recurrences.h"
+#include "compiler/passes/passes.h"
 
 #include <bit>
 #include <random>
 #include <regex>
 
 #include "compiler/loops/builder.h"
-#include "compiler/passes/bucket_by_length.h"
 #include "tests/passes/run.h"
 
 using namespace lehr;

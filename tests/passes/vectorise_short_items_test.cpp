@@ -1,6 +1,6 @@
 // The pass `vectorise-short-items` (outer-loop vectorisation): items with short inner loops are put into the lanes of a
 // vector. All numbers are small integers, so that sums are the same in every order.
-#include "compiler/passes/vectorise_short_items.h"
+#include "compiler/passes/passes.h"
 
 #include "compiler/loops/builder.h"
 #include "tests/passes/run.h"
