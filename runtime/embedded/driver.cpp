@@ -12,13 +12,13 @@ namespace {
 
 /// Makes a random start from this seed. Returns a status.
 std::int32_t start(const Run& r, std::uint64_t seed) {
-  const auto placed = [&](StartKind kind) {
+  const auto start_as = [&](StartKind kind) {
     Rng rng(seed, 0);
     return machine::start(r.machine(), {.kind = kind, .order = r.s.order}, rng);
   };
   // If the start fails, other kinds follow, as in a fit, but only those that need no clustering.
-  if (const std::int32_t status = placed(StartKind::seeds)) {
-    if (placed(StartKind::means) != 0 && placed(StartKind::flat) != 0) return status;
+  if (const std::int32_t status = start_as(StartKind::seeds)) {
+    if (start_as(StartKind::means) != 0 && start_as(StartKind::flat) != 0) return status;
   }
   r.s.started = 1;
   r.s.statistics_valid = r.s.items_changed = 0;
@@ -215,7 +215,7 @@ std::int32_t lehr_item_energies(const Model* m, void* memory, const DataSet* dat
   const std::span<const double> inverse = r.view().reals(m->item_inverse);
   if (count != energies.size()) return kSize;
   r.scale(m->item_energies, 0);
-  if (const std::int32_t status = sweep(r.machine(), {.which = SweepScope::local, .scale = s->scale})) return status;
+  if (const std::int32_t status = sweep(r.machine(), {.scope = SweepScope::local, .scale = s->scale})) return status;
   s->swept = s->statistics_valid = 1;
   const ItemRange all{0, static_cast<std::int64_t>(count)};
   if (const std::int32_t status = run_items(r.machine(), m->item_outer, all, s->table)) return status;

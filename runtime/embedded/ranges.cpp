@@ -15,7 +15,7 @@ constexpr std::uint64_t kMagic = 0x6c65687252414e47;  // "lehrRANG"
 struct Range {
   std::uint64_t magic;        // marks a range whose sums were not added yet
   const State* state;         // the state that it belongs to
-  std::int64_t stage_number,  // State::turn of the stage that it was computed for
+  std::int64_t stage_number,  // State::stage_number of the stage that it was computed for
       items;                  // how many items it has
   lehr_buffer* table;         // the state's table with the range's own sums and scratch
 };
@@ -26,7 +26,7 @@ Range* range_in(void* memory) { return reinterpret_cast<Range*>(aligned(reinterp
 /// Returns the bytes of a range from the boundary on. If `r` is not null, it also writes its table and zeroes its sums
 /// and scratch.
 std::uint64_t lay_out(const Model& m, const State& s, const StepRow& stage, Range* r) {
-  const View room{m, nullptr, s.capacity};
+  const View largest{m, nullptr, s.capacity};
   std::uint64_t at = aligned(sizeof(Range));
   const auto take = [&](std::uint64_t bytes) {
     unsigned char* const here = r ? reinterpret_cast<unsigned char*>(r) + at : nullptr;
@@ -41,7 +41,7 @@ std::uint64_t lay_out(const Model& m, const State& s, const StepRow& stage, Rang
   }
   for (const std::span<const std::int64_t> own : {statistics_of(m, stage), scratch_of(m, stage)}) {
     for (const std::int64_t b : own) {
-      unsigned char* const here = take(static_cast<std::uint64_t>(buffer_bytes(room, m.buffers[b])));
+      unsigned char* const here = take(static_cast<std::uint64_t>(buffer_bytes(largest, m.buffers[b])));
       if (!r) continue;
       entries[b] = here;
       std::memset(here, 0, 8 * view_of(m, s).length(b));

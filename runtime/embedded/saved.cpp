@@ -56,10 +56,10 @@ std::size_t saved_bytes(const View& v) {
   return bytes;
 }
 
-/// Checks that saved sizes are those of this state, except those of the items. Sets `room` to true if the items fit its
+/// Checks that saved sizes are those of this state, except those of the items. Sets `fits` to true if the items fit its
 /// capacity. Returns kOk, kAltered or kSize.
-Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, bool& room) {
-  room = true;
+Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, bool& fits) {
+  fits = true;
   for (std::int64_t k = 0; k < m.size_count; ++k)
     if (sizes[k] < 0 || sizes[k] > kLargest) return kAltered;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
@@ -67,7 +67,7 @@ Status compare_sizes(const Model& m, const State& s, const std::int64_t* sizes, 
     const std::int64_t base = row.base >= 0 ? row.base : sizes[-(row.base + 1)];
     if (row.rule == SizeRule::one_more && sizes[k] != base + 1) return kAltered;
     if (row.rule == SizeRule::fixed && sizes[k] != s.capacity[k]) return kSize;
-    room = room && (sizes[k] <= s.capacity[k] || row.rule == SizeRule::longest);
+    fits = fits && (sizes[k] <= s.capacity[k] || row.rule == SizeRule::longest);
   }
   return kOk;
 }
@@ -122,8 +122,8 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
   const auto* at = static_cast<const unsigned char*>(saved) + sizeof h;
   if (checksum(h, at) != h.checksum) return kAltered;
   std::memcpy(s->next_sizes, at, sizes_bytes);
-  bool room = true;
-  if (const Status status = compare_sizes(*m, *s, s->next_sizes, room)) return status;
+  bool fits = true;
+  if (const Status status = compare_sizes(*m, *s, s->next_sizes, fits)) return status;
   const View v{*m, s->table, s->next_sizes};
   if (saved_bytes(v) != h.bytes) return kAltered;
   // From here on nothing can fail, so that a refused state changes nothing.
@@ -131,16 +131,16 @@ std::int32_t lehr_load(const Model* m, void* memory, const void* saved, std::siz
   for (std::int64_t k = 0; k < m->buffer_count; ++k) {
     if (!is_saved(m->buffers[k])) continue;
     const std::size_t n = 8 * v.length(k);
-    if (room || !m->buffers[k].on_items) std::memcpy(s->table[k], at, n);
+    if (fits || !m->buffers[k].on_items) std::memcpy(s->table[k], at, n);
     at += n;
   }
-  for (std::int64_t k = 0; k < m->size_count && room; ++k)
+  for (std::int64_t k = 0; k < m->size_count && fits; ++k)
     s->sizes[k] = s->outer_sizes[k] = s->next_sizes[k];
   invalidate_sums(machine_of(*m, *s));
   s->started = 1;
   s->has_data = s->swept = s->sweeping = s->expectations_stale = 0;
-  s->statistics_valid = room;
-  s->items_changed = !room;
+  s->statistics_valid = fits;
+  s->items_changed = !fits;
   s->scale = 1;
   return kOk;
 }

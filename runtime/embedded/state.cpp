@@ -20,33 +20,34 @@ T field(const void* of, std::int64_t position) {
 }
 
 /// Reads the capacity of every slot, and computes those that follow from others. Returns false if a size is impossible.
-bool read_room(const Model& m, const GivenSizes* given, std::int64_t* room) {
+bool read_capacities(const Model& m, const GivenSizes* given, std::int64_t* capacity) {
   std::int64_t at = 1;
   for (std::int64_t k = 0; k < m.size_count; ++k) {
     const SizeRow& row = m.sizes[k];
-    room[k] = row.rule == SizeRule::one_more ? -1 : field<std::int64_t>(given, at++);
+    capacity[k] = row.rule == SizeRule::one_more ? -1 : field<std::int64_t>(given, at++);
     if (row.rule == SizeRule::one_more) continue;
-    if (room[k] < 1 || room[k] > kLargest || (row.rule != SizeRule::nested && room[k] < row.least)) return false;
+    if (capacity[k] < 1 || capacity[k] > kLargest || (row.rule != SizeRule::nested && capacity[k] < row.least))
+      return false;
   }
   // A size may follow from one that itself follows from another, so the pass is repeated.
   for (std::int64_t pass = 0; pass < m.size_count; ++pass) {
     for (std::int64_t k = 0; k < m.size_count; ++k) {
       if (m.sizes[k].rule != SizeRule::one_more) continue;
       const Extent base = m.sizes[k].base;
-      const std::int64_t n = base >= 0 ? base : room[-(base + 1)];
-      if (n >= 0) room[k] = n + 1;
+      const std::int64_t n = base >= 0 ? base : capacity[-(base + 1)];
+      if (n >= 0) capacity[k] = n + 1;
     }
   }
   for (std::int64_t k = 0; k < m.size_count; ++k) {
-    if (room[k] < m.sizes[k].least && m.sizes[k].rule == SizeRule::one_more) return false;
+    if (capacity[k] < m.sizes[k].least && m.sizes[k].rule == SizeRule::one_more) return false;
   }
   return true;
 }
 
 /// Returns the bytes of a state from the boundary on; 0 if they exceed kLargest. If `s` is not null, it also sets the
 /// pointers of the state and of its table.
-std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
-  const View v{m, nullptr, room};
+std::uint64_t lay_out(const Model& m, const std::int64_t* capacity, State* s) {
+  const View v{m, nullptr, capacity};
   auto* const base = reinterpret_cast<unsigned char*>(s);
   std::uint64_t at = aligned(sizeof(State));
   const auto take = [&](std::uint64_t bytes) {
@@ -84,10 +85,10 @@ std::uint64_t lay_out(const Model& m, const std::int64_t* room, State* s) {
 constexpr std::int64_t kMostSizes = 256;
 
 /// Checks the struct of sizes and reads the capacities. Returns kOk, kNull, kAbi or kSize.
-Status read_sizes(const Model& m, const GivenSizes* given, std::int64_t* room) {
+Status read_sizes(const Model& m, const GivenSizes* given, std::int64_t* capacity) {
   if (!given) return kNull;
   if (field<std::uint64_t>(given, 0) != m.hash) return kAbi;
-  return m.size_count <= kMostSizes && read_room(m, given, room) ? kOk : kSize;
+  return m.size_count <= kMostSizes && read_capacities(m, given, capacity) ? kOk : kSize;
 }
 
 }  // namespace
@@ -102,26 +103,26 @@ std::int64_t buffer_bytes(const View& v, const BufferRow& row) {
 }
 
 std::size_t state_bytes(const Model& m, const GivenSizes* given) {
-  std::int64_t room[kMostSizes];
-  if (read_sizes(m, given, room) != kOk) return 0;
-  const std::uint64_t bytes = lay_out(m, room, nullptr);
+  std::int64_t capacity[kMostSizes];
+  if (read_sizes(m, given, capacity) != kOk) return 0;
+  const std::uint64_t bytes = lay_out(m, capacity, nullptr);
   return bytes == 0 ? 0 : bytes + kAlignment - 1;
 }
 
 Status create(const Model& m, void* memory, std::size_t bytes, const GivenSizes* given, State*& out) {
   if (!memory) return kNull;
-  std::int64_t room[kMostSizes];
-  if (const Status status = read_sizes(m, given, room)) return status;
-  const std::uint64_t needed = lay_out(m, room, nullptr);
+  std::int64_t capacity[kMostSizes];
+  if (const Status status = read_sizes(m, given, capacity)) return status;
+  const std::uint64_t needed = lay_out(m, capacity, nullptr);
   if (needed == 0) return kSize;
   const std::uint64_t skipped =
       aligned(reinterpret_cast<std::uintptr_t>(memory)) - reinterpret_cast<std::uintptr_t>(memory);
   if (bytes < needed + skipped) return kShort;
   auto* const s = reinterpret_cast<State*>(static_cast<unsigned char*>(memory) + skipped);
   std::memset(static_cast<void*>(s), 0, needed);
-  lay_out(m, room, s);
+  lay_out(m, capacity, s);
   for (std::int64_t k = 0; k < m.size_count; ++k)
-    s->sizes[k] = s->outer_sizes[k] = s->capacity[k] = room[k];
+    s->sizes[k] = s->outer_sizes[k] = s->capacity[k] = capacity[k];
   s->magic = kMagic;
   s->hash = m.hash;
   s->self = s;  // pointers of the table become wrong if the state is moved

@@ -74,8 +74,8 @@ std::size_t row_width(const Machine& m, std::int64_t buffer) {
   return width;
 }
 
-void place(const Machine& m, std::span<const ItemRange> runs) {
-  if (m.window) m.window->place(m.window->context, runs.data(), runs.size());
+void assign_window(const Machine& m, std::span<const ItemRange> runs) {
+  if (m.window) m.window->assign(m.window->context, runs.data(), runs.size());
 }
 
 std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std::int64_t buffer) {
@@ -83,7 +83,7 @@ std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std
   const std::size_t width = row_width(m, buffer), first = unsigned_of(row_of(m, size, run.begin)) * width,
                     length = unsigned_of(row_of(m, size, run.end)) * width - first;
   double* const begin =
-      m.window ? m.window->rows(m.window->context, k, buffer) : static_cast<double*>(m.table[buffer]) + first;
+      m.window ? m.window->first_row(m.window->context, k, buffer) : static_cast<double*>(m.table[buffer]) + first;
   return {begin, length};
 }
 
@@ -130,10 +130,10 @@ std::int32_t items_to_priors(const Machine& m) {
 }
 
 std::int32_t finish_item_start(const Machine& m) {
-  const bool kept = m.stores_all_items() || (m.loader && m.loader->loads_by_chunks);
-  if (!has_single_stage(*m.model) || !kept) return 0;
+  const bool stored = m.stores_all_items() || (m.loader && m.loader->loads_by_chunks);
+  if (!has_single_stage(*m.model) || !stored) return 0;
   if (const std::int32_t status = items_to_priors(m)) return status;
-  return reads_statistics_first(*m.model) ? sweep(m, {.which = SweepScope::local}) : 0;
+  return reads_statistics_first(*m.model) ? sweep(m, {.scope = SweepScope::local}) : 0;
 }
 
 }  // namespace lehr::machine

@@ -21,9 +21,9 @@ bool is_of_items(const Machine& m, std::int64_t buffer);
 std::size_t row_width(const Machine& m, std::int64_t buffer);
 
 /// Makes the window hold the factors of these runs of items, in this order; does nothing if there is no window.
-void place(const Machine& m, std::span<const ItemRange> runs);
+void assign_window(const Machine& m, std::span<const ItemRange> runs);
 /// Returns the rows of a factor buffer that belong to `run`, wherever they are stored. `run` must be the k-th of the
-/// runs last passed to place(); without a window, k is ignored.
+/// runs last passed to assign_window(); without a window, k is ignored.
 std::span<double> factors_of(const Machine& m, std::size_t k, ItemRange run, std::int64_t buffer);
 /// Returns a table of buffers in which the items of `run` have their own indices, although the window stores only some
 /// rows. The table is Machine::run_table and is valid until the next call.

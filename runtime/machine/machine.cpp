@@ -24,14 +24,14 @@ std::int32_t call(const Machine& m, std::int64_t f, lehr_buffer const* table, co
 std::int32_t run_phase(Machine m, const PrerequisiteRow& phase, const std::int64_t* sizes) {
   m.sizes = sizes;
   m.window = nullptr;
-  const ParallelWork what = iterations_of(*m.model, phase);
+  const ParallelWork loop = iterations_of(*m.model, phase);
   const ItemRange all{0, m.view().extent(phase.turns)};
   const ItemWork work{phase.function};
-  for (const std::int64_t b : what.sums) {
+  for (const std::int64_t b : loop.sums) {
     for (double& x : m.view().reals(b))
       x = 0;
   }
-  return m.workers ? m.workers->run(m.workers->context, m, what, &all, 1, work) : work_on(m, 0, {&all, 1}, work);
+  return m.workers ? m.workers->run(m.workers->context, m, loop, &all, 1, work) : work_on(m, 0, {&all, 1}, work);
 }
 
 /// Calls a function without arguments after its cached reductions, if they are not valid, and its parallel regions.
@@ -69,7 +69,7 @@ std::span<const ItemRange> load_items(const Machine& m, std::span<const ItemRang
   return {m.loader->load_items(m.loader->context, runs.data(), runs.size()), runs.size()};
 }
 
-/// Visits all items in slices that fit the supply or the window. Calls `body(range of indices in memory, range among
+/// Visits all items in slices that fit the loader or the window. Calls `body(range of indices in memory, range among
 /// all items)` until a status is not 0.
 template <class Body>
 std::int32_t each_slice(const Machine& m, const StepRow& stage, const Body& body) {
@@ -89,7 +89,7 @@ std::int32_t run_on_workers(const Machine& m, const StepRow& stage, std::span<co
                             const ItemWork& work) {
   if (m.workers && stage.operations > 0)
     return m.workers->run(m.workers->context, m, items_of(*m.model, stage), runs.data(), runs.size(), work);
-  if (work.from_priors) place(m, runs);
+  if (work.from_priors) assign_window(m, runs);
   return work_on(m, 0, runs, work);
 }
 
@@ -121,7 +121,7 @@ std::int32_t update_parts(const Machine& m, const StepRow& stage, const PartedVi
 }
 
 /// Returns true if a caller may distribute the items of the stage in ranges.
-bool is_shared(const StepRow& stage) { return stage.stage && stage.operations > 0; }
+bool is_distributable(const StepRow& stage) { return stage.stage && stage.operations > 0; }
 
 /// Prepares a visit of a stage: zero statistics, and natural-parameter tables of the present global factors.
 std::int32_t open_stage(const Machine& m, const StepRow& stage) {
@@ -171,7 +171,7 @@ class ElboSumsLeftOut {
   double& flag_;
 };
 
-/// Returns true if touch() updates this stage: it consists of tangent points of local bounds alone.
+/// Returns true if move_tangent_points() updates this stage: it consists of tangent points of local bounds alone.
 bool touches(const Model& m, const StepRow& step) {
   return step.tangent_points && !step.refresh && !has_single_stage(m);
 }
@@ -186,13 +186,12 @@ bool comes_again(const Model& m, const StepRow& step) {
 
 /// Returns true if a block belongs to an auxiliary variable, which the compiler added.
 bool is_auxiliary(const Model& m, std::int64_t block) {
-  const std::span rows(m.parameters, static_cast<std::size_t>(m.parameter_count));
-  return std::ranges::any_of(rows, [&](const ParameterRow& x) { return x.block == block && x.auxiliary; });
+  return std::ranges::any_of(parameters_of(m), [&](const ParameterRow& x) { return x.block == block && x.auxiliary; });
 }
 
 /// Returns true if a sweep of this plan runs the step.
 bool visits(const Model& m, const Plan& plan, const StepRow& step) {
-  switch (plan.which) {
+  switch (plan.scope) {
     case SweepScope::all:
       return true;
     case SweepScope::ascent:
@@ -255,7 +254,7 @@ std::int32_t prepare(const Machine& m) {
 }
 
 void set(const Machine& m, const Weights& w) {
-  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory, w.rows};
+  const double values[] = {w.local_data, w.global_data, w.local, w.global, w.step, w.memory, w.item_parameters};
   for (std::size_t k = 0; k < std::size(values); ++k)
     weights_of(m)[k] = values[k];
   bound_flag(m) = 1;
@@ -281,11 +280,11 @@ bool is_possible(double elbo) { return elbo - elbo == 0 && elbo >= kImpossible; 
 std::int32_t sweep(const Machine& m, const Plan& plan) {
   for (const StepRow& step : steps_of(*m.model)) {
     if (!visits(*m.model, plan, step)) continue;
-    const bool again = plan.which == SweepScope::all && comes_again(*m.model, step);
-    const ElboSumsLeftOut left_out(m, plan.which == SweepScope::ascent || again);
+    const bool again = plan.scope == SweepScope::all && comes_again(*m.model, step);
+    const ElboSumsLeftOut left_out(m, plan.scope == SweepScope::ascent || again);
     count_step(m);
     // A repeated stage would change nothing: the global factors are those with which the items were just inferred.
-    const bool items_only = plan.which == SweepScope::local || plan.which == SweepScope::stages;
+    const bool items_only = plan.scope == SweepScope::local || plan.scope == SweepScope::stages;
     if (step.refresh && plan.form && items_only && has_single_stage(*m.model)) continue;
     if (const std::int32_t status = update(m, step, plan)) return status;
   }
@@ -296,14 +295,14 @@ std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*
   stage = nullptr;
   if (step > 0) {
     const StepRow& before = m.model->steps[step - 1];
-    if (const std::int32_t status = is_shared(before) ? finalise_stage(m, before) : 0) return status;
+    if (const std::int32_t status = is_distributable(before) ? finalise_stage(m, before) : 0) return status;
   }
   while (step < m.model->step_count) {
     const StepRow& row = m.model->steps[step++];
     count_step(m);
-    const bool shared = is_shared(row);
-    if (const std::int32_t status = shared ? open_stage(m, row) : update(m, row, {})) return status;
-    if (!shared) continue;
+    const bool distributable = is_distributable(row);
+    if (const std::int32_t status = distributable ? open_stage(m, row) : update(m, row, {})) return status;
+    if (!distributable) continue;
     stage = &row;
     return 0;
   }
@@ -338,17 +337,17 @@ std::int32_t move_tangent_points(const Machine& m) {
   return 0;
 }
 
-std::int32_t seed_statistics(const Machine& m, const DeferredValues* taken) {
+std::int32_t seed_statistics(const Machine& m, const DeferredValues* deferred) {
   for (const StepRow& step : steps_of(*m.model)) {
     const std::int64_t f = step.seed < 0 ? step.sum : step.seed;
     if (!step.stage || f < 0 || touches(*m.model, step)) continue;
     clear(m, statistics_of(*m.model, step));
     if (const std::int32_t failed = step.seed_updates ? call(m, step.tables) : 0) return failed;
-    const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange which) -> std::int32_t {
+    const std::int32_t status = each_slice(m, step, [&](ItemRange slice, ItemRange items) -> std::int32_t {
       if (!m.stores_all_items()) {
-        place(m, {&slice, 1});
+        assign_window(m, {&slice, 1});
         if (const std::int32_t failed = has_single_stage(*m.model) ? form(m, 0, slice) : 0) return failed;
-        if (taken->put(taken->context, m, slice, which)) {
+        if (deferred->put(deferred->context, m, slice, items)) {
           if (const std::int32_t failed = run_expectations(m, 0, slice)) return failed;
         }
       }
@@ -373,9 +372,9 @@ const StepRow* batch_stage(const Model& m) {
   return nullptr;
 }
 
-std::int32_t infer_items(const Machine& m, SweepScope which, double scale) {
-  constexpr double kSettled = 1e-12;  // relative change of the ELBO at which the rounds end
-  const Plan plan{.which = which, .scale = scale};
+std::int32_t infer_items(const Machine& m, SweepScope scope, double scale) {
+  constexpr double kTolerance = 1e-12;  // relative change of the ELBO at which the rounds end
+  const Plan plan{.scope = scope, .scale = scale};
   std::int64_t steps = 0;
   for (const StepRow& step : steps_of(*m.model))
     steps += visits(*m.model, plan, step) && !step.refresh;
@@ -386,7 +385,7 @@ std::int32_t infer_items(const Machine& m, SweepScope which, double scale) {
     Elbo now;
     if (const std::int32_t status = elbo(m, now)) return status;
     if (!is_possible(now.value)) return 0;
-    if (round > 0 && std::fabs(now.value - before) <= kSettled * (1 + std::fabs(now.value))) return 0;
+    if (round > 0 && std::fabs(now.value - before) <= kTolerance * (1 + std::fabs(now.value))) return 0;
     before = now.value;
   }
   return 0;

@@ -9,10 +9,10 @@
 //
 //     tables()                      natural-parameter tables of the global factors
 //     update(0, items)              local factors, item by item; adds up statistics (on all threads)
-//     close()                       completes the statistics, from which blocks outside the items are then updated
+//     finalise()                    completes the statistics, from which blocks outside the items are then updated
 //
 // All items may be in memory. A window has the factors of a few items only (minibatches). Items may also be out of
-// core, where a supply loads the data of a few at a time.
+// core, where a loader loads the data of a few at a time.
 #pragma once
 #include "runtime/machine/model.h"
 
@@ -21,13 +21,13 @@ namespace lehr::machine {
 /// Factors by which generated code multiplies natural parameters (loops::Weight in the compiler); all 1, with `memory`
 /// 0, is plain coordinate ascent. An annealed sweep sets some of them to 1 / temperature.
 struct Weights {
-  double local_data = 1,  // on the terms of the data, in the naturals of local blocks
-      global_data = 1,    // on the terms of the data, in the naturals of the other blocks
-      local = 1,          // on all naturals of local blocks
-      global = 1,         // on all naturals of the other blocks
-      step = 1,           // natural-gradient step of the other blocks: step * new + (1 - step) * old
-      memory = 0,         // weight of the last natural gradient in its running mean; 0: gradients are not measured
-      rows = 1;           // 0: per-item parameters that no sweep reads need not be written
+  double local_data = 1,    // on the terms of the data, in the naturals of local blocks
+      global_data = 1,      // on the terms of the data, in the naturals of the other blocks
+      local = 1,            // on all naturals of local blocks
+      global = 1,           // on all naturals of the other blocks
+      step = 1,             // natural-gradient step of the other blocks: step * new + (1 - step) * old
+      memory = 0,           // weight of the last natural gradient in its running mean; 0: gradients are not measured
+      item_parameters = 1;  // 0: per-item parameters that no sweep reads need not be written
 };
 
 /// The ELBO of the present factors and its parts, in nats (loops::ElboPart in the compiler).
@@ -68,11 +68,11 @@ struct Code {
 /// is inferred from its prior whenever it is visited.
 struct Window {
   void* context;       // first argument of the functions below
-  std::int64_t items;  // the window has room for at least this many items
+  std::int64_t items;  // the window holds at least this many items
   /// Makes the window hold the factors of these runs; earlier contents are lost.
-  void (*place)(void* context, const ItemRange* runs, std::size_t count);
-  /// Returns the first row of a placed run in a factor buffer, with the alignment it would have in the whole buffer.
-  double* (*rows)(void* context, std::size_t run, std::int64_t buffer);
+  void (*assign)(void* context, const ItemRange* runs, std::size_t count);
+  /// Returns the first row of an assigned run in a factor buffer, with the alignment it would have in the whole buffer.
+  double* (*first_row)(void* context, std::size_t run, std::int64_t buffer);
 };
 
 /// A source of the data of out-of-core items, which loads a few at a time. It is for models whose items are visited by
@@ -118,7 +118,7 @@ ParallelWork iterations_of(const Model& m, const PrerequisiteRow& phase);
 struct Workers {
   void* context;  // first argument of `run`
   /// Does `work` on these ascending runs of items and adds the sums to the machine's buffers.
-  std::int32_t (*run)(void* context, const Machine& m, const ParallelWork& what, const ItemRange* runs,
+  std::int32_t (*run)(void* context, const Machine& m, const ParallelWork& loop, const ItemRange* runs,
                       std::size_t count, const ItemWork& work);
 };
 
@@ -199,7 +199,7 @@ enum class SweepScope {
 
 /// What one sweep visits, and how.
 struct Plan {
-  SweepScope which = SweepScope::all;     // which steps it runs
+  SweepScope scope = SweepScope::all;     // which steps it runs
   std::span<const ItemRange> batch = {};  // items that batched stages visit, ascending; empty: all
   double scale = 1;                       // factor on statistics of batched stages: all items / items visited
   bool form = false;                      // true: items begin at their priors, if one stage has all local blocks
@@ -219,9 +219,10 @@ std::int32_t sweep_to_stage(const Machine& m, std::int64_t& step, const StepRow*
 /// Recomputes the statistics of all stages from the stored local factors; updates no factor.
 std::int32_t sum_statistics(const Machine& m);
 /// Computes the statistics of a random start. Items get the values in the pick buffers, and only items with such a
-/// value are added up; stages without picks add up the stored factors, except those that touch() updates next. With a
-/// window or a supply, local factors are set to their priors, and `taken` writes the recorded start values.
-std::int32_t seed_statistics(const Machine& m, const DeferredValues* taken);
+/// value are added up; stages without picks add up the stored factors, except those that move_tangent_points() updates
+/// next. With a window or a loader, local factors are set to their priors, and `deferred` writes the recorded start
+/// values.
+std::int32_t seed_statistics(const Machine& m, const DeferredValues* deferred);
 /// Computes the sums of the data alone from the items of a batch, times `scale`, in place of those of all items. Exact
 /// sums next to noisy statistics could give natural parameters of no proper factor. prepare() restores all items.
 std::int32_t sum_data(const Machine& m, std::span<const ItemRange> batch, double scale);
@@ -240,7 +241,7 @@ std::int32_t finish_item_start(const Machine& m);
 /// Brings the local factors to their optimum while the global ones stay. If several local steps depend on each other,
 /// it repeats them until the ELBO changes by at most 1e-12 of itself, `accuracy.iterations` times at most. `scale` is
 /// that of Plan.
-std::int32_t infer_items(const Machine& m, SweepScope which, double scale = 1);
+std::int32_t infer_items(const Machine& m, SweepScope scope, double scale = 1);
 /// Moves the points of local bounds that have stages of their own to where the bounds touch at the present factors.
 /// Points within the one stage of all local blocks are set together with their items.
 std::int32_t move_tangent_points(const Machine& m);
@@ -249,7 +250,7 @@ std::int32_t move_tangent_points(const Machine& m);
 std::int32_t update_globals(const Machine& m);
 
 /// Does `work` on consecutive runs of items on this thread. The first of them is the k-th of the runs last passed to
-/// place() (items.h).
+/// assign_window() (items.h).
 std::int32_t work_on(const Machine& m, std::size_t k, std::span<const ItemRange> runs, const ItemWork& work);
 
 /// Calls a generated function (begin, end, iterations; tolerance) on a range of items, with this table of buffers.

@@ -136,9 +136,9 @@ struct PrerequisiteRow {
 };
 /// A local category of an item stage whose values a random start may assign, with the buffer for these values.
 struct PickRow {
-  std::int64_t buffer;  // int64 [item]: the assigned value; -1: the item has none and adds nothing to statistics
-  Extent values;        // number of values of the category
-  std::int64_t known;   // buffer of the values that the data contain, -1 for missing ones; -1: nothing is observed
+  std::int64_t buffer;    // int64 [item]: the assigned value; -1: the item has none and adds nothing to statistics
+  Extent values;          // number of values of the category
+  std::int64_t observed;  // buffer of the values that the data contain, -1 for missing ones; -1: nothing is observed
 };
 
 /// The meaning of a parameter of a factor, by which a start knows how to displace it.

@@ -12,14 +12,14 @@ namespace lehr::machine {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr double kCut = 0.64;     // the value at which the proposal changes from one series to the other
+constexpr double kTruncation = 0.64;  // the value at which the proposal changes from one series to the other
 constexpr int kTerms = 32;        // Gamma variables of the series that are drawn one by one; the rest is one variable
 constexpr double kMostSums = 16;  // copies up to which exact draws are added
 
 /// Returns the k-th term of the alternating series of the density of the Jacobi variable J*(1, 0) at x.
 double term(int k, double x) {
   const double n = k + 0.5;
-  if (x > kCut) return kPi * n * std::exp(-n * n * kPi * kPi * x / 2);
+  if (x > kTruncation) return kPi * n * std::exp(-n * n * kPi * kPi * x / 2);
   const double root = 2 / (kPi * x);
   return kPi * n * root * std::sqrt(root) * std::exp(-2 * n * n / x);
 }
@@ -27,18 +27,18 @@ double term(int k, double x) {
 /// Returns the standard Normal distribution function.
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / 1.41421356237309504880); }
 
-/// Draws an inverse Gaussian variable of mean 1 / z and shape 1, truncated to values up to kCut.
-double cut_inverse_gaussian(Rng& rng, double z) {
+/// Draws an inverse Gaussian variable of mean 1 / z and shape 1, truncated to values up to kTruncation.
+double draw_truncated_inverse_gaussian(Rng& rng, double z) {
   // If the mean is beyond the cut, draw a truncated inverse chi-square variable, accepted with the remaining factor of
   // the density.
-  if (1 / kCut > z) {
+  if (1 / kTruncation > z) {
     for (;;) {
       double e = 0, other = 0;
       do {
         e = draw_exponential(rng);
         other = draw_exponential(rng);
-      } while (e * e > 2 * other / kCut);
-      const double root = 1 + kCut * e, x = kCut / (root * root);
+      } while (e * e > 2 * other / kTruncation);
+      const double root = 1 + kTruncation * e, x = kTruncation / (root * root);
       if (draw_uniform(rng) <= std::exp(-z * z * x / 2)) return x;
     }
   }
@@ -47,7 +47,7 @@ double cut_inverse_gaussian(Rng& rng, double z) {
     const double y = draw_normal(rng), square = y * y, half = mean * square / 2;
     double x = mean + mean * half - mean * std::sqrt(2 * half + half * half);
     if (draw_uniform(rng) > mean / (mean + x)) x = mean * mean / x;
-    if (x <= kCut) return x;
+    if (x <= kTruncation) return x;
   }
 }
 
@@ -90,13 +90,14 @@ Rng stream_of(const std::int64_t* key, std::int64_t site, std::int64_t element, 
 
 double draw_polya_gamma(Rng& rng, double tilt) {
   const double z = std::fabs(tilt) / 2, rate = kPi * kPi / 8 + z * z / 2;
-  const double right = kPi / (2 * rate) * std::exp(-rate * kCut);
-  const double root = std::sqrt(1 / kCut);
+  const double right = kPi / (2 * rate) * std::exp(-rate * kTruncation);
+  const double root = std::sqrt(1 / kTruncation);
   const double left =
-      2 * std::exp(-z) * (normal_cdf(root * (kCut * z - 1)) + std::exp(2 * z) * normal_cdf(-root * (kCut * z + 1)));
+      2 * std::exp(-z) *
+      (normal_cdf(root * (kTruncation * z - 1)) + std::exp(2 * z) * normal_cdf(-root * (kTruncation * z + 1)));
   for (;;) {
-    const double x =
-        draw_uniform(rng) < right / (right + left) ? kCut + draw_exponential(rng) / rate : cut_inverse_gaussian(rng, z);
+    const double x = draw_uniform(rng) < right / (right + left) ? kTruncation + draw_exponential(rng) / rate
+                                                                : draw_truncated_inverse_gaussian(rng, z);
     // Partial sums lie alternately above and below the density: after each one, the proposal may be decided.
     double sum = term(0, x);
     const double height = draw_uniform(rng) * sum;
@@ -120,20 +121,20 @@ double draw_polya_gamma(Rng& rng, double copies, double tilt) {
   return left > 0 ? out + draw_by_series(rng, left, tilt) : out;
 }
 
-std::size_t value_of_copy(std::span<const double> shares, const std::int64_t* key, std::int64_t parameter,
+std::size_t value_of_copy(std::span<const double> fractions, const std::int64_t* key, std::int64_t parameter,
                           std::int64_t element) {
   std::size_t value = 0;
-  for (std::size_t k = 0; k < shares.size(); ++k) {
-    if (shares[k] == 1) return k;
-    if (shares[k] > shares[value]) value = k;
+  for (std::size_t k = 0; k < fractions.size(); ++k) {
+    if (fractions[k] == 1) return k;
+    if (fractions[k] > fractions[value]) value = k;
   }
   Rng rng = stream_of(key, -1 - parameter, element, 0);  // generated code has sites of at least 0
   double u = draw_uniform(rng);
-  for (std::size_t k = 0; k < shares.size(); ++k) {
-    if (u < shares[k]) return k;
-    u -= shares[k];
+  for (std::size_t k = 0; k < fractions.size(); ++k) {
+    if (u < fractions[k]) return k;
+    u -= fractions[k];
   }
-  return value;  // by rounding, the shares sum to slightly less than 1
+  return value;  // by rounding, the fractions sum to slightly less than 1
 }
 
 extern "C" double lehr_random(std::int64_t noise, const std::int64_t* key, std::int64_t site, std::int64_t element,

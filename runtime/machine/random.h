@@ -38,8 +38,8 @@ double draw_polya_gamma(Rng& rng, double tilt);
 double draw_polya_gamma(Rng& rng, double copies, double tilt);
 
 /// Returns the value (index) of one copy, drawn uniformly, of a category element that stands for several copies.
-/// `shares` (sum 1) has the fraction of the copies with each value. `parameter` and `element` identify the draw.
-std::size_t value_of_copy(std::span<const double> shares, const std::int64_t* key, std::int64_t parameter,
+/// `fractions` (sum 1) has the fraction of the copies with each value. `parameter` and `element` identify the draw.
+std::size_t value_of_copy(std::span<const double> fractions, const std::int64_t* key, std::int64_t parameter,
                           std::int64_t element);
 
 /// Returns one draw from the distribution `noise` (a Noise) with arguments `a` and `b`; generated code calls it. The

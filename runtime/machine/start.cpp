@@ -4,7 +4,7 @@
 //            -> assign values of categories to some items -> statistics of these items alone
 //            -> tangent points of local bounds -> global factors from these statistics
 //
-// Values of elements in a window or out of core are recorded (Start::taken) and written when their items are loaded.
+// Values of elements in a window or out of core are recorded (Start::deferred) and written when their items are loaded.
 #include "runtime/machine/start.h"
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::span<std::int64_t> random_order(const Start& s, std::size_t n, Rng& rng) {
 /// Returns the first `count` (n at most) numbers of a random permutation of 0 .. n - 1, in memory or deferred.
 std::span<const std::int64_t> first_of_permutation(const Start& s, std::size_t n, std::size_t count, Rng& rng) {
   if (count > n) count = n;
-  if (s.taken) return {s.taken->first(s.taken->context, n, count, rng), count};
+  if (s.deferred) return {s.deferred->first(s.deferred->context, n, count, rng), count};
   return random_order(s, n, rng).first(count);
 }
 
@@ -169,9 +169,9 @@ void allocate_chain(const View& v, const Start& s, std::int64_t parameter, Rng& 
       s.kind == StartKind::points
           ? s.clusters->of_parameter(s.clusters->context, parameter, static_cast<std::int64_t>(n), rng)
           : nullptr;
-  if (!s.taken) take_nothing(v.reals(row.buffer), length);
+  if (!s.deferred) take_nothing(v.reals(row.buffer), length);
   const auto put = [&](std::size_t element, std::int64_t value) {
-    if (s.taken) s.taken->take(s.taken->context, parameter, element, value);
+    if (s.deferred) s.deferred->take(s.deferred->context, parameter, element, value);
     else take(v.reals(row.buffer), n, element, value);
   };
   if (clusters) {
@@ -192,7 +192,7 @@ void allocate_bits(const View& v, const Start& s, std::int64_t parameter, Rng& r
   const ParameterRow& row = v.model.parameters[parameter];
   for (std::size_t i = 0; i < v.length(row.buffer); ++i) {
     const bool on = draw_uniform(rng) >= 0.5;
-    if (s.taken) s.taken->take(s.taken->context, parameter, i, on);
+    if (s.deferred) s.deferred->take(s.deferred->context, parameter, i, on);
     else v.reals(row.buffer)[i] = on ? 1 : 0;
   }
 }
@@ -232,11 +232,11 @@ bool start_elements(const View& v, const Start& s, Rng& rng) {
 
 /// Takes back random values that the data already give to some item: that component is started by its observed items.
 void drop_observed(const View& v, const PickRow& row) {
-  if (row.known < 0) return;
-  const std::span<const std::int64_t> known = v.integers(row.known);
+  if (row.observed < 0) return;
+  const std::span<const std::int64_t> observed = v.integers(row.observed);
   for (std::int64_t& pick : v.integers(row.buffer)) {
-    for (std::size_t i = 0; pick >= 0 && i < known.size(); ++i) {
-      if (known[i] == pick) pick = -1;
+    for (std::size_t i = 0; pick >= 0 && i < observed.size(); ++i) {
+      if (observed[i] == pick) pick = -1;
     }
   }
 }
@@ -244,15 +244,15 @@ void drop_observed(const View& v, const PickRow& row) {
 /// Gives items with an observed value that value; their other categories get random values if they have none.
 void assign_observed(const View& v, std::span<const PickRow> picks, Rng& rng) {
   for (const PickRow& row : picks) {
-    if (row.known < 0) continue;
-    const std::span<const std::int64_t> known = v.integers(row.known);
-    for (std::size_t i = 0; i < known.size(); ++i) {
+    if (row.observed < 0) continue;
+    const std::span<const std::int64_t> observed = v.integers(row.observed);
+    for (std::size_t i = 0; i < observed.size(); ++i) {
       for (const PickRow& other : picks) {
         std::int64_t& pick = v.integers(other.buffer)[i];
-        if (known[i] >= 0 && pick < 0)
+        if (observed[i] >= 0 && pick < 0)
           pick = static_cast<std::int64_t>(draw_below(rng, unsigned_of(v.extent(other.values))));
       }
-      if (known[i] >= 0) v.integers(row.buffer)[i] = known[i];
+      if (observed[i] >= 0) v.integers(row.buffer)[i] = observed[i];
     }
   }
 }
@@ -266,8 +266,8 @@ void seed_items(const View& v, const Start& s, const StepRow& stage, Rng& rng) {
   for (std::int64_t k = 0; k < stage.picks; ++k) {
     const std::size_t n = unsigned_of(v.extent(picks[k].values));
     for (std::size_t i = 0; i < order.size(); ++i)
-      s.taken->take_item(s.taken->context, stage.first_pick + k, order[i],
-                         static_cast<std::int64_t>(k == 0 ? i % n : draw_below(rng, n)));
+      s.deferred->take_item(s.deferred->context, stage.first_pick + k, order[i],
+                            static_cast<std::int64_t>(k == 0 ? i % n : draw_below(rng, n)));
   }
 }
 
@@ -276,8 +276,8 @@ void seed_items(const View& v, const Start& s, const StepRow& stage, Rng& rng) {
 bool start_items(const View& v, const Start& s, bool elsewhere, Rng& rng) {
   if (s.kind == StartKind::means || s.kind == StartKind::flat) return false;
   bool any = false;
-  for (std::int64_t turn = 0; turn < v.model.step_count; ++turn) {
-    const StepRow& stage = v.model.steps[turn];
+  for (std::int64_t step = 0; step < v.model.step_count; ++step) {
+    const StepRow& stage = v.model.steps[step];
     if (!stage.stage || stage.refresh || stage.picks == 0) continue;
     any = true;
     if (elsewhere) {
@@ -292,7 +292,7 @@ bool start_items(const View& v, const Start& s, bool elsewhere, Rng& rng) {
       const std::size_t n = unsigned_of(v.extent(picks[k].values));
       const std::int64_t* clusters =
           s.kind == StartKind::points && k == 0
-              ? s.clusters->of_step(s.clusters->context, turn, static_cast<std::int64_t>(first), rng)
+              ? s.clusters->of_step(s.clusters->context, step, static_cast<std::int64_t>(first), rng)
               : nullptr;
       for (std::size_t i = 0; i < items; ++i) {
         // With seeds, the first items of the order get the values 0, 1, ... in rotation; further categories of the same
@@ -380,7 +380,7 @@ std::int32_t start(const Machine& m, const Start& s, Rng& rng) {
   const bool picked = start_items(m.whole(), s, m.loader != nullptr, rng);
   invalidate_sums(m);
   if (stored || picked) {
-    if (const std::int32_t status = seed_statistics(m, s.taken)) return status;
+    if (const std::int32_t status = seed_statistics(m, s.deferred)) return status;
     if (const std::int32_t status = move_tangent_points(m)) return status;
     if (const std::int32_t status = update_globals(m)) return status;
   }

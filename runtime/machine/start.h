@@ -45,18 +45,19 @@ struct DeferredValues {
   /// Returns the first `count` numbers of a random permutation of 0 .. n - 1. It makes the same draws as a shuffle of
   /// all n, so that a start does not depend on where its items are.
   const std::int64_t* (*first)(void* context, std::size_t n, std::size_t count, Rng& rng);
-  /// Writes the recorded values of the items `which`, whose factors or data are now at the indices `run`. Returns true
+  /// Writes the recorded values of these items, whose factors or data are now at the indices `run`. Returns true
   /// if it changed a stored factor, so that expectations must be recomputed.
-  bool (*put)(void* context, const Machine& m, ItemRange run, ItemRange which);
+  bool (*put)(void* context, const Machine& m, ItemRange run, ItemRange items);
 };
 
 /// The options of one random start, which sets all factors before the first sweep, and the scratch memory that it
 /// needs.
 struct Start {
-  StartKind kind = StartKind::seeds;      // how the start is made
-  const Clusters* clusters = nullptr;     // the clustering; needed for StartKind::points
-  std::int64_t* order = nullptr;          // scratch of order_length(view) integers for permutations
-  const DeferredValues* taken = nullptr;  // deferred assignments; needed if not all factors of items are in the table
+  StartKind kind = StartKind::seeds;   // how the start is made
+  const Clusters* clusters = nullptr;  // the clustering; needed for StartKind::points
+  std::int64_t* order = nullptr;       // scratch of order_length(view) integers for permutations
+  const DeferredValues* deferred =
+      nullptr;  // deferred assignments; needed if not all factors of items are in the table
 };
 
 /// Returns how many integers Start::order needs: the longest permutation that a start of this model draws.

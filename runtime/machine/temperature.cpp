@@ -15,9 +15,9 @@ double temperature_factor(std::span<const double> temperatures, std::span<const 
   for (std::size_t m = 0; m < temperatures.size(); ++m)
     total += std::exp(log_r(m) - top);
   for (std::size_t m = 0; m < temperatures.size(); ++m) {
-    const double share = std::exp(log_r(m) - top) / total;
-    inverse += share / temperatures[m];
-    if (r) r[m] = share;
+    const double probability = std::exp(log_r(m) - top) / total;
+    inverse += probability / temperatures[m];
+    if (r) r[m] = probability;
   }
   return inverse;
 }

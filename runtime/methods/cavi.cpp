@@ -115,7 +115,7 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
 std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo* elbo) {
   const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
   Weights weights = weights_at(options.annealing, t);
-  if (leaves_rows(e, options)) weights.rows = 0;
+  if (leaves_rows(e, options)) weights.item_parameters = 0;
   Parameters random;
   // While the temperature falls, incremental sweeps follow it more closely. At temperature 1, ordinary sweeps with
   // extrapolation converge faster.

@@ -102,8 +102,8 @@ class Starts {
   /// Updates these variables, which are at their start values for new items. They depend on the global variables,
   /// weighted by the statistics of the stages, so a sweep over the stages comes first. Returns a status.
   std::int32_t form_sources() {
-    const std::int32_t status = machine::sweep(m_, {.which = o_.which});
-    return status == 0 ? machine::sweep(m_, {.which = machine::SweepScope::sources}) : status;
+    const std::int32_t status = machine::sweep(m_, {.scope = o_.which});
+    return status == 0 ? machine::sweep(m_, {.scope = machine::SweepScope::sources}) : status;
   }
 
   /// Returns the random numbers of one start of an item, a function of both numbers.
@@ -259,7 +259,7 @@ class Starts {
     const std::int64_t rounds = o_.converges_in_one_visit ? 1 : m_.accuracy.iterations;
     for (std::int64_t round = 1; round <= rounds; ++round) {
       std::ranges::fill(item_elbos(), 0.0);
-      if (const std::int32_t status = machine::sweep(m_, {.which = o_.which})) return status;
+      if (const std::int32_t status = machine::sweep(m_, {.scope = o_.which})) return status;
       bool all = true;
       for (std::size_t i = 0; i < done.size(); ++i) {
         const double bound = item_elbos()[i];
@@ -317,7 +317,7 @@ class Starts {
       ++found_.differing;
       found_.largest = std::max(found_.largest, apart);
     }
-    return machine::sweep(m_, {.which = o_.which});
+    return machine::sweep(m_, {.scope = o_.which});
   }
 
   /// Visits all items until their joint ELBO has converged; once if one visit suffices. Returns a status.

@@ -16,7 +16,7 @@ ItemWindow::ItemWindow(const machine::Machine& m, std::int64_t items)
     : machine_(m),
       hook_{this, items,
             [](void* context, const machine::ItemRange* runs, std::size_t count) {
-              static_cast<ItemWindow*>(context)->place({runs, count});
+              static_cast<ItemWindow*>(context)->assign({runs, count});
             },
             [](void* context, std::size_t run, std::int64_t buffer) {
               const auto& window = *static_cast<ItemWindow*>(context);
@@ -31,7 +31,7 @@ ItemWindow::ItemWindow(const machine::Machine& m, std::int64_t items)
   }
 }
 
-void ItemWindow::place(std::span<const machine::ItemRange> runs) {
+void ItemWindow::assign(std::span<const machine::ItemRange> runs) {
   for (std::size_t b = 0; b < begins_.size(); ++b) {
     if (!begins_[b]) continue;
     begins_[b]->clear();

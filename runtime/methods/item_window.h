@@ -27,7 +27,7 @@ class ItemWindow {
 
  private:
   /// Decides where in the window the rows of these runs of items lie, and allocates memory if there is too little.
-  void place(std::span<const machine::ItemRange> runs);
+  void assign(std::span<const machine::ItemRange> runs);
 
   const machine::Machine& machine_;                              // the machine whose items these are
   machine::Window hook_;                                         // what hook() returns

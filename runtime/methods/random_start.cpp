@@ -17,11 +17,11 @@ namespace {
 /// Clusters of the observations, for StartKind::points.
 struct Clustering {
   const Engine& e;
-  std::vector<std::int64_t> found;
+  std::vector<std::int64_t> labels;
 
   const std::int64_t* of(std::int64_t subject, std::int64_t k, Rng& rng) {
-    found = cluster(features_of(e, subject, false), k, rng);
-    return found.empty() ? nullptr : found.data();
+    labels = cluster(features_of(e, subject, false), k, rng);
+    return labels.empty() ? nullptr : labels.data();
   }
 };
 
@@ -29,9 +29,9 @@ struct Clustering {
 const std::int64_t* of_parameter(void* context, std::int64_t parameter, std::int64_t k, Rng& rng) {
   auto& c = *static_cast<Clustering*>(context);
   const machine::ParameterRow& row = c.e.model().parameters[parameter];
-  const std::int64_t* found = c.of(row.subject, k, rng);
+  const std::int64_t* labels = c.of(row.subject, k, rng);
   const std::size_t elements = c.e.machine().view().length(row.buffer) / static_cast<std::size_t>(k);
-  return c.found.size() == elements ? found : nullptr;
+  return c.labels.size() == elements ? labels : nullptr;
 }
 
 /// Implements Clusters::of_step.
@@ -60,14 +60,14 @@ std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t 
   std::unordered_map<std::size_t, std::size_t> wanted;
   for (std::size_t k = 0; k < count; ++k)
     wanted[k] = k;
-  std::vector<std::size_t> other;
+  std::vector<std::size_t> draws;
   for (; !states.empty(); states.pop_back()) {
     auto& [first, state] = states.back();
-    other.clear();
+    draws.clear();
     for (std::size_t i = first; i > 1 && first - i < block; --i)
-      other.push_back(static_cast<std::size_t>(draw_below(state, i)));
-    for (std::size_t i = first + 1 - other.size(); !other.empty(); ++i, other.pop_back()) {
-      const std::size_t a = i - 1, b = other.back();
+      draws.push_back(static_cast<std::size_t>(draw_below(state, i)));
+    for (std::size_t i = first + 1 - draws.size(); !draws.empty(); ++i, draws.pop_back()) {
+      const std::size_t a = i - 1, b = draws.back();
       if (a == b) continue;
       auto at_a = wanted.extract(a), at_b = wanted.extract(b);
       if (at_a) at_a.key() = b;
@@ -77,8 +77,8 @@ std::vector<std::int64_t> first_of_shuffle(Rng& rng, std::size_t n, std::size_t 
     }
   }
   std::vector<std::int64_t> out(count);
-  for (const auto& [from, place] : wanted)
-    out[place] = static_cast<std::int64_t>(from);
+  for (const auto& [from, position] : wanted)
+    out[position] = static_cast<std::int64_t>(from);
   return out;
 }
 
@@ -88,20 +88,20 @@ struct RecordedValues {
   std::map<std::int64_t, std::vector<DeferredValue>> by_parameter = {},  // assignments of stored elements
       by_pick = {};                                                      // assignments of local categories of items
   std::map<std::int64_t, std::int64_t> before = {};  // by parameter: rows of the items that were loaded before
-  std::vector<std::int64_t> order = {};              // the result of the last Taken::first
+  std::vector<std::int64_t> order = {};              // the result of the last DeferredValues::first
 };
 
 /// Returns the assignments of the elements begin, ..., end - 1, sorted; sorts all of them first if necessary.
-std::span<const DeferredValue> taken_in(std::vector<DeferredValue>& all, std::int64_t begin, std::int64_t end) {
+std::span<const DeferredValue> values_in(std::vector<DeferredValue>& all, std::int64_t begin, std::int64_t end) {
   if (!std::ranges::is_sorted(all, {}, &DeferredValue::at)) std::ranges::sort(all, {}, &DeferredValue::at);
   return {std::ranges::lower_bound(all, begin, {}, &DeferredValue::at),
           std::ranges::lower_bound(all, end, {}, &DeferredValue::at)};
 }
 
-/// Implements Taken::put. Runs come in the order of the items, so that the rows before each are counted.
-bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange which) {
-  auto& taken = *static_cast<RecordedValues*>(context);
-  for (auto& [parameter, all] : taken.by_parameter) {
+/// Implements DeferredValues::put. Runs come in the order of the items, so that the rows before each are counted.
+bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange items) {
+  auto& recorded = *static_cast<RecordedValues*>(context);
+  for (auto& [parameter, all] : recorded.by_parameter) {
     const machine::ParameterRow& row = m.model->parameters[parameter];
     const machine::BufferRow& buffer = m.model->buffers[row.buffer];
     const machine::Extent rows = m.model->axes[buffer.first_axis];
@@ -110,59 +110,59 @@ bool put_run(void* context, const machine::Machine& m, ItemRange run, ItemRange 
     const std::int64_t per_row = static_cast<std::int64_t>(machine::row_width(m, row.buffer) / width);
     const std::span<double> factors = machine::factors_of(m, 0, run, row.buffer);
     std::vector<std::int32_t> values(factors.size() / width, -1);
-    std::int64_t& before = taken.before[parameter];
-    if (which.begin == 0) before = 0;
+    std::int64_t& before = recorded.before[parameter];
+    if (items.begin == 0) before = 0;
     const std::int64_t first = before * per_row, past = first + std::ssize(values);
     before += machine::row_of(m, rows, run.end) - machine::row_of(m, rows, run.begin);
-    for (const DeferredValue& t : taken_in(all, first, past))
+    for (const DeferredValue& t : values_in(all, first, past))
       values[static_cast<std::size_t>(t.at - first)] = t.value;
     if (!values.empty()) machine::write_start_values(row, factors, values, m.whole().length(row.buffer));
   }
-  for (auto& [pick, all] : taken.by_pick) {
+  for (auto& [pick, all] : recorded.by_pick) {
     const machine::PickRow& row = m.model->picks[pick];
-    taken.engine.resize(row.buffer, static_cast<std::size_t>(run.end));
-    const std::span<std::int64_t> values = taken.engine.integers(row.buffer);
+    recorded.engine.resize(row.buffer, static_cast<std::size_t>(run.end));
+    const std::span<std::int64_t> values = recorded.engine.integers(row.buffer);
     std::ranges::fill(values, -1);
-    for (const DeferredValue& t : taken_in(all, which.begin, which.end))
-      values[static_cast<std::size_t>(t.at - which.begin)] = t.value;
+    for (const DeferredValue& t : values_in(all, items.begin, items.end))
+      values[static_cast<std::size_t>(t.at - items.begin)] = t.value;
   }
-  return !taken.by_parameter.empty();
+  return !recorded.by_parameter.empty();
 }
 
-/// Implements Taken::take.
+/// Implements DeferredValues::take.
 void take_value(void* context, std::int64_t parameter, std::size_t element, std::int64_t value) {
   static_cast<RecordedValues*>(context)->by_parameter[parameter].push_back(
       {static_cast<std::int64_t>(element), static_cast<std::int32_t>(value)});
 }
 
-/// Implements Taken::take_item.
+/// Implements DeferredValues::take_item.
 void take_item(void* context, std::int64_t pick, std::int64_t item, std::int64_t value) {
   static_cast<RecordedValues*>(context)->by_pick[pick].push_back({item, static_cast<std::int32_t>(value)});
 }
 
-/// Implements Taken::first.
+/// Implements DeferredValues::first.
 const std::int64_t* first_of_permutation(void* context, std::size_t n, std::size_t count, Rng& rng) {
-  auto& taken = *static_cast<RecordedValues*>(context);
-  taken.order = first_of_shuffle(rng, n, count);
-  return taken.order.data();
+  auto& recorded = *static_cast<RecordedValues*>(context);
+  recorded.order = first_of_shuffle(rng, n, count);
+  return recorded.order.data();
 }
 
 /// A guard: while it lives, the pick buffers have memory.
 class Picks {
  public:
   explicit Picks(Engine& engine) : engine_(engine) {
-    for (const machine::PickRow& p : rows())
+    for (const machine::PickRow& p : picks())
       engine_.resize(p.buffer, engine_.machine().view().length(p.buffer));
   }
   ~Picks() {
-    for (const machine::PickRow& p : rows())
+    for (const machine::PickRow& p : picks())
       engine_.resize(p.buffer, 0);
   }
   Picks(const Picks&) = delete;
   Picks& operator=(const Picks&) = delete;
 
  private:
-  std::span<const machine::PickRow> rows() const {
+  std::span<const machine::PickRow> picks() const {
     return {engine_.model().picks, static_cast<std::size_t>(engine_.model().pick_count)};
   }
   Engine& engine_;
@@ -196,9 +196,9 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
   Clustering clustering{e, {}};
   RecordedValues values{e};
   const machine::Clusters clusters{&clustering, of_parameter, of_step};
-  const machine::DeferredValues taken{&values, take_value, take_item, first_of_permutation, put_run};
+  const machine::DeferredValues deferred{&values, take_value, take_item, first_of_permutation, put_run};
   std::vector<std::int64_t> order(m.loader ? 0 : machine::order_length(m.view()));
-  return machine::start(m, {kind, &clusters, order.data(), m.stores_all_items() ? nullptr : &taken}, rng);
+  return machine::start(m, {kind, &clusters, order.data(), m.stores_all_items() ? nullptr : &deferred}, rng);
 }
 
 StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {
@@ -216,12 +216,12 @@ StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {
 
 void set_restart(Engine& engine, StartKind kind) {
   constexpr std::uint64_t kStream = 0x57A7;  // not the stream of first starts, which would be repeated
-  engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> other) {
+  engine.restart = [&engine, kind](std::uint64_t seed, std::optional<StartKind> requested) {
     return engine.recorded([&] {
       const Rng rng(seed, kStream);
-      if (other) return random_start(engine, *other, rng);
-      const StartResult placed = start_with_fallback(engine, kind, rng);
-      return placed.kind ? 0 : placed.failed;
+      if (requested) return random_start(engine, *requested, rng);
+      const StartResult started = start_with_fallback(engine, kind, rng);
+      return started.kind ? 0 : started.failed;
     });
   };
 }

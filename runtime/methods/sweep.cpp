@@ -27,7 +27,7 @@ machine::Machine with_accuracy(const Engine& e, const SweepOptions& o) {
 }
 
 /// Returns which steps of the sweep the plan needs.
-machine::SweepScope which_of(const SweepPlan& plan) {
+machine::SweepScope scope_of(const SweepPlan& plan) {
   if (plan.items_only) return machine::SweepScope::stages;
   return plan.bound ? machine::SweepScope::all : machine::SweepScope::ascent;
 }
@@ -42,7 +42,7 @@ std::int32_t sweep_now(const Engine& e, const SweepOptions& options, const Sweep
   };
   auto body = plan.update;
   const machine::Update update{&body, call};
-  return machine::sweep(with_accuracy(e, options), {.which = which_of(plan),
+  return machine::sweep(with_accuracy(e, options), {.scope = scope_of(plan),
                                                     .batch = runs,
                                                     .scale = plan.batch ? scale_of(e, *plan.batch) : 1,
                                                     .form = options.fresh && !plan.again,

@@ -27,7 +27,7 @@ bool are_all(const Machine& m, const ParallelWork& what, std::span<const ItemRan
 
 /// Does the work on the calling thread, in one chunk.
 std::int32_t work_alone(const Machine& m, std::span<const ItemRange> runs, const ItemWork& work) {
-  if (work.from_priors) machine::place(m, runs);
+  if (work.from_priors) machine::assign_window(m, runs);
   return machine::work_on(m, 0, runs, work);
 }
 
@@ -69,7 +69,7 @@ std::int32_t Workers::run(const Machine& m, const ParallelWork& what, std::span<
   const auto is_same = [&] { return spread_ && spread_->items == what.items && spread_->shares == shares; };
   if (what.of_stage && !(spread && is_same())) gather(m);
   if (shares.count() == 1) return work_alone(m, runs, work);
-  if (work.from_priors) machine::place(m, shares.runs);
+  if (work.from_priors) machine::assign_window(m, shares.runs);
   SumTree sums = tree(what, shares.count());
   const std::size_t part = group ? group->rank() : 0, parts = group ? group->size() : 1;
   this->work(m, what, shares, chunks_of_process(shares.count(), part, parts), work, sums);

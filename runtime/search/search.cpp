@@ -62,9 +62,9 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
       copy(s, e, b, false);
     if (const std::int32_t status = e.call(m.expectations)) return status;
   } else {
-    const StartResult placed = start_with_fallback(e, first, Rng(o.seed, 0));
-    if (!placed.kind) return placed.failed;
-    first = *placed.kind;
+    const StartResult started = start_with_fallback(e, first, Rng(o.seed, 0));
+    if (!started.kind) return started.failed;
+    first = *started.kind;
   }
   set_restart(e, first);
   SearchOptions options = options_of(o, s.accuracy);
@@ -75,16 +75,16 @@ std::int32_t search(const Model& m, State& s, const lehr_search_options& o, lehr
     if (o.on_sweep && !stopped) stopped = o.on_sweep(o.context, r.iteration, r.elbo, r.temperature) != 0;
     return !stopped;
   };
-  const Outcome found = run_search(e, options, first, on_sweep, report);
-  if (found.status == Status::numerical_failure) return embedded::kNotFinite;
+  const Outcome outcome = run_search(e, options, first, on_sweep, report);
+  if (outcome.status == Status::numerical_failure) return embedded::kNotFinite;
   for (const std::int64_t b : e.state_buffers())
     copy(s, e, b, true);
-  result = {found.elbo,
-            found.iterations,
+  result = {outcome.elbo,
+            outcome.iterations,
             static_cast<std::int64_t>(report.starts.size()),
             static_cast<std::int64_t>(report.candidates.size()),
             accepted(report.moves),
-            found.status == Status::converged};
+            outcome.status == Status::converged};
   return embedded::kOk;
 }
 
@@ -118,14 +118,14 @@ extern "C" std::int32_t lehr_search(const void* model, void* memory, const void*
       given.tolerance - given.tolerance != 0)
     return embedded::kArgument;
   if (given.keep_start && !s->started) return embedded::kNotStarted;
-  lehr_search_result found{};
+  lehr_search_result computed{};
   try {
-    if (const std::int32_t status = search(m, *s, given, found)) return status;
+    if (const std::int32_t status = search(m, *s, given, computed)) return status;
   } catch (const OutOfMemory&) {
     return embedded::kShort;
   } catch (const std::bad_alloc&) {
     return embedded::kShort;
   }
-  if (result) *result = found;
+  if (result) *result = computed;
   return finish_state(m, *s);
 }

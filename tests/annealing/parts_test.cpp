@@ -52,7 +52,7 @@ void pass_by_hand(const Engine& e, std::vector<std::vector<std::vector<double>>>
   const auto visit = [&](std::size_t part) {
     const auto k = static_cast<std::int64_t>(part);
     const ItemRange range{items * k / kParts, items * (k + 1) / kParts};
-    REQUIRE(machine::sweep(e.machine(), {.which = machine::SweepScope::stages, .batch = {&range, 1}}) == 0);
+    REQUIRE(machine::sweep(e.machine(), {.scope = machine::SweepScope::stages, .batch = {&range, 1}}) == 0);
     sums[part].clear();
     for (const std::int64_t b : buffers)
       sums[part].emplace_back(e.reals(b).begin(), e.reals(b).end());
