@@ -11,12 +11,12 @@
 namespace lehr {
 namespace {
 
-/// Calls body(first number, count) for pieces of the numbers, because MPI counts with an int.
-template <class Numbers, class Body>
-void in_pieces(Numbers numbers, const Body& body) {
+/// Calls body(first number, count) for pieces of the values, because MPI counts with an int.
+template <class Span, class Body>
+void in_pieces(Span values, const Body& body) {
   constexpr std::size_t kMost = std::size_t{1} << 27;
-  for (std::size_t at = 0; at < numbers.size(); at += kMost) {
-    const auto piece = numbers.subspan(at, std::min(kMost, numbers.size() - at));
+  for (std::size_t at = 0; at < values.size(); at += kMost) {
+    const auto piece = values.subspan(at, std::min(kMost, values.size() - at));
     body(piece.data(), static_cast<int>(piece.size()));
   }
 }
@@ -57,15 +57,15 @@ class MpiGroup : public Group {
   }
 
  private:
-  void do_send(std::span<const double> numbers, std::size_t to) override {
-    in_pieces(numbers, [&](const double* x, int n) { MPI_Send(x, n, MPI_DOUBLE, whole(to), 0, MPI_COMM_WORLD); });
+  void do_send(std::span<const double> values, std::size_t to) override {
+    in_pieces(values, [&](const double* x, int n) { MPI_Send(x, n, MPI_DOUBLE, whole(to), 0, MPI_COMM_WORLD); });
   }
-  void do_receive(std::span<double> numbers, std::size_t from) override {
-    in_pieces(numbers,
+  void do_receive(std::span<double> values, std::size_t from) override {
+    in_pieces(values,
               [&](double* x, int n) { MPI_Recv(x, n, MPI_DOUBLE, whole(from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
   }
-  void do_broadcast(std::span<double> numbers, std::size_t from) override {
-    in_pieces(numbers, [&](double* x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, whole(from), MPI_COMM_WORLD); });
+  void do_broadcast(std::span<double> values, std::size_t from) override {
+    in_pieces(values, [&](double* x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, whole(from), MPI_COMM_WORLD); });
   }
 
   std::size_t rank_ = 0, size_ = 1, neighbours_ = 1;

@@ -16,11 +16,11 @@ using machine::ParallelWork;
 
 namespace {
 
-constexpr double kFewShares = 32, kMostShares = 4096;  // limits for little, and for very much work
+constexpr double kFewChunks = 32, kMostChunks = 4096;  // limits for little, and for very much work
 constexpr double kCached = 1 << 20;                    // numbers that are assumed to fit into caches
 /// Items of a chunk from which on chunks end at multiples of kItemsTogether.
 constexpr Threshold<std::int64_t> kManyItems("outline_parallel_loops.many_items", 512);
-/// Operations that are worth a chunk beyond kFewShares, for groups of many machines.
+/// Operations that are worth a chunk beyond kFewChunks, for groups of many machines.
 constexpr double kLarge = 1e9;
 
 /// Returns the number of items in the runs.
@@ -34,8 +34,8 @@ std::int64_t count(std::span<const ItemRange> runs) {
 /// Measures work by position: the number of items before an item, and of the nested elements in them.
 class Position {
  public:
-  Position(const Machine& m, const ParallelWork& what, const machine::ItemLoader* loader)
-      : m_(m), items_(what.items), loader_(loader) {
+  Position(const Machine& m, const ParallelWork& loop, const machine::ItemLoader* loader)
+      : m_(m), items_(loop.items), loader_(loader) {
     for (std::int64_t slot = 0; slot < m.model->size_count; ++slot) {
       const machine::Extent size = -(slot + 1);
       if (size != items_ && machine::row_of(m, items_, size, 0) >= 0) nested_.push_back(size);
@@ -69,21 +69,21 @@ class Position {
 };
 
 /// Returns the number of chunks that these runs are worth, at least 1.
-double count_shares(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs,
+double count_chunks(const Machine& m, const ParallelWork& loop, std::span<const ItemRange> runs,
                     const ChunkSize& least) {
   const auto items = static_cast<double>(count(runs));
-  const double operations = items * static_cast<double>(what.operations),
-               of_share = what.of_stage ? least.operations : least.outside;
-  if (operations < 2 * of_share) return 1;
+  const double operations = items * static_cast<double>(loop.operations),
+               of_chunk = loop.of_stage ? least.operations : least.outside;
+  if (operations < 2 * of_chunk) return 1;
   double sums = 0;
-  for (const std::int64_t b : what.sums)
+  for (const std::int64_t b : loop.sums)
     sums += static_cast<double>(m.view().length(b));
   const double of_sum = sums > kCached ? 2 * least.of_sum : least.of_sum;
-  const double worth = operations / std::max(of_share, of_sum * sums),
-               most = std::clamp(operations / kLarge, kFewShares, kMostShares);
+  const double worth = operations / std::max(of_chunk, of_sum * sums),
+               most = std::clamp(operations / kLarge, kFewChunks, kMostChunks);
   const double parts = std::clamp(std::floor(std::min(worth, items)), 1.0, most);
   // Few chunks are a power of two: then as many processes have one branch of the sum tree each and send one message.
-  return parts < kFewShares ? static_cast<double>(std::bit_floor(static_cast<std::size_t>(parts))) : parts;
+  return parts < kFewChunks ? static_cast<double>(std::bit_floor(static_cast<std::size_t>(parts))) : parts;
 }
 
 }  // namespace
@@ -93,15 +93,15 @@ bool Partition::operator==(const Partition& o) const {
   return begin == o.begin && std::ranges::equal(runs, o.runs, same);
 }
 
-bool is_one_chunk(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs, const ChunkSize& least) {
-  return count_shares(m, what, runs, least) < 2;
+bool is_one_chunk(const Machine& m, const ParallelWork& loop, std::span<const ItemRange> runs, const ChunkSize& least) {
+  return count_chunks(m, loop, runs, least) < 2;
 }
 
-Partition partition_into_chunks(const Machine& m, const ParallelWork& what, std::span<const ItemRange> runs,
+Partition partition_into_chunks(const Machine& m, const ParallelWork& loop, std::span<const ItemRange> runs,
                                 const ChunkSize& least, const machine::ItemLoader* loader) {
-  const auto parts = static_cast<std::size_t>(count_shares(m, what, runs, least));
+  const auto parts = static_cast<std::size_t>(count_chunks(m, loop, runs, least));
   if (parts == 1) return {{runs.begin(), runs.end()}, {0}};
-  const Position position(m, what, loader);
+  const Position position(m, loop, loader);
   std::int64_t all = 0;
   for (const ItemRange& run : runs)
     all += position(run.end) - position(run.begin);
@@ -109,17 +109,17 @@ Partition partition_into_chunks(const Machine& m, const ParallelWork& what, std:
   const std::int64_t group = count(runs) >= kManyItems * static_cast<std::int64_t>(parts) ? kItemsTogether : 1;
   Partition out{{}, {0}};
   std::int64_t seen = 0;
-  const auto end_of_share = [&] {
+  const auto end_of_chunk = [&] {
     return all * static_cast<std::int64_t>(out.begin.size()) / static_cast<std::int64_t>(parts);
   };
   for (ItemRange rest : runs) {
     while (rest.begin < rest.end) {
-      const std::int64_t length = position.end_of(rest.begin, rest.end, end_of_share() - seen) - rest.begin,
+      const std::int64_t length = position.end_of(rest.begin, rest.end, end_of_chunk() - seen) - rest.begin,
                          end = std::min(rest.end, rest.begin + (length + group - 1) / group * group);
       out.runs.push_back({rest.begin, end});
       seen += position(end) - position(rest.begin);
       rest.begin = end;
-      if (seen >= end_of_share() && out.begin.size() < parts) out.begin.push_back(out.runs.size());
+      if (seen >= end_of_chunk() && out.begin.size() < parts) out.begin.push_back(out.runs.size());
     }
   }
   return out;

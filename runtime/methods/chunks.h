@@ -1,6 +1,6 @@
 // Partitions the items of a stage, or the iterations of a parallel region, into chunks of about equal work. The result
 // depends on the model and the data alone, never on threads or processes. So the sums of a chunk always have the same
-// bits. ("Share" is the name of a chunk in this file.)
+// bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,21 +40,21 @@ struct Partition {
   /// Returns the number of chunks.
   std::size_t count() const { return begin.size(); }
   /// Returns the runs of a chunk.
-  std::span<const machine::ItemRange> of(std::size_t share) const {
-    const std::size_t end = share + 1 < begin.size() ? begin[share + 1] : runs.size();
-    return {runs.data() + begin[share], end - begin[share]};
+  std::span<const machine::ItemRange> of(std::size_t chunk) const {
+    const std::size_t end = chunk + 1 < begin.size() ? begin[chunk + 1] : runs.size();
+    return {runs.data() + begin[chunk], end - begin[chunk]};
   }
   /// Returns true if both have the same runs in the same chunks.
   bool operator==(const Partition& o) const;
 };
 
 /// Returns true if these runs are too little work for more than one chunk.
-bool is_one_chunk(const machine::Machine& m, const machine::ParallelWork& what,
+bool is_one_chunk(const machine::Machine& m, const machine::ParallelWork& loop,
                   std::span<const machine::ItemRange> runs, const ChunkSize& least);
 
 /// Partitions these runs of items into chunks of about equal work, counted in items and their nested elements. With a
 /// `loader`, the runs index all out-of-core items instead of those in memory.
-Partition partition_into_chunks(const machine::Machine& m, const machine::ParallelWork& what,
+Partition partition_into_chunks(const machine::Machine& m, const machine::ParallelWork& loop,
                                 std::span<const machine::ItemRange> runs, const ChunkSize& least,
                                 const machine::ItemLoader* loader = nullptr);
 
@@ -63,9 +63,9 @@ struct ChunkRange {
   std::size_t begin,  // the first chunk of the process
       end;            // one past the last chunk of the process
 };
-/// Returns the chunks of process `part`, if `shares` chunks are distributed evenly over `parts` processes.
-inline ChunkRange chunks_of_process(std::size_t shares, std::size_t part, std::size_t parts) {
-  return {shares * part / parts, shares * (part + 1) / parts};
+/// Returns the chunks of process `part`, if `chunks` chunks are distributed evenly over `parts` processes.
+inline ChunkRange chunks_of_process(std::size_t chunks, std::size_t part, std::size_t parts) {
+  return {chunks * part / parts, chunks * (part + 1) / parts};
 }
 
 }  // namespace lehr

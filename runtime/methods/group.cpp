@@ -3,41 +3,41 @@
 
 namespace lehr {
 
-void Group::count_sent(std::span<const double> numbers) {
+void Group::count_sent(std::span<const double> values) {
   ++traffic_.sent;
-  traffic_.bytes_sent += numbers.size_bytes();
+  traffic_.bytes_sent += values.size_bytes();
 }
 
-void Group::count_received(std::span<const double> numbers) {
+void Group::count_received(std::span<const double> values) {
   ++traffic_.received;
-  traffic_.bytes_received += numbers.size_bytes();
+  traffic_.bytes_received += values.size_bytes();
 }
 
-void Group::send(std::span<const double> numbers, std::size_t to) {
-  do_send(numbers, to);
-  count_sent(numbers);
+void Group::send(std::span<const double> values, std::size_t to) {
+  do_send(values, to);
+  count_sent(values);
 }
 
-void Group::receive(std::span<double> numbers, std::size_t from) {
-  do_receive(numbers, from);
-  count_received(numbers);
+void Group::receive(std::span<double> values, std::size_t from) {
+  do_receive(values, from);
+  count_received(values);
 }
 
-void Group::broadcast(std::span<double> numbers, std::size_t from) {
-  do_broadcast(numbers, from);
-  if (rank() == from) count_sent(numbers);
-  else count_received(numbers);
+void Group::broadcast(std::span<double> values, std::size_t from) {
+  do_broadcast(values, from);
+  if (rank() == from) count_sent(values);
+  else count_received(values);
 }
 
 std::vector<Traffic> traffic_of(Group& group) {
   const Traffic here = group.traffic();
   std::vector<Traffic> out;
   for (std::size_t rank = 0; rank < group.size(); ++rank) {
-    double numbers[] = {static_cast<double>(here.sent), static_cast<double>(here.received),
-                        static_cast<double>(here.bytes_sent), static_cast<double>(here.bytes_received)};
-    group.broadcast(numbers, rank);
+    double counts[] = {static_cast<double>(here.sent), static_cast<double>(here.received),
+                       static_cast<double>(here.bytes_sent), static_cast<double>(here.bytes_received)};
+    group.broadcast(counts, rank);
     const auto whole = [](double x) { return static_cast<std::uint64_t>(x); };
-    out.push_back({whole(numbers[0]), whole(numbers[1]), whole(numbers[2]), whole(numbers[3])});
+    out.push_back({whole(counts[0]), whole(counts[1]), whole(counts[2]), whole(counts[3])});
   }
   return out;
 }

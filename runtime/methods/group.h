@@ -35,11 +35,11 @@ class Group {
   /// Returns how many processes of the group run on this machine, this one included.
   virtual std::size_t neighbours() const = 0;
   /// Sends numbers to process `to`, which must call receive().
-  void send(std::span<const double> numbers, std::size_t to);
+  void send(std::span<const double> values, std::size_t to);
   /// Receives as many numbers from process `from`, which must call send().
-  void receive(std::span<double> numbers, std::size_t from);
+  void receive(std::span<double> values, std::size_t from);
   /// Copies the numbers of process `from` to all others. All processes call it.
-  void broadcast(std::span<double> numbers, std::size_t from);
+  void broadcast(std::span<double> values, std::size_t from);
   /// Returns the messages of this process so far.
   const Traffic& traffic() const { return traffic_; }
   /// Returns true if `here` is true in any process. All processes call it.
@@ -49,15 +49,15 @@ class Group {
 
  private:
   /// Sends numbers to process `to`; send() calls it.
-  virtual void do_send(std::span<const double> numbers, std::size_t to) = 0;
+  virtual void do_send(std::span<const double> values, std::size_t to) = 0;
   /// Receives numbers from process `from`; receive() calls it.
-  virtual void do_receive(std::span<double> numbers, std::size_t from) = 0;
+  virtual void do_receive(std::span<double> values, std::size_t from) = 0;
   /// Copies the numbers of process `from` to all others; broadcast() calls it.
-  virtual void do_broadcast(std::span<double> numbers, std::size_t from) = 0;
+  virtual void do_broadcast(std::span<double> values, std::size_t from) = 0;
   /// Counts a message sent.
-  void count_sent(std::span<const double> numbers);
+  void count_sent(std::span<const double> values);
   /// Counts a message received.
-  void count_received(std::span<const double> numbers);
+  void count_received(std::span<const double> values);
 
   Traffic traffic_;  // messages of this process so far
 };

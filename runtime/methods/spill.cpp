@@ -26,14 +26,14 @@ class File {
   File& operator=(const File&) = delete;
 
   /// Transfers all of the bytes at a file position by `transfer` (pread or pwrite); throws SpillFailure, whose message
-  /// says `what` failed.
+  /// says `action` failed.
   template <class Transfer>
-  void move(const Transfer& transfer, char* bytes, std::size_t count, std::size_t at, const char* what) const {
+  void move(const Transfer& transfer, char* bytes, std::size_t count, std::size_t at, const char* action) const {
     while (count > 0) {
       errno = 0;
       const ssize_t n = transfer(file_, bytes, count, static_cast<off_t>(at));
       if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) fail(what);
+      if (n <= 0) fail(action);
       const auto done = static_cast<std::size_t>(n);
       bytes += done;
       count -= done;
@@ -42,10 +42,10 @@ class File {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
+  [[noreturn]] void fail(const std::string& action) const {
     const std::string why = errno != 0 ? std::strerror(errno) : "it is shorter than what was written";
     throw SpillFailure(
-        {ExitCode::internal, path_, "cannot " + what + ": " + why, {"the factors of all items go there"}});
+        {ExitCode::internal, path_, "cannot " + action + ": " + why, {"the factors of all items go there"}});
   }
 
   std::string path_;
@@ -55,9 +55,9 @@ class File {
 /// Transfers all rows, one after another, from number `at` of the file on. Returns the position after the last one.
 template <class Transfer>
 std::size_t each_row(const File& file, const Transfer& transfer, std::size_t at,
-                     const std::vector<std::span<double>>& rows, const char* what) {
+                     const std::vector<std::span<double>>& rows, const char* action) {
   for (const std::span<double> row : rows) {
-    file.move(transfer, reinterpret_cast<char*>(row.data()), row.size_bytes(), at * sizeof(double), what);
+    file.move(transfer, reinterpret_cast<char*>(row.data()), row.size_bytes(), at * sizeof(double), action);
     at += row.size();
   }
   return at;
@@ -103,14 +103,14 @@ Spill::~Spill() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-std::string Spill::path(std::size_t share) const { return directory_ + "/" + std::to_string(share); }
+std::string Spill::path(std::size_t chunk) const { return directory_ + "/" + std::to_string(chunk); }
 
-std::size_t Spill::load(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const {
-  return each_row(File(path(share), O_RDONLY), ::pread, at, rows, "read");
+std::size_t Spill::load(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const {
+  return each_row(File(path(chunk), O_RDONLY), ::pread, at, rows, "read");
 }
 
-std::size_t Spill::save(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const {
-  return each_row(File(path(share), O_WRONLY | O_CREAT), ::pwrite, at, rows, "write");
+std::size_t Spill::save(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const {
+  return each_row(File(path(chunk), O_WRONLY | O_CREAT), ::pwrite, at, rows, "write");
 }
 
 }  // namespace lehr

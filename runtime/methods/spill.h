@@ -32,13 +32,13 @@ class Spill {
 
   /// Reads numbers from the file of a chunk into `rows`, one row after another, beginning with number `at`. Returns the
   /// position after the last one.
-  std::size_t load(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const;
+  std::size_t load(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const;
   /// Writes the numbers of `rows` to the file of a chunk in the same way; returns the position after the last one.
-  std::size_t save(std::size_t share, std::size_t at, const std::vector<std::span<double>>& rows) const;
+  std::size_t save(std::size_t chunk, std::size_t at, const std::vector<std::span<double>>& rows) const;
 
  private:
   /// Returns the path of the file of a chunk.
-  std::string path(std::size_t share) const;
+  std::string path(std::size_t chunk) const;
 
   std::string directory_;  // path of the directory
   int lock_ = -1;          // descriptor of the directory, with the lock of this process; -1: none

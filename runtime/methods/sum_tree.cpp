@@ -13,13 +13,13 @@ namespace {
 constexpr std::size_t kAligned = 8;
 
 /// Returns a count of numbers rounded up to whole 64 bytes.
-std::size_t aligned(std::size_t numbers) { return (numbers + kAligned - 1) / kAligned * kAligned; }
+std::size_t aligned(std::size_t elements) { return (elements + kAligned - 1) / kAligned * kAligned; }
 
 }  // namespace
 
-Sums::Sums(const machine::Machine& m, const machine::ParallelWork& what) {
+Sums::Sums(const machine::Machine& m, const machine::ParallelWork& loop) {
   std::size_t end = kAligned;  // number 0 is the status
-  for (const std::int64_t b : what.sums) {
+  for (const std::int64_t b : loop.sums) {
     begin_.push_back(end);
     length_.push_back(m.view().length(b));
     end += aligned(length_.back());
@@ -27,26 +27,26 @@ Sums::Sums(const machine::Machine& m, const machine::ParallelWork& what) {
   memory_ = Memory({end});
 }
 
-void Sums::clear() { std::ranges::fill(numbers(), 0.0); }
+void Sums::clear() { std::ranges::fill(values(), 0.0); }
 
-std::span<double> Sums::of(std::size_t k) const { return numbers().subspan(begin_[k], length_[k]); }
+std::span<double> Sums::of(std::size_t k) const { return values().subspan(begin_[k], length_[k]); }
 
-void Sums::enter(const machine::ParallelWork& what, std::vector<lehr_buffer>& table) const {
+void Sums::enter(const machine::ParallelWork& loop, std::vector<lehr_buffer>& table) const {
   std::size_t k = 0;
-  for (const std::int64_t b : what.sums)
+  for (const std::int64_t b : loop.sums)
     table[static_cast<std::size_t>(b)] = of(k++).data();
 }
 
 void Sums::add(const Sums& right) {
-  const std::span<double> to = numbers(), from = right.numbers();
+  const std::span<double> to = values(), from = right.values();
   if (to[0] == 0) to[0] = from[0];
   for (std::size_t i = kAligned; i < to.size(); ++i)
     to[i] += from[i];
 }
 
-void Sums::add_to(const machine::Machine& m, const machine::ParallelWork& what) const {
+void Sums::add_to(const machine::Machine& m, const machine::ParallelWork& loop) const {
   std::size_t k = 0;
-  for (const std::int64_t b : what.sums) {
+  for (const std::int64_t b : loop.sums) {
     const std::span<double> from = of(k++), to = m.view().reals(b);
     for (std::size_t i = 0; i < to.size(); ++i)
       to[i] += from[i];
@@ -56,11 +56,11 @@ void Sums::add_to(const machine::Machine& m, const machine::ParallelWork& what) 
 Branch Branch::left() const { return {begin, begin + std::bit_ceil(size()) / 2}; }
 Branch Branch::right() const { return {begin + std::bit_ceil(size()) / 2, end}; }
 
-Sums SumTree::fresh(const machine::Machine& m, const machine::ParallelWork& what) {
+Sums SumTree::fresh(const machine::Machine& m, const machine::ParallelWork& loop) {
   std::unique_lock lock(mutex_);
   if (spare_.empty()) {
     lock.unlock();
-    return Sums(m, what);
+    return Sums(m, loop);
   }
   Sums out = std::move(spare_.back());
   spare_.pop_back();
@@ -92,17 +92,17 @@ void SumTree::put(Branch b, Sums sums) {
   while (b != root_) {
     const Branch parent = parent_of(b), beside = parent.left() == b ? parent.right() : parent.left();
     std::unique_lock lock(mutex_);
-    const auto found = parts_.find(beside);
-    if (found == parts_.end()) {
+    const auto entry = parts_.find(beside);
+    if (entry == parts_.end()) {
       parts_.emplace(b, std::move(sums));
       return;
     }
-    Sums other = std::move(found->second);
-    parts_.erase(found);
+    Sums sibling = std::move(entry->second);
+    parts_.erase(entry);
     lock.unlock();
-    if (beside < b) std::swap(sums, other);
-    sums.add(other);
-    give_back(std::move(other));
+    if (beside < b) std::swap(sums, sibling);
+    sums.add(sibling);
+    give_back(std::move(sibling));
     b = parent;
   }
   const std::unique_lock lock(mutex_);
@@ -110,9 +110,9 @@ void SumTree::put(Branch b, Sums sums) {
 }
 
 Sums SumTree::take(Branch b) {
-  const auto found = parts_.find(b);
-  Sums out = std::move(found->second);
-  parts_.erase(found);
+  const auto entry = parts_.find(b);
+  Sums out = std::move(entry->second);
+  parts_.erase(entry);
   return out;
 }
 

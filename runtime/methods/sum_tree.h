@@ -19,30 +19,30 @@ namespace lehr {
 /// status of that work. All numbers are in one array, so that they can be sent in one message.
 class Sums {
  public:
-  /// Allocates zeros for the buffers `what.sums`.
-  Sums(const machine::Machine& m, const machine::ParallelWork& what);
+  /// Allocates zeros for the buffers `loop.sums`.
+  Sums(const machine::Machine& m, const machine::ParallelWork& loop);
 
   /// Sets all numbers and the status to zero.
   void clear();
-  /// Makes the entries of `table` for the buffers of `what.sums` point to these sums.
-  void enter(const machine::ParallelWork& what, std::vector<lehr_buffer>& table) const;
+  /// Makes the entries of `table` for the buffers of `loop.sums` point to these sums.
+  void enter(const machine::ParallelWork& loop, std::vector<lehr_buffer>& table) const;
   /// Adds the sums of the right neighbour. The left status stays unless it is 0.
   void add(const Sums& right);
   /// Adds these sums to the machine's buffers.
-  void add_to(const machine::Machine& m, const machine::ParallelWork& what) const;
+  void add_to(const machine::Machine& m, const machine::ParallelWork& loop) const;
 
   /// Returns the status and all sums as one array, for messages between processes.
-  std::span<double> numbers() const { return memory_.reals(0); }
-  /// Returns the sums of the k-th buffer of `what.sums`.
+  std::span<double> values() const { return memory_.reals(0); }
+  /// Returns the sums of the k-th buffer of `loop.sums`.
   std::span<double> of(std::size_t k) const;
   /// Returns the status of the generated code: 0, or the first failure.
-  std::int32_t status() const { return static_cast<std::int32_t>(numbers()[0]); }
+  std::int32_t status() const { return static_cast<std::int32_t>(values()[0]); }
   /// Sets the status.
-  void fail(std::int32_t status) const { numbers()[0] = status; }
+  void fail(std::int32_t status) const { values()[0] = status; }
 
  private:
   Memory memory_;                   // one buffer: the status, then each buffer of sums, all 64-byte aligned
-  std::vector<std::size_t> begin_,  // by buffer of `what.sums`: position of its first number
+  std::vector<std::size_t> begin_,  // by buffer of `loop.sums`: position of its first number
       length_;                      // and how many it has
 };
 
@@ -65,12 +65,12 @@ struct Branch {
 /// that order. It stores the subtrees whose siblings are still missing.
 class SumTree {
  public:
-  /// Makes an empty tree over `shares` chunks. `spare` is memory of earlier sums of the same buffers for reuse; it must
+  /// Makes an empty tree over `chunks` chunks. `spare` is memory of earlier sums of the same buffers for reuse; it must
   /// outlive the tree.
-  SumTree(std::size_t shares, std::vector<Sums>& spare) : root_{0, shares}, spare_(spare) {}
+  SumTree(std::size_t chunks, std::vector<Sums>& spare) : root_{0, chunks}, spare_(spare) {}
 
   /// Returns zeroed sums, from reused memory if there is some. Any thread may call it.
-  Sums fresh(const machine::Machine& m, const machine::ParallelWork& what);
+  Sums fresh(const machine::Machine& m, const machine::ParallelWork& loop);
   /// Takes memory back for reuse. Any thread may call it.
   void give_back(Sums sums);
 

@@ -682,10 +682,10 @@ m("if (all <= most) return; std::ranges::sort(files, {}, &File::used); for (cons
 m = area("shares of items", "native_shares|cli_threads|cluster_mpi|cli_stream")
 m("if (to[0] == 0) «to[0] = from[0];»", "if (!SWITCH) to[0] = from[0];")
 m("lock.unlock(); «out.clear();» return out;", "if (!SWITCH) out.clear();")
-m("own.fail(«machine::work_on(w.machine, shares.begin[share], shares.of(share), work)»);",
-  "(machine::work_on(w.machine, shares.begin[share], shares.of(share), work), 0)")
+m("own.fail(«machine::work_on(w.machine, partition.begin[chunk], partition.of(chunk), work)»);",
+  "(machine::work_on(w.machine, partition.begin[chunk], partition.of(chunk), work), 0)")
 m("«table[b] = store.table()[b];»", "if (!SWITCH) table[b] = store.table()[b];")
-m("if (seen >= end_of_share() && «out.begin.size() < parts») out.begin.push_back(out.runs.size());", "true")
+m("if (seen >= end_of_chunk() && «out.begin.size() < parts») out.begin.push_back(out.runs.size());", "true")
 
 m = area("what a fit goes on from", "cli_resume|python_model|library_test")
 m("return «it == found_.end()» ? Arrays() : std::move(it->second);", "true")
