@@ -62,27 +62,27 @@ class Run {
       plain_ = e_.snapshot_state();
     }
     const double t = report_.melting;
-    double best_share = 0.7;
-    for (const double share : {o_.stop_early ? 1.0 : 0.7, o_.stop_early ? 0.7 : 1.0}) {
-      const bool kept = run_candidate(plain(), at_share(t, share), o_.candidate_sweeps, 1e-3);
-      if (kept) best_share = share;
-      if (o_.fresh || (o_.stop_early && !kept && is_best(elbo_.value))) break;
+    double best_factor = 0.7;
+    for (const double factor : {o_.stop_early ? 1.0 : 0.7, o_.stop_early ? 0.7 : 1.0}) {
+      const bool accepted = run_candidate(plain(), first_temperature(t, factor), o_.candidate_sweeps, 1e-3);
+      if (accepted) best_factor = factor;
+      if (o_.fresh || (o_.stop_early && !accepted && is_best(elbo_.value))) break;
     }
-    if ((!o_.stop_early && best_share == 1.0) || of_entropies())
-      run_candidate(best_, at_share(t, best_share), 2 * o_.candidate_sweeps, 1e-3);
-    if (report_.plateau) run_candidate(plain(), at_share(early_, 0.75), o_.candidate_sweeps, 1e-3);
+    if ((!o_.stop_early && best_factor == 1.0) || of_entropies())
+      run_candidate(best_, first_temperature(t, best_factor), 2 * o_.candidate_sweeps, 1e-3);
+    if (report_.plateau) run_candidate(plain(), first_temperature(early_, 0.75), o_.candidate_sweeps, 1e-3);
     for (std::int64_t k = 0; goes_on(); ++k)
-      more(k, at_share(t, best_share));
+      more(k, first_temperature(t, best_factor));
     if (o_.cycles) {
-      run_candidate(plain(), at_share(t, 3), 2 * o_.candidate_sweeps, 1e-6);
+      run_candidate(plain(), first_temperature(t, 3), 2 * o_.candidate_sweeps, 1e-6);
       const std::pair<double, std::int64_t> cycles[] = {{1.0, o_.candidate_sweeps},
                                                         {0.8, o_.candidate_sweeps},
                                                         {1.15, 2 * o_.candidate_sweeps},
                                                         {0.9, 2 * o_.candidate_sweeps}};
       std::size_t k = 0;
       do {
-        const auto [share, sweeps] = cycles[k % std::size(cycles)];
-        run_candidate(best_, at_share(t, share * best_share), sweeps, 1e-3);
+        const auto [factor, sweeps] = cycles[k % std::size(cycles)];
+        run_candidate(best_, first_temperature(t, factor * best_factor), sweeps, 1e-3);
         ++k;
       } while (o_.budget > 0 ? out_.iterations < o_.budget : k < std::size(cycles));
     }
@@ -116,9 +116,9 @@ class Run {
   /// Returns true if the temperature divides all entropies.
   bool of_entropies() const { return form_.kind == Annealing::Kind::entropy; }
 
-  /// Returns the first temperature of a candidate: a share of the melting temperature, or, since entropies melt near 1,
-  /// of its distance from 1.
-  double at_share(double t, double share) const { return of_entropies() ? 1 + share * (t - 1) : share * t; }
+  /// Returns the first temperature of a candidate: a multiple of the melting temperature, or, since entropies melt near
+  /// 1, of its distance from 1.
+  double first_temperature(double t, double factor) const { return of_entropies() ? 1 + factor * (t - 1) : factor * t; }
 
   /// Returns true if an ELBO is that of the best solution.
   bool is_best(double elbo) const { return std::abs(elbo - best_elbo_) <= kSame * (1 + std::abs(best_elbo_)); }
@@ -129,10 +129,10 @@ class Run {
   /// Returns true if further candidates should follow: they are free, or one was kept and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
-    const auto kept = [](const AutoReport::Candidate& a) { return a.kept; };
-    const auto last = std::find_if(report_.candidates.rbegin(), report_.candidates.rend(), kept);
+    const auto accepted = [](const AutoReport::Candidate& a) { return a.kept; };
+    const auto last = std::find_if(report_.candidates.rbegin(), report_.candidates.rend(), accepted);
     return last - report_.candidates.rbegin() <
-               o_.failures + std::ranges::count_if(report_.candidates, kept) / kGains &&
+               o_.failures + std::ranges::count_if(report_.candidates, accepted) / kGains &&
            last != report_.candidates.rend() && out_.iterations < (o_.fresh ? kOfEntropies * length_ : o_.most);
   }
 
@@ -158,14 +158,14 @@ class Run {
   /// Sweeps at temperature 1 until the run converges. Returns false after `most` sweeps, or if it cannot reach
   /// `target`.
   bool converge(std::int64_t most, double target = -INFINITY) {
-    StoppingRule settling(e_, o_);
+    StoppingRule stopping_rule(e_, o_);
     ImprovementBound outlook(kDoubt);
     double previous = -INFINITY;
     for (std::int64_t k = 0; k < most; ++k) {
       make(1);
       if (elbo_.value < previous - o_.slack.elbo * (1 + std::abs(elbo_.value))) ++out_.decreases;
       previous = elbo_.value;
-      if (settling.converged(elbo_.value)) {
+      if (stopping_rule.converged(elbo_.value)) {
         out_.status = Status::converged;
         return true;
       }
@@ -200,10 +200,10 @@ class Run {
       fraction = (elbo_.discrete_entropy - cold) / (hot - cold);
       report_.heating.push_back({t, fraction});
       if (early_ == 0 && fraction >= 0.3) early_ = t;
-      if (has_settled()) break;
+      if (has_converged()) break;
     }
     e_.load(best_);
-    const double melted = has_settled() ? kMelted * fraction : kMelted;
+    const double melted = has_converged() ? kMelted * fraction : kMelted;
     if (fraction < melted) return false;
     report_.melting =
         std::ranges::find_if(report_.heating, [&](const HeatingPoint& p) { return p.fraction >= melted; })->temperature;
@@ -224,7 +224,7 @@ class Run {
 
   /// Returns true if the entropy has risen by less than 1e-3 while the temperature grew tenfold. All that can melt has
   /// then melted; components without items stay empty, so the maximum is not reached.
-  bool has_settled() const {
+  bool has_converged() const {
     const auto& h = report_.heating;
     const auto steps = static_cast<std::size_t>(std::ceil(std::log(10.0) / std::log(kHotter)));
     return h.size() > steps && h.back().fraction > 0.1 && h.back().fraction - h[h.size() - 1 - steps].fraction < 1e-3;
@@ -232,7 +232,7 @@ class Run {
 
   /// Mixes a small weight of a fresh random start into the global parameters, so that equal components can separate.
   /// Returns a status of the generated code.
-  std::int32_t perturb(double share) const {
+  std::int32_t perturb(double weight) const {
     Parameters random;
     const std::uint64_t seed = o_.seed + 7919 * static_cast<std::uint64_t>(out_.iterations);
     if (const std::int32_t status = e_.random_parameters(seed, {}, random)) return status;
@@ -240,7 +240,7 @@ class Run {
     for (std::size_t k = 0; k < buffers.size(); ++k) {
       const std::span<double> x = e_.reals(buffers[k]);
       for (std::size_t i = 0; i < x.size(); ++i)
-        x[i] = (1 - share) * x[i] + share * random[k][i];
+        x[i] = (1 - weight) * x[i] + weight * random[k][i];
     }
     return e_.call(e_.model().global_expectations);
   }
@@ -250,8 +250,8 @@ class Run {
   void more(std::int64_t k, double from) {
     const std::int64_t sweeps = k < 2 ? o_.candidate_sweeps : o_.candidate_sweeps * 3 / 2;
     if (k % 3 == 0 && !o_.fresh) run_candidate(elsewhere(k / 3), from, sweeps, 1e-3);
-    else if (!run_candidate(best_, at_share(from, share_), sweeps, 1e-3))
-      share_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
+    else if (!run_candidate(best_, first_temperature(from, factor_), sweeps, 1e-3))
+      factor_ *= std::abs(elbo_.value - best_elbo_) <= margin() ? kUp : kDown;
   }
 
   /// Returns a state to begin at: one of the other solutions, later a fresh start (flat and seeds, alternately); null
@@ -260,8 +260,8 @@ class Run {
     if (k < std::ssize(o_.others)) return o_.others[static_cast<std::size_t>(k)];
     k -= std::ssize(o_.others);
     const std::uint64_t seed = o_.seed + 104729 * static_cast<std::uint64_t>(k + 1);
-    const bool placed = e_.restart(seed, k % 2 == 0 ? StartKind::flat : StartKind::seeds) == 0;
-    return placed && prepare_statistics(e_) == 0 ? e_.snapshot_state() : Snapshot();
+    const bool started = e_.restart(seed, k % 2 == 0 ? StartKind::flat : StartKind::seeds) == 0;
+    return started && prepare_statistics(e_) == 0 ? e_.snapshot_state() : Snapshot();
   }
 
   /// Returns true if a candidate cannot win: in the colder half of its temperatures, its objective is far below that of
@@ -277,8 +277,8 @@ class Run {
     if (o_.budget > 0 && out_.iterations >= o_.budget) return false;
     from = std::max(from, 1.05);
     if (!start) elbo_.value = NAN;
-    bool kept = false;
-    if (start && survives([&] { kept = anneal(start, from, sweeps, noise); })) return kept;
+    bool accepted = false;
+    if (start && survives([&] { accepted = anneal(start, from, sweeps, noise); })) return accepted;
     report_.candidates.push_back({from, elbo_.value, false});
     return false;
   }
@@ -290,8 +290,8 @@ class Run {
     const std::int64_t before = out_.iterations;
     for (std::int64_t k = 0; k < sweeps; ++k) {
       const double t = from + (1 - from) * static_cast<double>(k) / static_cast<double>(sweeps);
-      if (const double share = noise * (t - 1) / (from - 1); share > 0)
-        check(e_.recorded([&] { return perturb(share); }));
+      if (const double weight = noise * (t - 1) / (from - 1); weight > 0)
+        check(e_.recorded([&] { return perturb(weight); }));
       make(t);
       cooling.push_back({t, annealed_objective(form_, t, elbo_)});
       if (is_lost(cooling.back(), from)) {
@@ -302,10 +302,10 @@ class Run {
     const double target = best_elbo_ + margin();
     if (o_.stop_early) converge(kHasty, target);
     else converge(kFinishing);
-    const bool kept = elbo_.value > target;
-    report_.candidates.push_back({from, elbo_.value, kept});
+    const bool accepted = elbo_.value > target;
+    report_.candidates.push_back({from, elbo_.value, accepted});
     if (length_ == 0) length_ = out_.iterations - before;
-    if (!kept) return false;
+    if (!accepted) return false;
     plain();
     best_ = e_.snapshot_state();
     best_elbo_ = elbo_.value;
@@ -324,7 +324,7 @@ class Run {
   double best_elbo_ = 0;
   std::vector<CoolingPoint> cooling_;  // objectives of the candidate that found the best
   std::int64_t length_ = 0;            // sweeps of the first candidate
-  double share_ = 1;                   // factor of the temperature at which candidates from the best begin
+  double factor_ = 1;                  // factor of the temperature at which candidates from the best begin
   double early_ = 0;                   // temperature at which the entropy has made 0.3 of its rise
 };
 

@@ -15,7 +15,7 @@ constexpr double kPast = 0.7;     // a rise below this fraction of the steepest 
 constexpr double kRisen = 0.02;   // rise, as a fraction of the largest entropy, that counts as one
 constexpr double kHottest = 1000, kInfinite = 1e9;  // where the heating ends; a temperature that stands for infinity
 constexpr std::int64_t kSteps = 10;                 // plain steps before the heating
-constexpr std::int64_t kSettling = 5;               // full steps at temperature 1 before the heating
+constexpr std::int64_t kWarmup = 5;                 // full steps at temperature 1 before the heating
 constexpr std::int64_t kItems = 100;                // items of the heating
 constexpr std::uint64_t kProbe = 0x9B0BE;           // added to the seed, so that the items differ from those of the run
 
@@ -52,7 +52,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   if (const std::int32_t status = heat(e, o, some, kInfinite, hot)) return status;
   e.load(state);
   if (!(std::isfinite(hot) && hot > 0)) return 0;
-  for (std::int64_t k = 0; k < kSettling; ++k) {
+  for (std::int64_t k = 0; k < kWarmup; ++k) {
     if (const std::int32_t status = heat(e, o, some, 1, entropy)) return status;
   }
   double fraction = entropy / hot, lowest = fraction, steepest = 0;
@@ -70,7 +70,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
     if (fraction > lowest + kRisen && rise < kPast * steepest) break;
   }
   if (fraction <= lowest + kRisen) report.melting = 0;
-  const auto sweeps = kSettling + static_cast<std::int64_t>(report.heating.size());
+  const auto sweeps = kWarmup + static_cast<std::int64_t>(report.heating.size());
   const auto seen = sweeps * static_cast<std::int64_t>(some.size());
   report.steps = kSteps + (seen + batch_of(e, o) - 1) / batch_of(e, o);
   return 0;

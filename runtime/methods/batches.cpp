@@ -38,10 +38,10 @@ void Permutation::draw(Rng& rng) {
   }
 }
 
-std::int64_t Permutation::operator[](std::int64_t place) const {
-  if (!list_.empty()) return list_[static_cast<std::size_t>(place)];
+std::int64_t Permutation::operator[](std::int64_t position) const {
+  if (!list_.empty()) return list_[static_cast<std::size_t>(position)];
   const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
-  auto x = static_cast<std::uint64_t>(place);
+  auto x = static_cast<std::uint64_t>(position);
   do {
     std::uint64_t left = x >> half_, right = x & mask;
     for (const std::uint64_t key : keys_) {

@@ -21,7 +21,7 @@ class Permutation {
   /// Replaces it by another random permutation.
   void draw(Rng& rng);
   /// Returns the number at a position.
-  std::int64_t operator[](std::int64_t place) const;
+  std::int64_t operator[](std::int64_t position) const;
 
  private:
   std::uint64_t n_;                         // the length

@@ -36,12 +36,12 @@ StoppingRule::StoppingRule(const Engine& e, const CaviOptions& options)
 /// Returns the largest relative movement of an array: its mean absolute change over its mean absolute value. Entries of
 /// kPointPrecision, which stand for infinite ones, do not count in the latter.
 double movement_between(const Parameters& before, const Parameters& now) {
-  using Numbers = Eigen::Map<const Eigen::ArrayXd>;
+  using ArrayMap = Eigen::Map<const Eigen::ArrayXd>;
   expect_same_lengths(before, now);
   double largest = 0;
   for (std::size_t k = 0; k < now.size(); ++k) {
     const auto count = static_cast<Eigen::Index>(now[k].size());
-    const Numbers x(before[k].data(), count), y(now[k].data(), count);
+    const ArrayMap x(before[k].data(), count), y(now[k].data(), count);
     const double moved = (y - x).abs().sum();
     if (!(moved > 0)) continue;
     double size = y.abs().sum();
@@ -52,9 +52,9 @@ double movement_between(const Parameters& before, const Parameters& now) {
 }
 
 double StoppingRule::movement() {
-  const std::shared_ptr<Arrays> before = std::exchange(before_, engine_.snapshot_parameters(std::move(room_)));
+  const std::shared_ptr<Arrays> before = std::exchange(before_, engine_.snapshot_parameters(std::move(spare_)));
   const double out = engine_.recorded([&] { return movement_between(*before, *before_); });
-  room_ = std::move(*before);
+  spare_ = std::move(*before);
   return out;
 }
 
@@ -115,7 +115,7 @@ void replace(const Engine& e, const StepRow& block, const Parameters& by) {
 std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::int64_t iteration, Elbo* elbo) {
   const double t = options.annealing.temperature(iteration), noise = options.annealing.noise(iteration);
   Weights weights = weights_at(options.annealing, t);
-  if (leaves_rows(e, options)) weights.item_parameters = 0;
+  if (omits_item_parameters(e, options)) weights.item_parameters = 0;
   Parameters random;
   // While the temperature falls, incremental sweeps follow it more closely. At temperature 1, ordinary sweeps with
   // extrapolation converge faster.
@@ -138,7 +138,7 @@ std::int32_t annealed_sweep(const Engine& e, const CaviOptions& options, std::in
 }
 
 CaviRun::CaviRun(const Engine& e, const CaviOptions& options)
-    : e_(e), o_(options), settling_(e, o_), extrapolation_(e, o_.leap_after) {}
+    : e_(e), o_(options), stopping_rule_(e, o_), extrapolation_(e, o_.leap_after) {}
 
 void CaviRun::end(Status status) {
   out_.status = status;
@@ -178,7 +178,7 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
   if (extrapolating) {
     extrapolation_.accept_or_undo(status == 0 && machine::is_possible(elbo.value), elbo);
     out_.extrapolations = extrapolation_.count();
-    settling_.forget();
+    stopping_rule_.forget();
   }
   if (!a.active(now)) extrapolation_.note_sweep();
   if (!judged && !last) {
@@ -192,9 +192,9 @@ void CaviRun::advance(bool last, const OnSweep& on_sweep) {
     return;
   }
   const double objective = annealed_objective(a, t, elbo);
-  const bool settled = judged && judge(t, noise, objective, extrapolating);
+  const bool converged = judged && judge(t, noise, objective, extrapolating);
   const bool keep = on_sweep({out_.iterations, out_.elbo, t, objective}) && !stops_;
-  if (settled || !keep) return end(settled ? Status::converged : Status::interrupted);
+  if (converged || !keep) return end(converged ? Status::converged : Status::interrupted);
   if (!judged) return;
   elbo_ = elbo;
   may_extrapolate_ = !a.active(out_.iterations) && out_.iterations + 1 < o_.max_iterations;
@@ -207,7 +207,7 @@ bool CaviRun::judge(double t, double noise, double objective, bool extrapolating
   if (comparable && objective < previous_ - o_.slack.elbo * (1 + std::abs(objective))) ++out_.decreases;
   previous_ = objective;
   previous_temperature_ = noise > 0 ? std::optional<double>() : t;
-  return !extrapolating && settling_.converged(out_.elbo) && !a.active(out_.iterations - 1) &&
+  return !extrapolating && stopping_rule_.converged(out_.elbo) && !a.active(out_.iterations - 1) &&
          !extrapolation_.gained(out_.elbo, o_.tolerance * (1 + std::abs(out_.elbo)));
 }
 

@@ -93,7 +93,7 @@ class StoppingRule {
   double previous_ = 0;             // ELBO of the sweep before
   bool first_ = true;               // true: no sweep to compare with
   std::shared_ptr<Arrays> before_;  // global parameters after the sweep before
-  Arrays room_;                     // discarded arrays, whose memory the next snapshot reuses
+  Arrays spare_;                    // discarded arrays, whose memory the next snapshot reuses
   std::vector<double> recent_;      // movements of the last sweeps
 };
 

@@ -32,7 +32,7 @@ class CaviRun {
   const Engine& e_;                             // the engine that sweeps
   const CaviOptions o_;                         // the options of the run
   Outcome out_;                                 // of all pieces
-  StoppingRule settling_;                       // the stopping rule
+  StoppingRule stopping_rule_;                  // the stopping rule
   Extrapolation extrapolation_;                 // extrapolation
   Elbo elbo_;                                   // ELBO of the last sweep that the stopping rule looked at
   bool may_extrapolate_ = false;                // true: the next sweep may follow an extrapolation

@@ -147,10 +147,10 @@ bool stick_sums_agree(const Engine& e, const Components& c) {
   return e.recorded([&] { return std::ranges::all_of(c.stick_sums, agrees); });
 }
 
-void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share) {
+void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double fraction) {
   each_axis(e, a, [&](const Strides& s, std::span<double> x) {
     s.each([&](std::size_t at) {
-      const double moved = share * x[at + from * s.inner];
+      const double moved = fraction * x[at + from * s.inner];
       x[at + to * s.inner] += moved;
       x[at + from * s.inner] -= moved;
     });

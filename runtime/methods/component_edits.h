@@ -22,9 +22,9 @@ std::vector<std::size_t> by_size(const std::vector<double>& masses);
 /// Components::stick_sums); otherwise edits cannot keep both consistent.
 bool stick_sums_agree(const Engine& e, const Components& c);
 
-/// Moves a share of one component's slice to another, along every component axis of the array: x[to] += share * x[from]
-/// and x[from] -= share * x[from].
-void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double share = 1);
+/// Moves a fraction of one component's slice to another, along every component axis of the array: x[to] += fraction *
+/// x[from] and x[from] -= fraction * x[from].
+void move_slice(const Engine& e, const ComponentArray& a, std::size_t from, std::size_t to, double fraction = 1);
 /// Returns the slice of component k: the entries at index k of each component axis, one axis after another.
 std::vector<double> slice_of(const Engine& e, const ComponentArray& a, std::size_t k);
 

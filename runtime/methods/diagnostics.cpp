@@ -205,9 +205,9 @@ Diagnosis diagnose(const std::vector<std::span<const double>>& chains) {
   out.ess_bulk = effective_size(scores);
   out.ess_tail = std::numeric_limits<double>::infinity();
   for (const double p : {0.05, 0.95}) {
-    const double cut = quantile(all, p);
+    const double threshold = quantile(all, p);
     out.ess_tail =
-        std::min(out.ess_tail, effective_size(mapped(halves, [&](double x) { return x <= cut ? 1.0 : 0.0; })));
+        std::min(out.ess_tail, effective_size(mapped(halves, [&](double x) { return x <= threshold ? 1.0 : 0.0; })));
   }
   out.mcse = out.sd / std::sqrt(effective_size(halves));
   return out;

@@ -1,4 +1,4 @@
-// The engine: allocates the buffers that are in memory, wires the machine to window, supply, workers and journal, and
+// The engine: allocates the buffers that are in memory, wires the machine to window, loader, workers and journal, and
 // copies q. Buffers of items in a window or out of core have no memory of their own; checkpoints contain every buffer
 // that follows from neither data nor other buffers.
 #include "runtime/methods/engine.h"
@@ -65,26 +65,32 @@ std::vector<std::int64_t> without_items(const machine::Model& m, std::vector<std
 }  // namespace
 
 Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window,
-               const machine::Code* code, LoaderFunctions supplied)
-    : sizes_(supplied.load_items ? without_items(model, sizes) : sizes),
+               const machine::Code* code, LoaderFunctions source)
+    : sizes_(source.load_items ? without_items(model, sizes) : sizes),
       all_(std::move(sizes)),
-      kept_(sizes_),
+      stored_sizes_(sizes_),
       run_sizes_(sizes_),
       run_table_(static_cast<std::size_t>(model.buffer_count)),
       memory_(std::vector<std::size_t>(run_table_.size(), 0)),
-      machine_{&model,       memory_.table(),   sizes_.data(),     all_.data(),
-               kept_.data(), run_table_.data(), run_sizes_.data(), {},
+      machine_{&model,
+               memory_.table(),
+               sizes_.data(),
+               all_.data(),
+               stored_sizes_.data(),
+               run_table_.data(),
+               run_sizes_.data(),
+               {},
                code},
-      supplied_(std::move(supplied)) {
-  if (supplied_.load_items) {
+      source_(std::move(source)) {
+  if (source_.load_items) {
     const auto load_items = [](void* context, const ItemRange* runs, std::size_t count) {
       return static_cast<Engine*>(context)->load_items({runs, count});
     };
     const auto row = [](void* context, std::int64_t slot, std::int64_t item) {
-      return static_cast<Engine*>(context)->supplied_.row(slot, item);
+      return static_cast<Engine*>(context)->source_.row(slot, item);
     };
     const bool windowed = window > 0 && minibatches() && machine::has_single_stage(model);
-    machine_.loader = &loader_.emplace(machine::ItemLoader{this, supplied_.items, load_items, row, !windowed});
+    machine_.loader = &loader_.emplace(machine::ItemLoader{this, source_.items, load_items, row, !windowed});
   } else if (window > 0 && minibatches() && machine::has_single_stage(model))
     window_ = std::make_unique<ItemWindow>(machine_, window);
   const auto is_here = [&](std::int64_t b) { return !is_partial(b) && !is_pick(model, b); };
@@ -101,8 +107,8 @@ Engine::Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std
   }
   if (window_) {
     machine_.window = window_->hook();
-    for (std::size_t slot = 0; slot < kept_.size(); ++slot) {
-      if (machine::row_of(machine_, -(static_cast<std::int64_t>(slot) + 1), 0) >= 0) kept_[slot] = 0;
+    for (std::size_t slot = 0; slot < stored_sizes_.size(); ++slot) {
+      if (machine::row_of(machine_, -(static_cast<std::int64_t>(slot) + 1), 0) >= 0) stored_sizes_[slot] = 0;
     }
   }
   work_with(0);
@@ -129,14 +135,14 @@ void Engine::resize(std::int64_t buffer, std::size_t length) {
 }
 
 const ItemRange* Engine::load_items(std::span<const ItemRange> runs) {
-  supplied_.load_items(runs);
-  brought_.clear();
+  source_.load_items(runs);
+  loaded_.clear();
   std::int64_t at = 0;
   for (const ItemRange& run : runs) {
-    brought_.push_back({at, at + run.end - run.begin});
-    at = brought_.back().end;
+    loaded_.push_back({at, at + run.end - run.begin});
+    at = loaded_.back().end;
   }
-  return brought_.data();
+  return loaded_.data();
 }
 
 void Engine::resize_items(const std::vector<std::int64_t>& sizes) {
@@ -203,8 +209,8 @@ void Engine::load(const Arrays& saved) const {
   workers_->scatter();
 }
 
-void Engine::load(const Snapshot& kept) const {
-  if (!journal_ || !journal_->replays()) load(*kept);
+void Engine::load(const Snapshot& saved) const {
+  if (!journal_ || !journal_->replays()) load(*saved);
 }
 
 std::vector<std::int64_t> Engine::global_buffers() const {
@@ -215,27 +221,27 @@ std::vector<std::int64_t> Engine::global_buffers() const {
   return out;
 }
 
-Parameters Engine::global_parameters(Arrays room) const {
+Parameters Engine::global_parameters(Arrays spare) const {
   std::size_t count = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(model())) {
     if (row.by_stage) continue;
     const std::span<const double> x = reals(row.buffer);
-    if (room.size() == count) room.emplace_back();
-    room[count++].assign(x.begin(), x.end());
+    if (spare.size() == count) spare.emplace_back();
+    spare[count++].assign(x.begin(), x.end());
   }
-  room.resize(count);
-  return room;
+  spare.resize(count);
+  return spare;
 }
 
 std::int32_t Engine::random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const {
   // A start would invalidate the sums of the parts, but q is restored afterwards.
-  const bool known = parts_->known();
+  const bool valid = parts_->is_valid();
   const std::vector<std::vector<double>> q = save();
   set({});
   if (const std::int32_t status = restart(seed, kind)) return status;
   out = global_parameters();
   load(q);
-  parts_->remember(known);
+  parts_->set_valid(valid);
   return 0;
 }
 

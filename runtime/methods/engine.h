@@ -33,7 +33,7 @@ struct LoaderFunctions {
   /// Loads the data of these runs: calls Engine::resize_items with their sizes and fills the data buffers. Null: all
   /// data are in memory.
   std::function<void(std::span<const ItemRange> runs)> load_items = {};
-  /// Returns the first nested element of an item; see machine::Supply::row.
+  /// Returns the first nested element of an item; see machine::ItemLoader::row.
   std::function<std::int64_t(std::int64_t slot, std::int64_t item)> row = {};
 };
 
@@ -46,10 +46,10 @@ class Engine {
   /// Allocates the buffers. `model`, with its tables and functions (or `code`, an interpreter, in their place), must
   /// outlive the engine. `sizes` has the run-time sizes by slot. If `window` is above 0 and the model takes
   /// minibatches, factors are stored for at least so many items at a time; otherwise for all items. Pick buffers have
-  /// no memory until a start needs them (see Picks in random_start.cpp). With `supplied`, no items are in memory until
+  /// no memory until a start needs them (see Picks in random_start.cpp). With a `source`, no items are in memory until
   /// the first are loaded. Throws OutOfMemory if the host's memory does not suffice.
   Engine(const machine::Model& model, std::vector<std::int64_t> sizes, std::int64_t window, const machine::Code* code,
-         LoaderFunctions supplied = {});
+         LoaderFunctions source = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -75,7 +75,7 @@ class Engine {
   Workers& workers() const { return *workers_; }
   /// Marks the stored sums of the parts as invalid. Call it after writing factors of items otherwise than by sweeps and
   /// load().
-  void invalidate_parts() const { parts_->forget(); }
+  void invalidate_parts() const { parts_->invalidate(); }
   /// Returns the state of incremental sweeps.
   IncrementalBatches& parts() const { return *parts_; }
 
@@ -146,16 +146,16 @@ class Engine {
   Snapshot snapshot_state() const {
     return snapshot([&] { return save(); });
   }
-  /// Returns a snapshot of the global parameters. `room` may be discarded arrays, whose memory is then reused.
-  std::shared_ptr<Arrays> snapshot_parameters(Arrays room = {}) const {
-    return snapshot([&] { return global_parameters(std::move(room)); });
+  /// Returns a snapshot of the global parameters. `spare` may be discarded arrays, whose memory is then reused.
+  std::shared_ptr<Arrays> snapshot_parameters(Arrays spare = {}) const {
+    return snapshot([&] { return global_parameters(std::move(spare)); });
   }
   /// Copies a snapshot of q back; does nothing during a replay.
-  void load(const Snapshot& kept) const;
+  void load(const Snapshot& saved) const;
   /// Returns the buffers of the parameters that no item stage updates, in the order of Model::parameters.
   std::vector<std::int64_t> global_buffers() const;
-  /// Returns a copy of these parameters; `room` as in snapshot_parameters().
-  Parameters global_parameters(Arrays room = {}) const;
+  /// Returns a copy of these parameters; `spare` as in snapshot_parameters().
+  Parameters global_parameters(Arrays spare = {}) const;
   /// Computes the global parameters of another random start, and leaves the present q unchanged. Without a kind it is
   /// that of the run. Returns 0 or a status of the generated code.
   std::int32_t random_parameters(std::uint64_t seed, std::optional<StartKind> kind, Parameters& out) const;
@@ -174,15 +174,15 @@ class Engine {
 
   std::vector<std::int64_t> sizes_,            // run-time sizes by slot, of the items in memory
       all_,                                    // run-time sizes of all items
-      kept_,                                   // run-time sizes of the items whose factors are in the table
+      stored_sizes_,                           // run-time sizes of the items whose factors are in the table
       run_sizes_;                              // scratch sizes, see Machine::run_sizes
   std::vector<lehr_buffer> run_table_;         // scratch table, see Machine::run_table
   Memory memory_;                              // all buffers
   machine::Machine machine_;                   // refers to the members above
   std::unique_ptr<ItemWindow> window_;         // factors of a few items; null: of all
-  LoaderFunctions supplied_;                   // source of out-of-core items
+  LoaderFunctions source_;                     // source of out-of-core items
   std::optional<machine::ItemLoader> loader_;  // the source of out-of-core items, in the form that the machine uses
-  std::vector<ItemRange> brought_;             // index ranges of the runs that were loaded last
+  std::vector<ItemRange> loaded_;              // index ranges of the runs that were loaded last
   std::unique_ptr<Spill> spill_;               // files for the factors of out-of-core items; may be null
   std::unique_ptr<Workers> workers_;           // threads
   std::unique_ptr<IncrementalBatches> parts_;  // incremental sweeps

@@ -7,9 +7,9 @@ namespace lehr {
 Couplings couplings(const Engine& e) {
   Couplings out;
   out.status = e.call(e.model().couplings);
-  const std::span<const double> found = e.reals(e.model().elbo_buffer);
-  out.least = found[0];
-  out.of_pairs = found[1] == 0;
+  const std::span<const double> values = e.reals(e.model().elbo_buffer);
+  out.least = values[0];
+  out.of_pairs = values[1] == 0;
   return out;
 }
 
@@ -21,8 +21,8 @@ std::int32_t run_envelope(const Engine& e, const ExactOptions& o, std::int64_t d
   // The key of a step depends on its distance from time 0 alone, so its random numbers are the same for every `back`.
   for (std::int64_t step = -back * m.step_count; step < 0; ++step) {
     machine::set_key(e.machine(), o.seed, chain, step + 1);
-    const std::int64_t turn = (step + back * m.step_count) % m.step_count;
-    if (const std::int32_t status = e.call(m.first_envelope + turn)) return status;
+    const std::int64_t position = (step + back * m.step_count) % m.step_count;
+    if (const std::int32_t status = e.call(m.first_envelope + position)) return status;
   }
   if (const std::int32_t status = e.call(m.undecided)) return status;
   undecided = e.recorded([&] { return e.reals(m.elbo_buffer)[0]; });

@@ -55,12 +55,12 @@ double Extrapolation::length() const {
   const Parameters &a = *last_[kBetween - 2], &b = *last_[kBetween - 1], &c = *last_[kBetween];
   expect_same_lengths(a, b);
   expect_same_lengths(b, c);
-  Parameters turned = c;  // c + v, whose distance from c is |v|, the change from one step to the next
+  Parameters shifted = c;  // c + v, whose distance from c is |v|, the change from one step to the next
   for (std::size_t k = 0; k < c.size(); ++k) {
     for (std::size_t i = 0; i < c[k].size(); ++i)
-      turned[k][i] = c[k][i] + ((c[k][i] - b[k][i]) - (b[k][i] - a[k][i]));
+      shifted[k][i] = c[k][i] + ((c[k][i] - b[k][i]) - (b[k][i] - a[k][i]));
   }
-  const double change = length_of(c, turned), step = length_of(a, b);
+  const double change = length_of(c, shifted), step = length_of(a, b);
   return change > 0 ? step / change : longest_;
 }
 

@@ -52,12 +52,13 @@ Columns ragged(const std::vector<std::size_t>& first, std::size_t inner, bool ca
   const std::size_t rows = first.size() - 1;
   Columns out = Columns::Zero(static_cast<Eigen::Index>(rows), hashed ? kColumns : static_cast<Eigen::Index>(inner));
   for (std::size_t e = 0; e < rows; ++e) {
-    const double share = static_cast<double>(inner) / std::max<double>(1, static_cast<double>(first[e + 1] - first[e]));
+    const double weight =
+        static_cast<double>(inner) / std::max<double>(1, static_cast<double>(first[e + 1] - first[e]));
     for (std::size_t i = first[e]; i < first[e + 1]; ++i) {
       const double x = value(i);
       if (std::isnan(x)) continue;
       const auto [c, sign] = column(category ? static_cast<std::uint64_t>(x + 1) : i % inner, hashed);
-      out(static_cast<Eigen::Index>(e), c) += share * sign * (category ? 1.0 : x);
+      out(static_cast<Eigen::Index>(e), c) += weight * sign * (category ? 1.0 : x);
     }
   }
   return out;
@@ -132,19 +133,19 @@ class Observations {
     const bool again = last_named_ && last_named_->by == row.by && last_named_->buffer == row.buffer;
     if (!again) {
       last_named_ = nullptr;
-      const auto rows = static_cast<Eigen::Index>(elements_);
-      if (!parts_.empty() && parts_.front().rows() != rows) return;
-      parts_.push_back(Columns::Zero(rows, kColumns));
+      const auto elements = static_cast<Eigen::Index>(elements_);
+      if (!parts_.empty() && parts_.front().rows() != elements) return;
+      parts_.push_back(Columns::Zero(elements, kColumns));
       last_named_ = &row;
     }
     if (row.other < 0) return;
     const bool hashed = e_.extent(row.others) > kColumns;
-    const std::span<const std::int64_t> rows = e_.integers(row.by), others = e_.integers(row.other);
+    const std::span<const std::int64_t> elements = e_.integers(row.by), features = e_.integers(row.other);
     const std::span<const double> x = e_.reals(row.buffer);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (std::isnan(x[i]) || rows[i] < 0 || others[i] < 0) continue;
-      const auto [c, sign] = column(static_cast<std::uint64_t>(others[i]), hashed);
-      parts_.back()(static_cast<Eigen::Index>(rows[i]), c) += sign * x[i];
+      if (std::isnan(x[i]) || elements[i] < 0 || features[i] < 0) continue;
+      const auto [c, sign] = column(static_cast<std::uint64_t>(features[i]), hashed);
+      parts_.back()(static_cast<Eigen::Index>(elements[i]), c) += sign * x[i];
     }
   }
 

@@ -26,8 +26,8 @@ Outcome run_gibbs(const Engine& e, const GibbsOptions& o, const OnSweep& on_swee
       out.failure = "the log joint density is not a number";
       return out;
     }
-    const std::int64_t kept = out.iterations - o.warmup;
-    if (kept > 0 && kept % o.thin == 0) on_draw(out.elbo);
+    const std::int64_t sampled = out.iterations - o.warmup;
+    if (sampled > 0 && sampled % o.thin == 0) on_draw(out.elbo);
     if (!on_sweep({out.iterations, out.elbo, t, annealed_objective(o.annealing, t, elbo)})) {
       out.status = Status::interrupted;
       return out;

@@ -30,8 +30,8 @@ double objective_at(const std::vector<CoolingPoint>& run, double temperature) {
   if (below->temperature == temperature) return below->objective;
   if (below == run.begin()) return NAN;
   const CoolingPoint& above = below[-1];
-  const double share = (temperature - below->temperature) / (above.temperature - below->temperature);
-  return std::lerp(below->objective, above.objective, share);
+  const double weight = (temperature - below->temperature) / (above.temperature - below->temperature);
+  return std::lerp(below->objective, above.objective, weight);
 }
 
 }  // namespace lehr

@@ -12,13 +12,13 @@ using machine::Machine;
 using machine::StepRow;
 
 constexpr double kMost = 5;                // batches
-constexpr double kShare = 3;               // least ratio of operations on items to those outside, in each batch
+constexpr double kLeastRatio = 3;          // least ratio of operations on items to those outside, in each batch
 constexpr double kOperations = 4'000'000;  // least operations of a batch
 constexpr double kMerge = 4;               // operations of merging one number
 constexpr double kMemory = 1e9;            // most bytes of the sums of all batches
 
 /// Returns how many numbers the statistics of a stage have.
-double numbers(const Machine& m, const StepRow& stage) {
+double statistics_size(const Machine& m, const StepRow& stage) {
   double out = 0;
   for (const std::int64_t b : machine::statistics_of(*m.model, stage))
     out += static_cast<double>(m.view().length(b));
@@ -48,11 +48,12 @@ std::int64_t IncrementalBatches::choose(const Machine& m) {
   if (!can_divide(m)) return 1;
   const StepRow& stage = *machine::batch_stage(*m.model);
   const auto items = static_cast<double>(m.view().extent(stage.items));
-  const double work = items * static_cast<double>(stage.operations), sums = numbers(m, stage);
+  const double work = items * static_cast<double>(stage.operations), sums = statistics_size(m, stage);
   double outside = kMerge * sums;
   for (const StepRow& step : machine::steps_of(*m.model))
     outside += static_cast<double>(step.outside);
-  const double worth = std::min({work / (kShare * outside), work / kOperations, items, kMemory / (8 * sums), kMost});
+  const double worth =
+      std::min({work / (kLeastRatio * outside), work / kOperations, items, kMemory / (8 * sums), kMost});
   return worth >= 1 ? static_cast<std::int64_t>(worth) : 1;  // NaN if there is no work at all
 }
 
@@ -83,10 +84,10 @@ std::int32_t IncrementalBatches::pass(const Machine& m, machine::Plan plan) {
   const StepRow& stage = *machine::batch_stage(*m.model);
   const auto as_total = [&](const std::vector<double>& s) { return s.size() == total_.size(); };
   const bool sweep =
-      !known_ || std::ssize(sums_) != count_ || !std::ranges::all_of(sums_, as_total) || !are_total(m, stage);
-  known_ = false;  // unless this pass succeeds
+      !valid_ || std::ssize(sums_) != count_ || !std::ranges::all_of(sums_, as_total) || !are_total(m, stage);
+  valid_ = false;  // unless this pass succeeds
   if (sweep) {
-    total_.assign(static_cast<std::size_t>(numbers(m, stage)), 0.0);
+    total_.assign(static_cast<std::size_t>(statistics_size(m, stage)), 0.0);
     sums_.assign(static_cast<std::size_t>(count_), total_);
   }
   struct Merge {
@@ -105,7 +106,7 @@ std::int32_t IncrementalBatches::pass(const Machine& m, machine::Plan plan) {
     if (!sweep) division.first = k, division.last = k + 1;
     if (const std::int32_t status = machine::sweep(m, plan)) return status;
   }
-  known_ = true;
+  valid_ = true;
   return 0;
 }
 

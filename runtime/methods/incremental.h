@@ -21,26 +21,26 @@ class IncrementalBatches {
   /// without a window and without sampling.
   static bool can_divide(const machine::Machine& m);
 
-  /// Makes `count` batches, whose sums are not known yet.
+  /// Makes `count` batches, whose sums are not computed yet.
   explicit IncrementalBatches(std::int64_t count) : count_(count) {}
 
   /// Returns the number of batches.
   std::int64_t count() const { return count_; }
   /// Returns true if the statistics stored for the batches were computed from the present factors of the items. Then
   /// pass() can make an incremental sweep.
-  bool known() const { return known_; }
+  bool is_valid() const { return valid_; }
   /// Marks the stored statistics of the batches as invalid, so that the next pass() is an ordinary sweep that stores
   /// them anew. Call it after changing factors of items by other means than pass(). A change of the engine's statistics
   /// themselves is detected without this call.
-  void forget() { known_ = false; }
+  void invalidate() { valid_ = false; }
   /// Sets whether the statistics stored for the batches are valid. A caller that changes factors for a while uses it to
-  /// restore what known() returned before.
-  void remember(bool known) { known_ = known; }
+  /// restore what is_valid() returned before.
+  void set_valid(bool valid) { valid_ = valid; }
 
   /// Serialises the state, for a checkpoint.
   template <class Archive>
   friend void fields(Archive& a, IncrementalBatches& p) {
-    a(p.known_, p.sums_, p.total_);
+    a(p.valid_, p.sums_, p.total_);
   }
 
   /// Makes one pass over all items. If the statistics stored for the batches are valid, it is an incremental sweep.
@@ -55,7 +55,7 @@ class IncrementalBatches {
   bool are_total(const machine::Machine& m, const machine::StepRow& stage) const;
 
   std::int64_t count_;                     // number of batches
-  bool known_ = false;                     // true: `sums_` belongs to the present factors of the items
+  bool valid_ = false;                     // true: `sums_` belongs to the present factors of the items
   std::vector<std::vector<double>> sums_;  // by batch: all statistics of the stage, one after another
   std::vector<double> total_;              // the sums over all batches
 };

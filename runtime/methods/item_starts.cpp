@@ -51,25 +51,25 @@ void displace_means(std::span<double> x, std::span<const double> precisions, std
 
 /// Moves points of the simplex (`point`), or concentrations, towards a random point.
 void displace_simplex(std::span<double> x, std::size_t n, bool point, Rng& rng) {
-  std::vector<double> share(n);
+  std::vector<double> random_point(n);
   for (std::size_t e = 0; e + n <= x.size(); e += n) {
-    std::ranges::fill(share, 1.0);
-    draw_dirichlet(rng, share, share);
+    std::ranges::fill(random_point, 1.0);
+    draw_dirichlet(rng, random_point, random_point);
     for (std::size_t k = 0; k < n; ++k)
-      x[e + k] = point ? 0.5 * (x[e + k] + share[k]) : x[e + k] + kPoint * share[k];
+      x[e + k] = point ? 0.5 * (x[e + k] + random_point[k]) : x[e + k] + kPoint * random_point[k];
   }
 }
 
 /// The inference of the items of one engine.
 class Starts {
  public:
-  Starts(Engine& engine, const ItemStarts& options, ItemSearch& found)
-      : engine_(engine), o_(options), m_(engine.machine()), found_(found), model_(engine.model()) {
+  Starts(Engine& engine, const ItemStarts& options, ItemSearch& result)
+      : engine_(engine), o_(options), m_(engine.machine()), result_(result), model_(engine.model()) {
     m_.accuracy = options.accuracy;
     for (std::int64_t k = 0; k < model_.parameter_count; ++k) {
       const ParameterRow& row = model_.parameters[k];
       const bool updated = o_.which == machine::SweepScope::stages ? row.by_stage != 0 : row.local != 0;
-      if (updated && !row.streamed) rows_.push_back(k);
+      if (updated && !row.streamed) parameters_.push_back(k);
     }
     for (const StepRow& step : engine.steps())
       if (step.stage && !step.refresh && !stage_) stage_ = &step;
@@ -79,14 +79,14 @@ class Starts {
   std::int32_t run() {
     if (const std::int32_t status = has_sources() ? form_sources() : 0) return status;
     const bool alone = machine::has_single_stage(model_) && model_.item_energies >= 0;
-    found_.items = stage_ ? engine_.extent(stage_->items) : 0;
-    found_.given = std::ranges::count(o_.given, true);
-    found_.together = !alone;
+    result_.items = stage_ ? engine_.extent(stage_->items) : 0;
+    result_.given = std::ranges::count(o_.given, true);
+    result_.together = !alone;
     return alone ? each_item() : all_items();
   }
 
  private:
-  std::int64_t items() const { return found_.items; }
+  std::int64_t items() const { return result_.items; }
   /// Returns true if an item keeps the solution of its present factors.
   bool is_given(std::int64_t item) const { return !o_.given.empty() && o_.given[static_cast<std::size_t>(item)]; }
   /// Returns the local ELBO of each item, in nats.
@@ -94,9 +94,8 @@ class Starts {
 
   /// Returns true if items have auxiliary variables that no stage updates (machine::SweepScope::sources).
   bool has_sources() const {
-    const std::span rows(model_.parameters, static_cast<std::size_t>(model_.parameter_count));
     const auto is_source = [](const ParameterRow& x) { return x.auxiliary && x.local && !x.by_stage; };
-    return std::ranges::any_of(rows, is_source);
+    return std::ranges::any_of(machine::parameters_of(model_), is_source);
   }
 
   /// Updates these variables, which are at their start values for new items. They depend on the global variables,
@@ -116,7 +115,7 @@ class Starts {
   /// there are no such variables, or more values than starts.
   std::int64_t values() const {
     std::int64_t most = 0;
-    for (const std::int64_t k : rows_) {
+    for (const std::int64_t k : parameters_) {
       const ParameterRow& row = model_.parameters[k];
       if (is_discrete(row)) most = std::max(most, static_cast<std::int64_t>(values_of(row)));
     }
@@ -135,12 +134,12 @@ class Starts {
     return row.support == Support::category ? last_extent(row) : 2;
   }
   /// Returns the numbers of an element of a discrete variable.
-  std::size_t numbers_of(const ParameterRow& row) const {
+  std::size_t values_per_element(const ParameterRow& row) const {
     return row.support == Support::category ? last_extent(row) : 1;
   }
 
   /// Returns the numbers of a parameter that belong to an item; all of them for item -1.
-  std::span<double> numbers(std::int64_t parameter, std::int64_t item) const {
+  std::span<double> values_of_item(std::int64_t parameter, std::int64_t item) const {
     const std::int64_t buffer = model_.parameters[parameter].buffer;
     if (item < 0) return engine_.reals(buffer);
     return machine::factors_of(m_, 0, {item, item + 1}, buffer);
@@ -149,16 +148,16 @@ class Starts {
   /// Displaces a parameter of one item (of all: -1) at random, according to its meaning.
   void displace(std::int64_t parameter, std::int64_t item, Rng& rng) const {
     const ParameterRow& row = model_.parameters[parameter];
-    const std::span<double> x = numbers(parameter, item);
+    const std::span<double> x = values_of_item(parameter, item);
     if (is_discrete(row)) {
-      const std::size_t n = numbers_of(row);
+      const std::size_t n = values_per_element(row);
       for (std::size_t i = 0; i + n <= x.size(); i += n)
         put_value(row, x.subspan(i, n), static_cast<std::size_t>(draw_below(rng, values_of(row))));
     } else if (row.parameter == Parameter::mean ||
                (row.parameter == Parameter::value && row.support == Support::real) ||
                (row.parameter == Parameter::value && row.support == Support::vector)) {
       const std::span<const double> precisions =
-          row.partner >= 0 ? numbers(row.partner, item) : std::span<const double>();
+          row.partner >= 0 ? values_of_item(row.partner, item) : std::span<const double>();
       displace_means(x, precisions, row.event_rank == 1 ? last_extent(row) : 1, rng);
     } else if (row.support == Support::simplex) {
       displace_simplex(x, last_extent(row), row.parameter == Parameter::value, rng);
@@ -211,16 +210,16 @@ class Starts {
     bool any_stored = false;
     for (std::int64_t item = 0; item < items(); ++item) {
       Rng rng = random(k, item);
-      for (const std::int64_t parameter : rows_) {
+      for (const std::int64_t parameter : parameters_) {
         const ParameterRow& row = model_.parameters[parameter];
         if (!machine::is_of_items(m_, row.buffer)) continue;
         any_stored = any_stored || is_discrete(row);
         if (random_start) {
           displace(parameter, item, rng);
         } else if (is_discrete(row)) {
-          const std::span<double> x = numbers(parameter, item);
-          for (std::size_t i = 0; i + numbers_of(row) <= x.size(); i += numbers_of(row))
-            put_value(row, x.subspan(i, numbers_of(row)), static_cast<std::size_t>(k - 1) % values_of(row));
+          const std::span<double> x = values_of_item(parameter, item);
+          for (std::size_t i = 0; i + values_per_element(row) <= x.size(); i += values_per_element(row))
+            put_value(row, x.subspan(i, values_per_element(row)), static_cast<std::size_t>(k - 1) % values_of(row));
         }
       }
     }
@@ -307,15 +306,15 @@ class Starts {
       std::int32_t status = begin(k, of_values);
       if (status == 0) status = visit_until_converged();
       // A start that fails is skipped.
-      if (status == 0) found_.starts = k + 1;
+      if (status == 0) result_.starts = k + 1;
     }
     put(best_);
     engine_.invalidate_parts();
     for (std::size_t i = 0; i < n; ++i) {
-      const double apart = highest_[i] - worst_[i];
-      if (!(apart > kDifferentSolution)) continue;
-      ++found_.differing;
-      found_.largest = std::max(found_.largest, apart);
+      const double gap = highest_[i] - worst_[i];
+      if (!(gap > kDifferentSolution)) continue;
+      ++result_.differing;
+      result_.largest = std::max(result_.largest, gap);
     }
     return machine::sweep(m_, {.scope = o_.which});
   }
@@ -337,9 +336,9 @@ class Starts {
   std::int32_t all_items() {
     if (const std::int32_t status = visit_all()) return status;
     // Code with one stage but without ELBOs of single items gives nothing to choose by.
-    const bool given = (found_.given > 0 && found_.given == found_.items) || machine::has_single_stage(model_);
+    const bool given = (result_.given > 0 && result_.given == result_.items) || machine::has_single_stage(model_);
     Elbo now;
-    if (given || o_.unique || rows_.empty() || engine_.elbo(now) != 0) return 0;
+    if (given || o_.unique || parameters_.empty() || engine_.elbo(now) != 0) return 0;
     double highest = now.value, worst = now.value;
     Arrays best = engine_.save();
     const Arrays beginning = best;
@@ -348,9 +347,9 @@ class Starts {
       if (o_.on_start) o_.on_start(k, o_.starts);
       engine_.load(beginning);
       Rng rng = random(k, 0);
-      for (const std::int64_t parameter : rows_)
+      for (const std::int64_t parameter : parameters_)
         displace(parameter, -1, rng);
-      found_.starts = k + 1;
+      result_.starts = k + 1;
       if (machine::call_on_stored(m_, model_.expectations) != 0 || machine::infer_items(m_, o_.which) != 0 ||
           engine_.elbo(now) != 0 || !machine::is_possible(now.value))
         continue;
@@ -362,8 +361,8 @@ class Starts {
     }
     engine_.load(best);
     if (highest - worst > kDifferentSolution) {
-      found_.differing = found_.items;
-      found_.largest = highest - worst;
+      result_.differing = result_.items;
+      result_.largest = highest - worst;
     }
     return machine::infer_items(m_, o_.which);
   }
@@ -371,9 +370,9 @@ class Starts {
   Engine& engine_;
   const ItemStarts& o_;
   machine::Machine m_;
-  ItemSearch& found_;
+  ItemSearch& result_;
   const machine::Model& model_;
-  std::vector<std::int64_t> rows_;  // indices of the stored parameters of local variables
+  std::vector<std::int64_t> parameters_;  // indices of the stored parameters of local variables
   const StepRow* stage_ = nullptr;
   std::vector<std::int64_t> buffers_;
   Arrays beginning_, best_;
@@ -384,8 +383,8 @@ class Starts {
 
 }  // namespace
 
-std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& found) {
-  return Starts(engine, options, found).run();
+std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& result) {
+  return Starts(engine, options, result).run();
 }
 
 }  // namespace lehr

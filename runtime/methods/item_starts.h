@@ -42,6 +42,6 @@ inline constexpr double kDifferentSolution = 0.01;
 /// Infers all items. The factors in place are the first start; an item has no further ones after three random starts
 /// without an improvement. The engine must be compiled with LowerOptions::item_starts and have no window. Returns 0 or
 /// a status of the generated code.
-std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& found);
+std::int32_t infer_from_starts(Engine& engine, const ItemStarts& options, ItemSearch& result);
 
 }  // namespace lehr

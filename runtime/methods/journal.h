@@ -38,14 +38,14 @@ class Journal {
  public:
   /// The contents of a checkpoint.
   struct Past {
-    std::string seen;                      // all recorded results, serialised, in order
-    std::map<std::uint64_t, Arrays> kept;  // snapshots that were alive at its end, by their serial numbers
-    std::string memory;                    // the memory of the engine at its end (Engine::memory)
+    std::string seen;                           // all recorded results, serialised, in order
+    std::map<std::uint64_t, Arrays> snapshots;  // snapshots that were alive at its end, by their serial numbers
+    std::string memory;                         // the memory of the engine at its end (Engine::memory)
   };
   /// Serialises the members of a checkpoint, for Reader and Writer of runtime/bytes.h.
   template <class Archive>
   friend void fields(Archive& a, Past& p) {
-    a(p.seen, p.kept, p.memory);
+    a(p.seen, p.snapshots, p.memory);
   }
 
   /// Makes an empty journal: the run starts, and nothing is replayed.
@@ -81,7 +81,7 @@ class Journal {
   template <class F>
   std::shared_ptr<Arrays> snapshot(const F& f) {
     if (inside_) return std::make_shared<Arrays>(f());
-    std::shared_ptr<Arrays> out = std::make_shared<Arrays>(replays() ? found() : within(f));
+    std::shared_ptr<Arrays> out = std::make_shared<Arrays>(replays() ? replayed_snapshot() : within(f));
     keep(out);
     return out;
   }
@@ -117,7 +117,7 @@ class Journal {
   /// Ends the replay: drops its snapshots and calls `arrived`.
   void arrive();
   /// Returns the replayed snapshot with the next serial number; no arrays if the checkpoint does not contain it.
-  Arrays found();
+  Arrays replayed_snapshot();
   /// Registers a snapshot under the next serial number.
   void keep(const std::shared_ptr<Arrays>& arrays);
   /// Moves the full buffer of new records to `earlier_`.
@@ -129,9 +129,9 @@ class Journal {
   std::vector<std::string> earlier_;                 // full buffers of new records
   std::string seen_;                                 // the buffer of new records that is being filled
   std::size_t at_ = 0;                               // position in `past_`
-  std::map<std::uint64_t, Arrays> found_;            // replayed snapshots, by serial number, not yet asked for
-  std::vector<std::pair<std::uint64_t, std::weak_ptr<Arrays>>> kept_;  // all snapshots, by serial number
-  std::size_t enough_ = 64;  // length of `kept_` at which dropped snapshots are removed
+  std::map<std::uint64_t, Arrays> replayed_;         // replayed snapshots, by serial number, not yet requested
+  std::vector<std::pair<std::uint64_t, std::weak_ptr<Arrays>>> snapshots_;  // all snapshots, by serial number
+  std::size_t enough_ = 64;  // length of `snapshots_` at which dropped snapshots are removed
   std::uint64_t next_ = 0;   // serial number of the next snapshot
   bool inside_ = false;      // true inside recorded() or snapshot()
 };

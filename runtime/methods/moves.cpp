@@ -129,7 +129,7 @@ class Mover {
       e_.load(best_);
     }
     masses_ = component_sizes(e_, c_);
-    shares_.clear();
+    memberships_.clear();
     scored_.clear();
   }
 
@@ -247,9 +247,9 @@ class Mover {
     while (again && has_sweeps()) {
       again = false;
       if (scored_.empty()) scored_ = scored_pairs();
-      std::vector<Pair> found = scored_;
-      if (found.size() > tries()) found.resize(tries());
-      for (const Pair& p : found) {
+      std::vector<Pair> candidates = scored_;
+      if (candidates.size() > tries()) candidates.resize(tries());
+      for (const Pair& p : candidates) {
         if (!has_sweeps()) break;
         again = attempt(report_.merges, [&] { return merge(e_, c_, p.from, p.to); });
         if (again) break;
@@ -274,7 +274,7 @@ class Mover {
 
   /// Returns an empty component for the second half of a split; otherwise the one that the best merge empties. None if
   /// every merge would involve the component to be split.
-  std::optional<SplitTarget> room_beside(std::size_t split) {
+  std::optional<SplitTarget> split_target(std::size_t split) {
     for (std::size_t k = 0; k < c_.count; ++k) {
       if (masses_[k] < kEmpty && k != split) return SplitTarget{k};
     }
@@ -306,10 +306,10 @@ class Mover {
 
   /// Tries one way of splitting component k. Returns true if it was accepted.
   bool split(const Allocation& a, std::size_t k, SplitRule division) {
-    if (!shares_.contains(&a)) {
+    if (!memberships_.contains(&a)) {
       e_.load(best_);
       Rng rng = rng_;
-      shares_[&a] = e_.snapshot([&] { return memberships_of(e_, o_, c_, a, rng); });
+      memberships_[&a] = e_.snapshot([&] { return memberships_of(e_, o_, c_, a, rng); });
       rng_ = e_.recorded([&] { return rng; });
     }
     std::vector<std::int64_t> part;
@@ -319,14 +319,14 @@ class Mover {
     };
     const Drawn drawn = e_.recorded([&] {
       Rng rng = rng_;
-      part = smaller_part(members_of(*shares_[&a], k, c_, elements_of(e_, c_, a)), features(a), division, rng);
+      part = smaller_part(members_of(*memberships_[&a], k, c_, elements_of(e_, c_, a)), features(a), division, rng);
       return Drawn{!part.empty(), rng};
     });
     rng_ = drawn.rng;
     if (!drawn.any) return false;
-    const std::optional<SplitTarget> room = room_beside(k);
-    if (!room) return false;
-    return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, *best_, k, *room, part); });
+    const std::optional<SplitTarget> target = split_target(k);
+    if (!target) return false;
+    return attempt(report_.splits, [&] { return divide(e_, o_, c_, a, *best_, k, *target, part); });
   }
 
   /// Returns the features of the elements of an allocation; computes them once.
@@ -346,27 +346,27 @@ class Mover {
   Rng rng_;
   Snapshot best_;
   double elbo_ = 0;
-  bool first_ = true;                             // true: the first round
-  std::vector<double> masses_;                    // expected elements of each component in the best state
-  std::map<const Allocation*, Snapshot> shares_;  // Shares of the best state, by allocation, as far as computed
-  std::vector<Pair> scored_;                      // merges of the best state, best first; empty: not scored yet
+  bool first_ = true;                                  // true: the first round
+  std::vector<double> masses_;                         // expected elements of each component in the best state
+  std::map<const Allocation*, Snapshot> memberships_;  // in the best state, by allocation, as far as computed
+  std::vector<Pair> scored_;                           // merges of the best state, best first; empty: not scored yet
   std::vector<std::optional<Features>> features_;
 };
 
 /// Returns true if components have stored probabilities of items, which sweeps without SweepOptions::rows do not write.
-bool has_rows(const Components& c) {
+bool has_responsibilities(const Components& c) {
   return std::ranges::any_of(c.arrays,
                              [](const ComponentArray& a) { return a.kind == ComponentArray::Kind::responsibility; });
 }
 
 }  // namespace
 
-Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Components>& components, Outcome settled,
+Outcome run_moves(const Engine& e, const MoveOptions& o, const std::vector<Components>& components, Outcome converged,
                   const OnSweep& on_sweep, MoveReport& report) {
   const WeightsGuard plain{e};
-  Outcome out = std::move(settled);
+  Outcome out = std::move(converged);
   out.extrapolations = {};
-  if (leaves_rows(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_rows)) {
+  if (omits_item_parameters(e, o) && o.most_sweeps > 0 && std::ranges::any_of(components, has_responsibilities)) {
     Elbo elbo;
     if (evaluate(e, o, elbo) == 0) out.elbo = elbo.value;
   }

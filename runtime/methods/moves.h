@@ -32,10 +32,10 @@ struct MoveReport {
   std::vector<std::string> plates;  // names of the plates whose components could be moved
 };
 
-/// Tries moves until a round accepts none, then converges. `settled` is the outcome of the run whose state is in place;
-/// the final state has its ELBO or a higher one. The result is a function of options.seed. The iterations of the
+/// Tries moves until a round accepts none, then converges. `converged` is the outcome of the run whose state is in
+/// place; the final state has its ELBO or a higher one. The result is a function of options.seed. The iterations of the
 /// outcome are the sweeps made here.
 Outcome run_moves(const Engine& engine, const MoveOptions& options, const std::vector<Components>& components,
-                  Outcome settled, const OnSweep& on_sweep, MoveReport& report);
+                  Outcome converged, const OnSweep& on_sweep, MoveReport& report);
 
 }  // namespace lehr

@@ -39,7 +39,7 @@ struct TemperedStates {
   /// Proposes to exchange the states of neighbouring powers, of every other pair, and accepts by Metropolis' rule.
   void exchange(std::int64_t rounds);
   /// Places the powers anew from the recorded energies, if `move`; then clears the records.
-  void place(bool move);
+  void adapt_powers(bool move);
 
   const Engine& engine;
   const ParallelTemperingOptions& options;
@@ -87,7 +87,7 @@ void TemperedStates::record() {
     seen[r].push_back(energies[r]);
 }
 
-void TemperedStates::place(bool move) {
+void TemperedStates::adapt_powers(bool move) {
   constexpr std::size_t kFewest = 10;
   if (move && seen[0].size() >= kFewest) powers = equal_length_powers(powers, seen);
   std::ranges::for_each(seen, [](std::vector<double>& x) { x.clear(); });
@@ -130,16 +130,16 @@ Outcome run_parallel_tempering(const Engine& e, const ParallelTemperingOptions& 
       out.failure = "a log density is not finite: a prior that is not proper, or too wide, has no evidence";
       return out;
     }
-    const std::int64_t kept = out.iterations - o.warmup;
-    if (kept > 0 && kept % o.thin == 0) {
+    const std::int64_t sampled = out.iterations - o.warmup;
+    if (sampled > 0 && sampled % o.thin == 0) {
       ladder.record();
       on_draw(out.elbo);
-    } else if (kept <= 0 && out.iterations % std::max<std::int64_t>(1, quarter) > quarter / 2) {
+    } else if (sampled <= 0 && out.iterations % std::max<std::int64_t>(1, quarter) > quarter / 2) {
       ladder.record();
     }
     if (o.exchange) ladder.exchange(out.iterations);
     // The powers move three times in the warmup; records of its last quarter are dropped.
-    if (kept == 0 || (kept < 0 && quarter > 0 && out.iterations % quarter == 0)) ladder.place(kept < 0);
+    if (sampled == 0 || (sampled < 0 && quarter > 0 && out.iterations % quarter == 0)) ladder.adapt_powers(sampled < 0);
     if (!on_sweep({out.iterations, out.elbo, 1, out.elbo})) {
       out.status = Status::interrupted;
       return out;

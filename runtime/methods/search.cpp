@@ -192,10 +192,10 @@ class Search {
   /// Moves components from the best state, within a budget of sweeps relative to those made so far.
   void move() {
     MoveOptions moves{o_};
-    moves.most_sweeps = static_cast<std::int64_t>(o_.move_share * static_cast<double>(report_.sweeps));
+    moves.most_sweeps = static_cast<std::int64_t>(o_.move_fraction * static_cast<double>(report_.sweeps));
     moves.splits = o_.splits;
-    const Outcome settled = out_;
-    run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, settled, counted, report_.moves); });
+    const Outcome converged = out_;
+    run([&](const OnSweep& counted) { return run_moves(e_, moves, o_.components, converged, counted, report_.moves); });
   }
 
   const Engine& e_;
@@ -224,7 +224,7 @@ SearchOptions beside_moves(SearchOptions o) {
   const auto is_movable = [](const Components& c) { return !c.distinguished; };
   if (std::ranges::none_of(o.components, is_movable) || o.cycles) return o;
   if (std::ranges::any_of(o.components, is_mixed)) {
-    o.move_share = 0.2;
+    o.move_fraction = 0.2;
     return o;
   }
   o.starts = 1;
@@ -241,7 +241,7 @@ SearchOptions search_options(bool full) {
   out.leaders = 4;
   out.patience = 10;
   out.cycles = true;
-  out.move_share = 4;
+  out.move_fraction = 4;
   out.splits = 8;
   out.spare_lengths = 14;
   out.most_lengths = 60;

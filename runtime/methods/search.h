@@ -22,7 +22,7 @@ struct SearchOptions : AutoOptions {
                                    // rounded down, if the leaders agree
   std::int64_t melts = 1;          // fresh starts that are annealed on all entropies, for models where that applies
   std::int64_t most_lengths = 24;  // lengths up to which further candidates are annealed while some improve
-  double move_share = 1;           // sweeps allowed to moves, relative to all sweeps before them
+  double move_fraction = 1;        // sweeps allowed to moves, relative to all sweeps before them
   std::int64_t splits = 2;         // attempts to split each component, see MoveOptions
   std::vector<Components> components = {};  // the components that moves may edit
 };

@@ -64,7 +64,7 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
   return status != 0 ? status : e.elbo(out);
 }
 
-bool leaves_rows(const Engine& e, const SweepOptions& options) {
+bool omits_item_parameters(const Engine& e, const SweepOptions& options) {
   return !options.rows && !machine::reads_statistics_first(e.model());
 }
 

@@ -46,7 +46,7 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out);
 
 /// Returns true if sweeps need not write per-item parameters: they are not asked for (`rows`), and no block that comes
 /// before the items needs their statistics recomputed from them.
-bool leaves_rows(const Engine& e, const SweepOptions& options);
+bool omits_item_parameters(const Engine& e, const SweepOptions& options);
 
 /// Computes the statistics of the present factors, if the first sweep reads them before it computes them. Every method
 /// calls it before its first sweep.

@@ -70,15 +70,15 @@ Outcome run_tempered(const Engine& e, const TemperOptions& o, const OnSweep& on_
       objective += (r[m] > 0 ? -r[m] * std::log(r[m] * levels) : 0) - r[m] * log_c[m];
     if (o.constant && objective < previous - o.slack.elbo * (1 + std::abs(objective))) ++out.decreases;
     const bool keep = on_sweep({out.iterations, out.elbo, 1 / b, objective});
-    const bool settled = out.iterations % o.every == 0 && out.iterations > o.every &&
-                         std::abs(objective - previous) <= o.tolerance * std::abs(objective);
+    const bool converged = out.iterations % o.every == 0 && out.iterations > o.every &&
+                           std::abs(objective - previous) <= o.tolerance * std::abs(objective);
     previous = objective;
     report = {r, out.iterations, 1 / mean_inverse(r, o.temperatures)};
     if (!keep) {
       out.status = Status::interrupted;
       return out;
     }
-    if (settled) break;
+    if (converged) break;
   }
   e.set({});
   return finish(e, o, out, on_sweep);
@@ -95,7 +95,7 @@ Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemTemperatur
   std::iota(items.begin(), items.end(), 0);
   ItemTemperatures temperatures(e, grid);
   double previous = -INFINITY;
-  for (bool settled = false; !settled && out.iterations < o.max_iterations;) {
+  for (bool converged = false; !converged && out.iterations < o.max_iterations;) {
     if (const std::int32_t status = temperatures.update(items, o)) return failure(e, status, out);
     if (const std::int32_t status = e.prepare()) return failure(e, status, out);
     const double temperature = temperatures.temperature();
@@ -105,7 +105,7 @@ Outcome temper_items(const Engine& e, const CaviOptions& o, const ItemTemperatur
     out.elbo = elbo.value + temperatures.objective();
     ++out.iterations;
     if (!check_elbo(out.elbo, out)) return out;
-    settled = std::abs(out.elbo - previous) <= o.tolerance * std::abs(out.elbo);
+    converged = std::abs(out.elbo - previous) <= o.tolerance * std::abs(out.elbo);
     previous = out.elbo;
     report = {temperatures.posterior(), out.iterations, temperature};
     if (on_sweep({out.iterations, out.elbo, temperature, out.elbo})) continue;

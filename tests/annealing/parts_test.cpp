@@ -170,5 +170,5 @@ TEST_CASE("other parameters can be looked at between passes") {
   REQUIRE(d.engine().random_parameters(5, {}, random) == 0);
   CHECK(test::difference(d.engine().save(), before) == 0);
   CHECK(test::difference(random, d.engine().global_parameters()) > 1e-3);
-  CHECK(d.engine().parts().known());
+  CHECK(d.engine().parts().is_valid());
 }

@@ -47,7 +47,7 @@ TEST_CASE("a run goes on from its journal without the work") {
     int computed_steps = 0;
     const std::vector<double> want = walk(whole, 10, computed_steps, &memory, &past, stop);
     CHECK(computed_steps == 10);
-    CHECK(past.kept.size() == 1);
+    CHECK(past.snapshots.size() == 1);
     Writer{bytes}(past);
     Journal next_recorded(Reader(bytes).take<Journal::Past>());
     computed_steps = 0;
