@@ -114,19 +114,20 @@ Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std:
   if (!archive) return archive.error();
   const Result<std::vector<std::string>> names = names_of(archive->get(), path);
   if (!names) return names.error();
-  const std::string place = fmt::format("{}:{}", path, printable(name)), full = name + std::string(kEnding);
+  const std::string location = fmt::format("{}:{}", path, printable(name)), full = name + std::string(kEnding);
   zip_stat_t about = {};
   if (zip_stat(archive->get(), full.c_str(), 0, &about) != 0)
     return data_error(path, fmt::format("there is no array '{}'", printable(name)));
   if (about.comp_method != ZIP_CM_STORE || about.encryption_method != ZIP_EM_NONE)
-    return data_error(place, "the member is compressed: it cannot be read in pieces",
+    return data_error(location, "the member is compressed: it cannot be read in pieces",
                       {"numpy.savez writes arrays as they are, numpy.savez_compressed does not"});
   const std::shared_ptr<zip_file_t> member(zip_fopen(archive->get(), full.c_str(), 0),
                                            [archive = *archive](zip_file_t* m) {
                                              if (m) zip_fclose(m);
                                            });
-  if (!member) return data_error(place, "is not where the directory says");
-  const auto read = [file, member, place](std::uint64_t at, std::uint64_t n, std::string& to) -> std::optional<Error> {
+  if (!member) return data_error(location, "is not where the directory says");
+  const auto read = [file, member, location](std::uint64_t at, std::uint64_t n,
+                                             std::string& to) -> std::optional<Error> {
     to.resize(n);
     std::uint64_t done = 0;
     zip_int64_t got = zip_fseek(member.get(), static_cast<zip_int64_t>(at), SEEK_SET) == 0 ? 1 : -1;
@@ -135,9 +136,9 @@ Result<std::unique_ptr<RowFile>> open_member(const std::string& path, const std:
       if (got > 0) done += static_cast<std::uint64_t>(got);
     }
     if (std::optional<Error> e = file->changed()) return e;
-    return done == n ? std::nullopt : std::optional(data_error(place, "cannot be read: the archive is damaged"));
+    return done == n ? std::nullopt : std::optional(data_error(location, "cannot be read: the archive is damaged"));
   };
-  return rows_of(read, about.size, place);
+  return rows_of(read, about.size, location);
 }
 
 }  // namespace lehr

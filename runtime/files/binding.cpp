@@ -82,11 +82,11 @@ Result<Binding> parse_binding(const std::string& text) {
     if (binding.selection.empty()) return usage_error(text, "there is nothing after the `:`");
     return binding;
   }
-  std::vector<std::string_view> known;
+  std::vector<std::string_view> extensions;
   for (const DataFormat& format : kDataFormats)
-    known.push_back(format.extension);
+    extensions.push_back(format.extension);
   return usage_error(text, fmt::format("the type of the file is unknown: its name must end in {} (each also with .gz)",
-                                       join_with_or(known)));
+                                       join_with_or(extensions)));
 }
 
 /// Adds to the error of a missing file the most similar name in its directory.
@@ -142,11 +142,11 @@ Result<Dataset> pick(Dataset all, const Binding& binding, const std::string& tex
                          {suggest("", names), fmt::format("take one with `{}:member`", text)});
     wanted = names.front();
   }
-  auto found = all.extract(wanted);
-  if (found.empty())
+  auto node = all.extract(wanted);
+  if (node.empty())
     return data_error(binding.path, fmt::format("there is no array '{}'", wanted), {suggest(wanted, names)});
   Dataset one;
-  DataArray& array = one[binding.name.empty() ? wanted : binding.name] = std::move(found.mapped());
+  DataArray& array = one[binding.name.empty() ? wanted : binding.name] = std::move(node.mapped());
   array.name = one.begin()->first;
   return one;
 }
@@ -176,9 +176,9 @@ Result<Dataset> parse_bytes(const std::string& bytes, const Binding& binding, co
 
 /// Adds `lines` to the line number behind `path:` in a text, if there is one.
 std::string moved_by(std::string text, const std::string& path, std::int64_t lines) {
-  const std::size_t found = text.find(path + ":");
-  if (found == std::string::npos) return text;
-  const std::size_t at = found + path.size() + 1;
+  const std::size_t prefix = text.find(path + ":");
+  if (prefix == std::string::npos) return text;
+  const std::size_t at = prefix + path.size() + 1;
   std::int64_t line = 0;
   const auto [end, failure] = std::from_chars(text.data() + at, text.data() + text.size(), line);
   if (failure == std::errc())
@@ -295,14 +295,14 @@ Result<Dataset> read_bindings(const std::vector<std::string>& bindings) {
     Result<Dataset> part = read_binding(text);
     if (!part) return part.error();
     for (auto& [name, array] : *part) {
-      const auto found = all.find(name);
-      if (found == all.end()) {
+      const auto earlier = all.find(name);
+      if (earlier == all.end()) {
         all.emplace(name, std::move(array));
         continue;
       }
-      if (found->second.named_by_binding || array.named_by_binding)
-        return duplicate_name_error(fmt::format("{} {}", option("data"), text), found->second, array);
-      found->second.duplicates.push_back(std::move(array));
+      if (earlier->second.named_by_binding || array.named_by_binding)
+        return duplicate_name_error(fmt::format("{} {}", option("data"), text), earlier->second, array);
+      earlier->second.duplicates.push_back(std::move(array));
     }
   }
   return all;

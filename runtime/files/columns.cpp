@@ -26,15 +26,15 @@ std::string entry_text(const DataArray& column, std::size_t line) {
 }
 
 void levels_to_numbers(DataArray& column) {
-  std::vector<double> numbers;
+  std::vector<double> parsed;
   for (const std::string& level : column.levels) {
     const std::optional<double> number = whole_number(level);
     if (!number) return;
-    numbers.push_back(*number);
+    parsed.push_back(*number);
   }
-  if (numbers.empty()) return;
+  if (parsed.empty()) return;
   for (double& v : column.values)
-    if (!std::isnan(v)) v = numbers[static_cast<std::size_t>(v)];
+    if (!std::isnan(v)) v = parsed[static_cast<std::size_t>(v)];
   column.levels.clear();
 }
 

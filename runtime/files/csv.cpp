@@ -31,7 +31,7 @@ struct Table {
   std::size_t columns() const { return names.size(); }
   std::size_t rows() const { return cells.size() / names.size(); }
   const Cell& cell(std::size_t row, std::size_t column) const { return cells[row * names.size() + column]; }
-  std::string place_of(const Cell& cell) const {
+  std::string location_of(const Cell& cell) const {
     return source_location(path, bytes, static_cast<std::size_t>(cell.text.data() - bytes.data()));
   }
 };
@@ -72,9 +72,9 @@ std::optional<Error> find_decimal_commas(Table& table) {
   }
   table.decimal_commas = comma != nullptr;
   if (!comma || !point) return std::nullopt;
-  return data_error(table.place_of(*comma),
+  return data_error(table.location_of(*comma),
                     fmt::format("'{}' has a decimal comma, and '{}' at {} a point", printable(comma->text),
-                                printable(point->text), table.place_of(*point)),
+                                printable(point->text), table.location_of(*point)),
                     {"write all numbers of the table in one way"});
 }
 
@@ -168,13 +168,14 @@ Result<Table> read_table(std::string_view bytes, const std::string& path, char s
   for (const Cell& cell : header) {
     table.names.push_back(text_of(cell));
     if (!cell.text.empty() && !seen.insert(table.names.back()).second)
-      return data_error(table.place_of(cell), fmt::format("two columns are named '{}'", printable(table.names.back())));
+      return data_error(table.location_of(cell),
+                        fmt::format("two columns are named '{}'", printable(table.names.back())));
   }
   if (header.size() == 1 && separator == '\t')
-    for (const char other : {';', ','})
-      if (header[0].text.find(other) != std::string_view::npos)
-        return data_error(table.place_of(header[0]),
-                          fmt::format("the columns are separated by {}", other == ';' ? "';'" : "commas"),
+    for (const char candidate : {';', ','})
+      if (header[0].text.find(candidate) != std::string_view::npos)
+        return data_error(table.location_of(header[0]),
+                          fmt::format("the columns are separated by {}", candidate == ';' ? "';'" : "commas"),
                           {"a .tsv file has its fields separated by tabs: a .csv file may have any of the three"});
 
   const std::size_t columns = header.size();
@@ -234,14 +235,14 @@ Result<DataArray> read_column(const Table& table, std::size_t column) {
     }
     set_levels(array, texts);
     if (some_number)
-      array.source += fmt::format(" (numbers, but '{}' at {})", printable(text_of(*text)), table.place_of(*text));
+      array.source += fmt::format(" (numbers, but '{}' at {})", printable(text_of(*text)), table.location_of(*text));
   }
   set_flags(array);
   return array;
 }
 
 /// Returns true if the first line consists of numbers, so that the names of the columns are probably missing.
-bool header_is_numbers(const Table& table) {
+bool has_numeric_header(const Table& table) {
   return std::all_of(table.names.begin(), table.names.end(),
                      [](const std::string& name) { return parse_number(trimmed(name)) || is_missing(name); }) &&
          std::any_of(table.names.begin(), table.names.end(), [](const std::string& name) { return !name.empty(); });
@@ -251,7 +252,7 @@ bool header_is_numbers(const Table& table) {
 Result<std::vector<std::size_t>> select(const Table& table, const std::vector<std::string>& wanted) {
   std::vector<std::size_t> picked;
   if (wanted.empty()) {
-    if (header_is_numbers(table))
+    if (has_numeric_header(table))
       return data_error(table.path + ":1:1", "the first line holds numbers instead of the names of the columns",
                         {"add a line of names, or list the columns after the file: `x=file.csv:a,b`"});
     for (std::size_t j = 0; j < table.columns(); ++j)
@@ -260,17 +261,17 @@ Result<std::vector<std::size_t>> select(const Table& table, const std::vector<st
     return picked;
   }
   for (const std::string& name : wanted) {
-    const auto found = std::find(table.names.begin(), table.names.end(), name);
-    if (found == table.names.end() || name.empty())
+    const auto column = std::find(table.names.begin(), table.names.end(), name);
+    if (column == table.names.end() || name.empty())
       return data_error(table.path, fmt::format("there is no column '{}'", name), {suggest(name, table.names)});
-    picked.push_back(static_cast<std::size_t>(found - table.names.begin()));
+    picked.push_back(static_cast<std::size_t>(column - table.names.begin()));
   }
   return picked;
 }
 
 /// Makes the error about a cell that should be a number.
 Error not_a_number(const Table& table, const Cell& cell, const std::string& column, const char* otherwise) {
-  return data_error(table.place_of(cell),
+  return data_error(table.location_of(cell),
                     fmt::format("'{}' is not a number, in column '{}'", printable(text_of(cell)), printable(column)),
                     {fmt::format("{}a missing value is an empty field, NA or NaN; {}",
                                  looks_missing(text_of(cell)) ? "if it stands for a missing value: " : "", otherwise)});
@@ -328,15 +329,15 @@ Result<DataArray> join_columns(const Table& table, const std::vector<std::size_t
 Result<std::vector<std::size_t>> numeric_only(const Table& table, const std::vector<std::size_t>& columns) {
   std::vector<std::size_t> numeric;
   for (const std::size_t j : columns) {
-    std::size_t numbers = 0;
+    std::size_t numeric_cells = 0;
     const Cell* text = nullptr;
     for (std::size_t row = 0; row < table.rows(); ++row) {
       const Cell& cell = table.cell(row, j);
       const std::optional<double> number = number_in(table, cell);
-      if (number && !std::isnan(*number)) ++numbers;
+      if (number && !std::isnan(*number)) ++numeric_cells;
       if (!number && !text) text = &cell;
     }
-    if (text && 2 * numbers >= table.rows())
+    if (text && 2 * numeric_cells >= table.rows())
       return not_a_number(table, *text, table.names[j], "columns to be read are listed: `x=file.csv:a,b`");
     if (!text) numeric.push_back(j);
   }

@@ -194,7 +194,7 @@ Hdf5Array member(hid_t group, const char* name) {
 }
 
 /// Reads the numeric dataset of that name in a group.
-std::vector<double> numbers(hid_t group, const char* name) {
+std::vector<double> numeric_values(hid_t group, const char* name) {
   Hdf5Array out = member(group, name);
   if (!out.texts.empty()) throw Failure{fmt::format("its '{}' are no numbers", name), {}};
   return std::move(out.values);
@@ -204,8 +204,8 @@ std::vector<double> numbers(hid_t group, const char* name) {
 Hdf5Array read_sparse(hid_t group, bool by_columns) {
   std::vector<double> shape = read_attribute(group, "shape").values;
   if (shape.empty()) shape = read_attribute(group, "h5sparse_shape").values;
-  CompressedMatrix matrix{by_columns, std::move(shape), numbers(group, "indptr"), numbers(group, "indices"),
-                          numbers(group, "data")};
+  CompressedMatrix matrix{by_columns, std::move(shape), numeric_values(group, "indptr"),
+                          numeric_values(group, "indices"), numeric_values(group, "data")};
   Hdf5Array out;
   out.sparse = std::move(matrix);
   return out;
@@ -234,7 +234,7 @@ Hdf5Array read_categories(hid_t group) {
 /// Reads a group of `values` with a `mask` that is nonzero where a value is missing.
 Hdf5Array read_masked(hid_t group) {
   Hdf5Array out = member(group, "values");
-  const std::vector<double> mask = numbers(group, "mask");
+  const std::vector<double> mask = numeric_values(group, "mask");
   if (mask.size() != std::max(out.values.size(), out.texts.size()))
     throw Failure{"its 'mask' and its 'values' do not belong together", {}};
   for (std::size_t k = 0; k < mask.size(); ++k) {
@@ -311,7 +311,7 @@ Result<std::map<std::string, Hdf5Array>> read(std::string_view bytes, const std:
 class RowsOfDataset : public Hdf5Rows {
  public:
   RowsOfDataset(const std::string& path, const std::string& part)
-      : place_(fmt::format("{}:{}", path, part)), file_(path), id_(open(part), H5Oclose) {
+      : location_(fmt::format("{}:{}", path, part)), file_(path), id_(open(part), H5Oclose) {
     const Handle type(H5Dget_type(id_), H5Tclose), space(H5Dget_space(id_), H5Sclose);
     shape_ = extents(space);
     const H5T_class_t kind = H5Tget_class(type);
@@ -323,16 +323,16 @@ class RowsOfDataset : public Hdf5Rows {
     std::vector<hsize_t> from(shape_.size(), 0), count(shape_.begin(), shape_.end());
     from[0] = static_cast<hsize_t>(begin);
     count[0] = static_cast<hsize_t>(end - begin);
-    const std::size_t numbers = count_of(std::vector<std::int64_t>(count.begin(), count.end()), sizeof(double));
-    if (numbers == 0) return std::nullopt;
+    const std::size_t length = count_of(std::vector<std::int64_t>(count.begin(), count.end()), sizeof(double));
+    if (length == 0) return std::nullopt;
     const Handle space(H5Dget_space(id_), H5Sclose);
     const Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
     check(H5Sselect_hyperslab(space, H5S_SELECT_SET, from.data(), nullptr, count.data(), nullptr));
-    to.resize(to.size() + numbers);
-    check(H5Dread(id_, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to.data() + (to.size() - numbers)));
+    to.resize(to.size() + length);
+    check(H5Dread(id_, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to.data() + (to.size() - length)));
     return std::nullopt;
   } catch (const Failure& f) {
-    return Error{ExitCode::data, place_, f.text, f.notes};
+    return Error{ExitCode::data, location_, f.text, f.notes};
   }
 
  private:
@@ -348,7 +348,7 @@ class RowsOfDataset : public Hdf5Rows {
     throw wrong ? Failure{kNoRows, {}} : outside();
   }
 
-  std::string place_;
+  std::string location_;
   File file_;
   Handle id_;
   std::vector<std::int64_t> shape_;

@@ -74,25 +74,25 @@ class LineRows : public RowFile {
   /// Passes over `rows` rows from a position, calls `take` with their text, and returns where they end.
   template <class Take>
   Result<FilePosition> pass(FilePosition from, std::int64_t rows, const Take& take) const;
-  /// Stores the position of a row if its number is a multiple of `apart_`.
+  /// Stores the position of a row if its number is a multiple of `stride_`.
   void note(std::int64_t row, FilePosition at);
 
   RandomAccessFile bytes_;
   bool header_;
   std::string header_text_;
   /// Lines of the header; rows; distance between rows with a stored position.
-  std::int64_t header_lines_ = 0, rows_ = 0, apart_ = 1;
-  std::vector<FilePosition> places_;  // of rows 0, apart_, 2 apart_, ...
+  std::int64_t header_lines_ = 0, rows_ = 0, stride_ = 1;
+  std::vector<FilePosition> positions_;  // of rows 0, stride_, 2 stride_, ...
 };
 
 void LineRows::note(std::int64_t row, FilePosition at) {
-  if (row % apart_ != 0) return;
-  places_.push_back(at);
-  if (places_.size() < kMostStoredOffsets) return;
-  for (std::size_t k = 0; 2 * k < places_.size(); ++k)
-    places_[k] = places_[2 * k];
-  places_.resize((places_.size() + 1) / 2);
-  apart_ *= 2;
+  if (row % stride_ != 0) return;
+  positions_.push_back(at);
+  if (positions_.size() < kMostStoredOffsets) return;
+  for (std::size_t k = 0; 2 * k < positions_.size(); ++k)
+    positions_[k] = positions_[2 * k];
+  positions_.resize((positions_.size() + 1) / 2);
+  stride_ *= 2;
 }
 
 std::optional<Error> LineRows::scan() {
@@ -141,8 +141,8 @@ Result<FilePosition> LineRows::pass(FilePosition from, std::int64_t rows, const 
 }
 
 Result<FilePosition> LineRows::find(std::int64_t row) const {
-  const FilePosition near = places_[static_cast<std::size_t>(row / apart_)];
-  return pass(near, row % apart_, [](std::string_view) {});
+  const FilePosition near = positions_[static_cast<std::size_t>(row / stride_)];
+  return pass(near, row % stride_, [](std::string_view) {});
 }
 
 Result<std::string> LineRows::excerpt(std::span<const RowRange> runs) const {
@@ -150,14 +150,14 @@ Result<std::string> LineRows::excerpt(std::span<const RowRange> runs) const {
   FilePosition at;
   std::int64_t here = -1;
   for (const RowRange& run : runs) {
-    if (here >= 0 && run.begin >= here && run.begin - here < apart_) {
+    if (here >= 0 && run.begin >= here && run.begin - here < stride_) {
       const Result<FilePosition> next = pass(at, run.begin - here, [](std::string_view) {});
       if (!next) return next.error();
       at = *next;
     } else {
-      const Result<FilePosition> found = find(run.begin);
-      if (!found) return found.error();
-      at = *found;
+      const Result<FilePosition> first = find(run.begin);
+      if (!first) return first.error();
+      at = *first;
     }
     const Result<FilePosition> end = pass(at, run.end - run.begin, [&](std::string_view text) { out += text; });
     if (!end) return end.error();

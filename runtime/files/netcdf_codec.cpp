@@ -158,16 +158,16 @@ void read_variable(int group, int id, const std::vector<std::string>& others, Ar
   check(nc_inq_varndims(group, id, &rank));
   std::vector<int> axes(static_cast<std::size_t>(rank));
   check(nc_inq_vardimid(group, id, axes.data()));
-  double numbers = 1;
+  double elements = 1;
   for (const int axis : axes) {
     std::size_t extent = 0;
     check(nc_inq_dimlen(group, axis, &extent));
     a.axes.push_back(name_of(group, nc_inq_dimname, axis));
     a.shape.push_back(static_cast<std::int64_t>(extent));
-    numbers *= static_cast<double>(extent);
+    elements *= static_cast<double>(extent);
   }
-  if (8 * numbers > static_cast<double>(available_memory())) throw Failure{NC_ENOMEM};
-  const auto size = static_cast<std::size_t>(numbers);
+  if (8 * elements > static_cast<double>(available_memory())) throw Failure{NC_ENOMEM};
+  const auto size = static_cast<std::size_t>(elements);
   const bool coordinate = a.axes.size() == 1 && (a.axes[0] == a.name || std::ranges::count(others, a.name) > 0);
   if (coordinate && type == NC_STRING) {
     to.coordinates.push_back({a.name, a.axes[0], read_labels(group, id, size), {}});

@@ -177,10 +177,11 @@ Result<Layout> read_layout(std::string_view bytes, std::uint64_t all, const std:
 
 /// Returns an error if the elements, as doubles, exceed the memory.
 std::optional<Error> too_large(const Layout& layout, const std::string& path) {
-  const double needed = 8 * static_cast<double>(layout.count), room = static_cast<double>(available_memory());
-  if (needed <= room) return std::nullopt;
-  return data_error(path, fmt::format("shape ({}) needs {}, more than the memory of {}",
-                                      fmt::join(layout.header.shape, ", "), format_bytes(needed), format_bytes(room)));
+  const double needed = 8 * static_cast<double>(layout.count), available = static_cast<double>(available_memory());
+  if (needed <= available) return std::nullopt;
+  return data_error(path,
+                    fmt::format("shape ({}) needs {}, more than the memory of {}", fmt::join(layout.header.shape, ", "),
+                                format_bytes(needed), format_bytes(available)));
 }
 
 /// Formats a header of version 1.0, padded to a multiple of 64 bytes.

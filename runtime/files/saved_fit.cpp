@@ -94,11 +94,11 @@ void distribute(std::vector<NamedArray> arrays, SavedFit& fit) {
     const std::string name = a.name.substr(0, dot);
     auto v = std::find_if(ordered.begin(), ordered.end(), by_name(name));
     if (v == ordered.end()) {
-      const auto known = std::find_if(fit.variables.begin(), fit.variables.end(), by_name(name));
+      const auto described = std::find_if(fit.variables.begin(), fit.variables.end(), by_name(name));
       v = ordered.emplace(ordered.end());
-      if (known != fit.variables.end()) {
-        *v = std::move(*known);
-        fit.variables.erase(known);
+      if (described != fit.variables.end()) {
+        *v = std::move(*described);
+        fit.variables.erase(described);
       }
       v->name = name;
     }
@@ -216,13 +216,13 @@ Result<SavedFit> read_fit(const std::string& directory) {
   distribute(std::move(*arrays), fit);
   if (fit.files.contains("items.npz")) {
     const std::string items = (base / "items.npz").string();
-    const Result<std::string> found = read_file(items);
-    if (!found || is_another("items.npz", *found))
+    const Result<std::string> item_bytes = read_file(items);
+    if (!item_bytes || is_another("items.npz", *item_bytes))
       return Error{ExitCode::data,
                    directory,
                    "the files are not of one fit: items.npz is not the one that fit.json belongs to",
                    {"a fit was killed while it wrote its results, or one of the files was replaced: fit again"}};
-    Result<std::vector<NamedArray>> of_items = parse_npz(*found, items);
+    Result<std::vector<NamedArray>> of_items = parse_npz(*item_bytes, items);
     if (!of_items) return of_items.error();
     fit.items = std::move(*of_items);
   }

@@ -54,7 +54,7 @@ Result<DataArray> as_counts(const SparseMatrix& matrix, const std::string& path)
   }
   out.shape = {matrix.rows(), longest};
   out.of_columns = true;
-  if (matrix.columns_known) out.largest = static_cast<double>(matrix.columns - 1);
+  if (matrix.has_column_count) out.largest = static_cast<double>(matrix.columns - 1);
   out.row_labels = matrix.row_labels;
   out.axis_labels = matrix.column_labels;
   set_flags(out);
@@ -72,10 +72,10 @@ Result<DataArray> as_dense(const SparseMatrix& matrix, const std::string& path) 
   out.shape = {matrix.rows(), matrix.columns};
   out.values.assign(static_cast<std::size_t>(matrix.rows() * matrix.columns), 0);
   for (std::size_t row = 1; row < matrix.row_offsets.size(); ++row) {
-    double* const numbers = out.values.data() + static_cast<std::int64_t>(row - 1) * matrix.columns;
+    double* const row_values = out.values.data() + static_cast<std::int64_t>(row - 1) * matrix.columns;
     const auto end = static_cast<std::size_t>(matrix.row_offsets[row]);
     for (auto k = static_cast<std::size_t>(matrix.row_offsets[row - 1]); k < end; ++k)
-      numbers[matrix.column[k]] += matrix.values[k];
+      row_values[matrix.column[k]] += matrix.values[k];
   }
   out.row_labels = matrix.row_labels;
   out.axis_labels = matrix.column_labels;

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kMostRowsPerByte = 256;
 struct SparseMatrix {
   std::int64_t columns = 0;  // number of columns
   /// True if the file has the number of columns; otherwise the last column with an entry is the last.
-  bool columns_known = true;
+  bool has_column_count = true;
   std::vector<std::int64_t> row_offsets{0};            // first entry of each row, and the number of entries
   std::vector<std::int64_t> column;                    // column of each entry, from 0
   std::vector<double> values;                          // value of each entry

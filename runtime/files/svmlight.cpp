@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kLine = "a line is `LABEL column:value column:value ...`, the label a number";
 
 /// A matrix and the label of each of its rows.
-struct Rows {
+struct LabelledMatrix {
   SparseMatrix matrix;
   std::vector<double> labels;
 };
@@ -34,10 +34,10 @@ std::optional<Error> read_pair(const LineTokenizer& in, std::string_view word, S
 }
 
 /// Parses all lines.
-Result<Rows> read_rows(std::string_view bytes, const std::string& path) {
+Result<LabelledMatrix> read_lines(std::string_view bytes, const std::string& path) {
   LineTokenizer in(bytes, path);
-  Rows out;
-  out.matrix.columns_known = false;
+  LabelledMatrix out;
+  out.matrix.has_column_count = false;
   while (in.next_nonempty_line('#')) {
     const std::optional<double> label = parse_number(in.next());
     if (!label) return in.fail("expected the label of the row", {std::string(kLine)});
@@ -62,13 +62,13 @@ Result<Rows> read_rows(std::string_view bytes, const std::string& path) {
 
 Result<Dataset> parse_svmlight(std::string_view bytes, const std::string& path, const std::string& name,
                                const std::string& part) {
-  Result<Rows> rows = read_rows(bytes, path);
-  if (!rows) return rows.error();
-  if (part != "label") return as_named_dataset(convert_as_requested(rows->matrix, path, part), path, name);
+  Result<LabelledMatrix> parsed = read_lines(bytes, path);
+  if (!parsed) return parsed.error();
+  if (part != "label") return as_named_dataset(convert_as_requested(parsed->matrix, path, part), path, name);
   DataArray labels;
   labels.source = path + ", the labels";
-  labels.shape = {std::ssize(rows->labels)};
-  labels.values = std::move(rows->labels);
+  labels.shape = {std::ssize(parsed->labels)};
+  labels.values = std::move(parsed->labels);
   set_flags(labels);
   return as_named_dataset(std::move(labels), path, name);
 }

@@ -21,8 +21,8 @@ namespace {
 
 /// Rows closer in time than this are written together.
 constexpr double kSecondsBetweenWrites = 0.001;
-/// Bytes of rows that wait at most.
-constexpr std::size_t kMostWaiting = 4096;
+/// The most bytes of rows that are not written yet.
+constexpr std::size_t kMostPending = 4096;
 
 /// Returns the rows of an earlier trace up to iteration `keep_until`; none if its header differs.
 std::string earlier_rows(const std::string& path, const std::string& header, std::int64_t keep_until) {
@@ -30,16 +30,16 @@ std::string earlier_rows(const std::string& path, const std::string& header, std
   if (keep_until < 0 || !std::filesystem::exists(path, ignored)) return {};
   const Result<std::string> old = read_file(path);
   if (!old || !old->starts_with(header)) return {};
-  std::string kept;
+  std::string retained;
   std::string_view rest = std::string_view(*old).substr(header.size());
   for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
     const std::string_view row = rest.substr(0, end + 1);
     std::int64_t iteration = 0;
     const auto [stop, failure] = std::from_chars(row.data(), row.data() + row.size(), iteration);
-    if (failure == std::errc() && iteration <= keep_until) kept += row;
+    if (failure == std::errc() && iteration <= keep_until) retained += row;
     rest.remove_prefix(end + 1);
   }
-  return kept;
+  return retained;
 }
 
 /// Appends the fewest digits that give `x` back exactly.
@@ -79,24 +79,24 @@ Result<bool> Trace::append(std::int64_t iteration, double seconds, double elbo, 
   if (extra.size() != extra_columns_)
     return Error{
         ExitCode::internal, path_, fmt::format("{} values for {} further columns", extra.size(), extra_columns_), {}};
-  rows_ += std::to_string(iteration);
+  pending_ += std::to_string(iteration);
   for (const double value : {seconds, elbo, temperature})
-    put(rows_ += ',', value);
+    put(pending_ += ',', value);
   for (const double value : extra) {
-    rows_ += ',';
-    if (!std::isnan(value)) put(rows_, value);
+    pending_ += ',';
+    if (!std::isnan(value)) put(pending_, value);
   }
-  rows_ += '\n';
-  if (std::abs(seconds - written_at_) < kSecondsBetweenWrites && rows_.size() < kMostWaiting) return true;
+  pending_ += '\n';
+  if (std::abs(seconds - written_at_) < kSecondsBetweenWrites && pending_.size() < kMostPending) return true;
   written_at_ = seconds;
   return write();
 }
 
 Result<bool> Trace::write() {
   if (!file_) return true;
-  if (std::fwrite(rows_.data(), 1, rows_.size(), file_.get()) != rows_.size() || std::fflush(file_.get()) != 0)
+  if (std::fwrite(pending_.data(), 1, pending_.size(), file_.get()) != pending_.size() || std::fflush(file_.get()) != 0)
     return Error{ExitCode::internal, path_, fmt::format("cannot write: {}", std::strerror(errno)), {}};
-  rows_.clear();
+  pending_.clear();
   return true;
 }
 

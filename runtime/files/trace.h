@@ -40,7 +40,7 @@ class Trace {
   };
   std::string path_;                        // of the file
   std::size_t extra_columns_ = 0;           // number of further columns
-  std::string rows_;                        // text of rows that are not on disk yet
+  std::string pending_;                     // text of rows that are not on disk yet
   double written_at_ = -INFINITY;           // `seconds` of the last row on disk
   std::unique_ptr<std::FILE, Close> file_;  // null: nothing is written
 };

@@ -56,9 +56,9 @@ Result<std::optional<ZipMember>> extract(zip_t* archive, const zip_stat_t& about
   if (about.size / kLargestRatio > about.comp_size + 1 ||
       !read_until(member.get(), std::min(about.size, kBegin), contents))
     return fail("is damaged");
-  const Result<bool> taken = filter ? filter(about.name, about.size, contents) : true;
-  if (!taken) return taken.error();
-  if (!*taken) return std::optional<ZipMember>();
+  const Result<bool> accepted = filter ? filter(about.name, about.size, contents) : true;
+  if (!accepted) return accepted.error();
+  if (!*accepted) return std::optional<ZipMember>();
   // Reading past the end makes libzip verify the checksum.
   char beyond = 0;
   if (!read_until(member.get(), about.size, contents) || zip_fread(member.get(), &beyond, 1) != 0)
@@ -71,12 +71,12 @@ Result<std::optional<ZipMember>> extract(zip_t* archive, const zip_stat_t& about
 bool shrinks(std::string_view bytes) {
   constexpr std::size_t kPiece = 1 << 14, kPieces = 4;
   if (bytes.size() <= kPieces * kPiece) return true;
-  std::vector<Bytef> room(compressBound(kPiece));
+  std::vector<Bytef> buffer(compressBound(kPiece));
   std::size_t after = 0;
   for (std::size_t k = 0; k < kPieces; ++k) {
     const auto* piece = reinterpret_cast<const Bytef*>(bytes.data() + (bytes.size() - kPiece) / (kPieces - 1) * k);
-    uLongf length = room.size();
-    if (compress2(room.data(), &length, piece, kPiece, Z_BEST_SPEED) != Z_OK) return true;
+    uLongf length = buffer.size();
+    if (compress2(buffer.data(), &length, piece, kPiece, Z_BEST_SPEED) != Z_OK) return true;
     after += length;
   }
   return 5 * after < 4 * kPieces * kPiece;

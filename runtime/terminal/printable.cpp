@@ -25,25 +25,25 @@ bool is_control(std::uint32_t c) {
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// Returns the character at offset `at` as printed; controls that occur in `kept` are printed as themselves.
-PrintedCharacter glyph(std::string_view text, std::size_t at, std::string_view kept) {
+/// Returns the character at offset `at` as printed; controls that occur in `verbatim` are printed as themselves.
+PrintedCharacter glyph(std::string_view text, std::size_t at, std::string_view verbatim) {
   const std::size_t length = utf8_length(text.substr(at));
   if (length == 0) return {at, at + 1, fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at])), 4};
   const std::string_view character = text.substr(at, length);
   const std::uint32_t c = code_point(character);
-  if (!is_control(c) || kept.find(character) != kept.npos) return {at, at + length, std::string(character), 1};
+  if (!is_control(c) || verbatim.find(character) != verbatim.npos) return {at, at + length, std::string(character), 1};
   std::string escape = c < 0x80 ? fmt::format("\\x{:02x}", c) : fmt::format("\\u{:04x}", c);
   const std::size_t columns = escape.size();
   return {at, at + length, std::move(escape), columns};
 }
 
-/// Escapes a text except the controls in `kept`; "..." replaces what follows the first `most` characters.
-std::string escaped(std::string_view text, std::string_view kept, std::size_t most) {
+/// Escapes a text except the controls in `verbatim`; "..." replaces what follows the first `most` characters.
+std::string escaped(std::string_view text, std::string_view verbatim, std::size_t most) {
   std::string out;
   std::size_t count = 0;
   for (std::size_t at = 0; at < text.size(); ++count) {
     if (count == most) return out + "...";
-    const PrintedCharacter g = glyph(text, at, kept);
+    const PrintedCharacter g = glyph(text, at, verbatim);
     out += g.shown;
     at = g.end;
   }
@@ -93,12 +93,12 @@ std::string printable_message(std::string_view text, std::size_t most) {
   // A character has at most four bytes, so the last 4 * tail bytes suffice for the tail.
   const std::size_t tail = most / 3, head = most - tail - 5;
   std::string front;
-  std::size_t columns = 0, cut = 0, at = 0;
+  std::size_t columns = 0, head_bytes = 0, at = 0;
   while (at < text.size()) {
     const PrintedCharacter g = glyph(text, at, "\t");
     if (columns + g.columns > most) break;
     columns += g.columns;
-    if (columns <= head) cut = front.size() + g.shown.size();
+    if (columns <= head) head_bytes = front.size() + g.shown.size();
     front += g.shown;
     at = g.end;
   }
@@ -110,7 +110,7 @@ std::string printable_message(std::string_view text, std::size_t most) {
   std::size_t k = last.size();
   for (columns = 0; k > 0 && columns + last[k - 1].columns <= tail; --k)
     columns += last[k - 1].columns;
-  std::string out = front.substr(0, cut) + " ... ";
+  std::string out = front.substr(0, head_bytes) + " ... ";
   for (; k < last.size(); ++k)
     out += last[k].shown;
   return out;

@@ -28,11 +28,11 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-/// Returns a bar of `width` characters, of which the proportion `share` is filled.
-std::string draw_bar(double share, int width, bool utf8) {
+/// Returns a bar of `width` characters, of which the proportion `fraction` is filled.
+std::string draw_bar(double fraction, int width, bool utf8) {
   static constexpr const char* kEighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  share = std::clamp(share, 0.0, 1.0);
-  const int eighths = static_cast<int>(share * width * 8);
+  fraction = std::clamp(fraction, 0.0, 1.0);
+  const int eighths = static_cast<int>(fraction * width * 8);
   std::string text;
   for (int i = 0; i < width; ++i) {
     const int filled = std::clamp(eighths - 8 * i, 0, 8);
@@ -103,11 +103,11 @@ void Progress::show() {
     write(line + "\n");
   } else {
     constexpr int kLongestBar = 24, kLeastBar = 6;
-    const int room = options_.columns - static_cast<int>(line.size()) - 4;
-    const int width = std::min(room, kLongestBar);
+    const int available = options_.columns - static_cast<int>(line.size()) - 4;
+    const int width = std::min(available, kLongestBar);
     if (ends && width >= kLeastBar) {
-      const double share = static_cast<double>(last_.iteration) / static_cast<double>(max_iterations_);
-      line = fmt::format("{} {}", draw_bar(share, width, options_.utf8), line);
+      const double fraction = static_cast<double>(last_.iteration) / static_cast<double>(max_iterations_);
+      line = fmt::format("{} {}", draw_bar(fraction, width, options_.utf8), line);
     } else if (static_cast<int>(line.size()) >= options_.columns) {
       line.resize(static_cast<std::size_t>(std::max(1, options_.columns - 1)));
     }
