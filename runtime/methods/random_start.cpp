@@ -203,13 +203,13 @@ std::int32_t random_start(Engine& e, StartKind kind, Rng rng) {
 
 StartResult start_with_fallback(Engine& e, StartKind wanted, const Rng& rng) {
   // The order of the attempts: kinds that need less of the data come first.
-  constexpr StartKind kOthers[] = {StartKind::means, StartKind::flat, StartKind::points, StartKind::allocations,
-                                   StartKind::seeds};
+  constexpr StartKind kFallbacks[] = {StartKind::means, StartKind::flat, StartKind::points, StartKind::allocations,
+                                      StartKind::seeds};
   const std::int32_t failed = random_start(e, wanted, rng);
   if (failed == 0) return {wanted};
-  for (const StartKind other : kOthers) {
-    if (other == wanted || (e.machine().loader && !is_sparse(other))) continue;
-    if (random_start(e, other, rng) == 0) return {other, failed};
+  for (const StartKind kind : kFallbacks) {
+    if (kind == wanted || (e.machine().loader && !is_sparse(kind))) continue;
+    if (random_start(e, kind, rng) == 0) return {kind, failed};
   }
   return {std::nullopt, failed};
 }
