@@ -98,9 +98,9 @@ std::string fault(const lehr_data& d) {
     if (d.rows < 0 || d.row_offsets[d.rows] < 0) return "the number of its rows, or of what is in them, is negative";
     return !d.values && d.row_offsets[d.rows] > 0 ? "its values are null" : "";
   }
-  const std::optional<std::size_t> numbers = reach(d);
-  if (!numbers) return "it is too large";
-  return !d.values && *numbers > 0 ? "its values are null" : "";
+  const std::optional<std::size_t> count = reach(d);
+  if (!count) return "it is too large";
+  return !d.values && *count > 0 ? "its values are null" : "";
 }
 
 /// Converts a valid lehr_data.

@@ -6,8 +6,8 @@
 
 void lehr_arrays::add(std::string name, std::vector<std::int64_t> shape, std::vector<double> values, bool integer,
                       std::vector<std::string> plates) {
-  const std::vector<double>& kept = owned.emplace_back(std::move(values));
-  entries.push_back({std::move(name), std::move(shape), kept.data(), integer, std::move(plates)});
+  const std::vector<double>& stored = owned.emplace_back(std::move(values));
+  entries.push_back({std::move(name), std::move(shape), stored.data(), integer, std::move(plates)});
 }
 
 namespace lehr {
@@ -46,8 +46,8 @@ Result<lehr_arrays> number_arrays(const Fit& fit) {
   if (!table) return table.error();
   lehr_arrays out;
   for (PosteriorNumbers& v : table->variables) {
-    const auto add = [&](const char* what, std::vector<double>& values) {
-      out.add(v.variable + what, v.shape, std::move(values), false, v.axes);
+    const auto add = [&](const char* suffix, std::vector<double>& values) {
+      out.add(v.variable + suffix, v.shape, std::move(values), false, v.axes);
     };
     add(".mean", v.mean);
     add(".sd", v.sd);

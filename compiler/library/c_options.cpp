@@ -78,13 +78,13 @@ OptionReader sizes(std::string name, Sizes& to, Sizes* more = nullptr) {
 
 /// Reads all options of an object.
 std::optional<Error> read_options(const json& options, const std::vector<OptionReader>& takers) {
-  std::vector<std::string> known;
+  std::vector<std::string> names;
   for (const OptionReader& t : takers)
-    known.push_back(t.name);
+    names.push_back(t.name);
   for (const auto& [name, value] : options.items()) {
     if (value.is_null()) continue;
     const auto taker = std::ranges::find(takers, name, &OptionReader::name);
-    if (taker == takers.end()) return unknown_option(name, known);
+    if (taker == takers.end()) return unknown_option(name, names);
     if (std::optional<Error> e = taker->take(value)) return e;
   }
   return std::nullopt;
@@ -92,9 +92,9 @@ std::optional<Error> read_options(const json& options, const std::vector<OptionR
 
 }  // namespace
 
-Result<json> parse_object(const char* text, const std::string& what) {
+Result<json> parse_object(const char* text, const std::string& name) {
   json out = text ? json::parse(text, nullptr, false) : json::object();
-  if (!out.is_object()) return wrong(what, "not an object of JSON");
+  if (!out.is_object()) return wrong(name, "not an object of JSON");
   return out;
 }
 

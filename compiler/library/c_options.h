@@ -9,8 +9,8 @@
 
 namespace lehr {
 
-/// Parses a JSON object; a null pointer gives an empty one. `what` is the subject of the error.
-Result<nlohmann::json> parse_object(const char* text, const std::string& what);
+/// Parses a JSON object; a null pointer gives an empty one. `name` is the subject of the error.
+Result<nlohmann::json> parse_object(const char* text, const std::string& name);
 
 /// Converts a JSON object with the settings of lehr_compile() to CompileOptions.
 Result<CompileOptions> compile_options(const nlohmann::json& settings);

@@ -98,7 +98,7 @@ std::vector<To> packed(std::span<const From> from, const Shape& shape, const Sha
 }
 
 /// Returns the values as doubles; empty for text.
-std::vector<double> numbers(const DataView& v) {
+std::vector<double> as_doubles(const DataView& v) {
   return std::visit(
       [&]<class T>(std::span<T> from) {
         if constexpr (std::is_arithmetic_v<T>) return packed<double>(from, v.shape, v.strides);
@@ -129,7 +129,7 @@ DataArray array_of(const DataView& v) {
     out.shape = {static_cast<std::int64_t>(v.row_offsets.size()) - 1, longest};
   }
   if (const auto* text = std::get_if<DataView::Text>(&v.values)) put_levels(*text, v, out);
-  else out.values = numbers(v);
+  else out.values = as_doubles(v);
   set_flags(out);
   return out;
 }
@@ -158,7 +158,7 @@ Result<std::vector<NamedArray>> arrays_of(std::span<const DataView> views) {
     if (const std::string why = fault(v); !why.empty()) return wrong(v, why);
     if (!v.row_offsets.empty()) return wrong(v, "factors are not ragged: their rows are joined end to end");
     if (std::holds_alternative<DataView::Text>(v.values)) return wrong(v, "factors are numbers, and this is text");
-    out.push_back({v.name, v.shape, numbers(v), false});
+    out.push_back({v.name, v.shape, as_doubles(v), false});
   }
   return out;
 }

@@ -67,7 +67,7 @@ struct Runs {
   std::vector<NamedArray> global;     // global factors of the best run
   std::vector<std::string> warnings;  // about the best run
   std::vector<std::string> failures;
-  bool cut_short = false;  // the callback cancelled the fit
+  bool cancelled = false;  // the callback cancelled the fit
 };
 
 /// Runs from a start and records the trace. Returns false if the callback cancelled it.
@@ -87,7 +87,7 @@ bool trace_run(Fitting& fitting, TracedRun& run, const Callback& callback, Clock
 Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& callback, Clock::time_point begin) {
   Runs out;
   std::optional<Error> failed_start;
-  for (std::int64_t r = 0; r < restarts && !out.cut_short; ++r) {
+  for (std::int64_t r = 0; r < restarts && !out.cancelled; ++r) {
     Result<FitRun> started = fitting.start(static_cast<std::uint64_t>(r));
     if (!started && started.error().code != ExitCode::numerical) return started.error();
     TracedRun& run = out.all.emplace_back();
@@ -102,7 +102,7 @@ Result<Runs> run_all(Fitting& fitting, std::int64_t restarts, const Callback& ca
     }
     static_cast<FitRun&>(run) = std::move(*started);
     if (!trace_run(fitting, run, callback, begin))
-      out.cut_short = run.outcome.status == Status::interrupted || r + 1 < restarts;
+      out.cancelled = run.outcome.status == Status::interrupted || r + 1 < restarts;
     if (restarts > 1 && run.outcome.status == Status::numerical_failure)
       out.failures.push_back(fmt::format("restart {} failed numerically: {}", r, run.outcome.failure));
     if (out.best && !better(run, out.all[*out.best])) {
@@ -135,7 +135,7 @@ void take(Runs& runs, Fit::Impl& to) {
   to.warnings = std::move(runs.warnings);
   to.global = std::move(runs.global);
   to.run = best;
-  if (runs.cut_short && to.run.outcome.status != Status::numerical_failure) to.run.outcome.status = Status::interrupted;
+  if (runs.cancelled && to.run.outcome.status != Status::numerical_failure) to.run.outcome.status = Status::interrupted;
 }
 
 /// For a sampler, replaces the results of the last chain by those of all chains together. Does nothing for other
@@ -178,7 +178,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   if (!runs) return without_option_prefix(runs.error());
   times.total = seconds_since(begin);
   nlohmann::json summary = fit_summary(request_of(*impl_, options), fitting.model(), fitting.schedule().conditionals,
-                                       fitting.data(), runs->all[*runs->best], runs->all, runs->cut_short, times);
+                                       fitting.data(), runs->all[*runs->best], runs->all, runs->cancelled, times);
   take(*runs, *out);
   take_chains(fitting, *runs, *out, summary);
   out->warnings.insert(out->warnings.end(), runs->failures.begin(), runs->failures.end());
@@ -189,7 +189,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   for (const std::string& warning : out->warnings)
     warnings.push_back({warning, {}});
   summary["warnings"] = to_json(warnings);
-  out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  out->elbo_notes = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   out->summary = text_of(summary);
   return Fit(std::move(out));
 }
@@ -218,7 +218,7 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   out->summary = text_of(fit_summary(request_of(*impl_, {}), fitting.model(), fitting.schedule().conditionals,
                                      fitting.data(), inferred, {}, false, {}));
   out->run = std::move(inferred);
-  out->caveats = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  out->elbo_notes = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));
 }
 
@@ -261,7 +261,7 @@ FitStatus Fit::status() const {
 
 const std::string& Fit::failure() const { return impl_->run.outcome.failure; }
 double Fit::elbo() const { return impl_->run.outcome.elbo; }
-const std::vector<std::string>& Fit::elbo_caveats() const { return impl_->caveats; }
+const std::vector<std::string>& Fit::elbo_notes() const { return impl_->elbo_notes; }
 std::int64_t Fit::iterations() const { return impl_->run.outcome.iterations; }
 std::int64_t Fit::restart() const { return static_cast<std::int64_t>(impl_->run.restart); }
 double Fit::temperature() const {

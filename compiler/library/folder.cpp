@@ -83,8 +83,8 @@ Result<Fit> Program::load(const std::string& directory) const {
                  {fmt::format("its draws are in {}, which ArviZ and xarray read", kStoredDraws)}};
   nlohmann::json summary = nlohmann::json::parse(saved->summary);
   auto out = std::make_shared<Fit::Impl>();
-  for (const auto& caveat : summary.value("elbo_caveats", nlohmann::json::array()))
-    out->caveats.push_back(caveat.get<std::string>());
+  for (const auto& note : summary.value("elbo_caveats", nlohmann::json::array()))
+    out->elbo_notes.push_back(note.get<std::string>());
   summary.erase("files");
   out->summary = summary.dump(2);
   out->run.restart = static_cast<std::uint64_t>(saved->restart);

@@ -23,7 +23,7 @@ struct Program::Impl {
 /// The private state of a Fit: the best run and what is reported of it.
 struct Fit::Impl {
   FitRun run;                                                  // the best run, with its posterior
-  std::vector<std::string> caveats, warnings;                  // what the ELBO leaves out; what deserves attention
+  std::vector<std::string> elbo_notes, warnings;               // what the ELBO leaves out; what deserves attention
   std::vector<Sweep> trace;                                    // of the best run
   std::vector<double> seconds;                                 // since the start of the fit, for each row of the trace
   Settings settings;                                           // constants, sizes and labels of the fit, for new data

@@ -151,10 +151,10 @@ class Fit {
   FitStatus status() const;
   /// Returns what went wrong if the status is numerical_failure; otherwise empty.
   const std::string& failure() const;
-  /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_caveats() mentions.
+  /// Returns the ELBO of the best run in nats. All constants are included except those that elbo_notes() mentions.
   double elbo() const;
   /// Returns remarks on what the ELBO leaves out or bounds.
-  const std::vector<std::string>& elbo_caveats() const;
+  const std::vector<std::string>& elbo_notes() const;
   /// Returns the number of sweeps or steps of the best run.
   std::int64_t iterations() const;
   /// Returns which restart was the best, from 0.

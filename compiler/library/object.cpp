@@ -23,7 +23,7 @@ using machine::View;
 std::size_t slot_of(Extent e) { return static_cast<std::size_t>(-(e + 1)); }
 
 /// Returns a text from which the object was built.
-const char* text_of(const Model& object, BuiltFrom what) { return object.built_from[static_cast<std::size_t>(what)]; }
+const char* text_of(const Model& object, BuiltFrom part) { return object.built_from[static_cast<std::size_t>(part)]; }
 
 /// Returns the extents of a buffer.
 std::vector<std::int64_t> shape_of(const View& v, std::int64_t buffer) {
@@ -124,10 +124,10 @@ embedded::Status ObjectData::read_sizes(const embedded::State& state, const embe
     if (reinterpret_cast<std::uintptr_t>(array) % 8 != 0) return embedded::kData;
     table_[static_cast<std::size_t>(object_->arrays[k].buffer)] = array;
   }
-  std::vector<std::int64_t> room(slots_.size(), embedded::kLargest);
+  std::vector<std::int64_t> capacity(slots_.size(), embedded::kLargest);
   embedded::State limits{};
   limits.next_sizes = slots_.data();
-  limits.capacity = room.data();
+  limits.capacity = capacity.data();
   return embedded::derive_sizes(view(), limits);
 }
 
@@ -156,14 +156,14 @@ void ObjectData::add(std::int64_t array) {
   const std::string name = object_->array_names[array];
   DataView::Values values = std::span<const double>(view().reals(row.buffer));
   if (buffer.integers) {
-    std::vector<double>& x = numbers_.emplace_back();
+    std::vector<double>& x = converted_.emplace_back();
     for (const std::int64_t value : view().integers(row.buffer))
       x.push_back(value == -1 ? std::nan("") : static_cast<double>(value));
     values = std::span<const double>(x);
   }
-  const bool rows = buffer.axes == 1 && is_nested(axes[0]);
-  const std::int64_t offsets = rows ? object_->sizes[slot_of(axes[0])].offsets : -1;
-  if (rows && !is_nested(object_->arrays[offsets].rows)) {
+  const bool is_ragged = buffer.axes == 1 && is_nested(axes[0]);
+  const std::int64_t offsets = is_ragged ? object_->sizes[slot_of(axes[0])].offsets : -1;
+  if (is_ragged && !is_nested(object_->arrays[offsets].rows)) {
     const Extent parent = object_->arrays[offsets].rows;
     const std::span<const std::int64_t> from = view().integers(object_->arrays[offsets].buffer);
     views_.push_back(ragged(name, values, {from.begin(), from.end()}));
@@ -181,7 +181,7 @@ void ObjectData::add_lengths() {
     if (object_->sizes[slot].rule != SizeRule::nested || shown_[slot]) continue;
     const machine::ArrayRow& offsets = object_->arrays[object_->sizes[slot].offsets];
     const std::span<const std::int64_t> from = view().integers(offsets.buffer);
-    std::vector<double>& lengths = numbers_.emplace_back();
+    std::vector<double>& lengths = converted_.emplace_back();
     for (std::size_t row = 1; row < from.size(); ++row)
       lengths.push_back(static_cast<double>(from[row] - from[row - 1]));
     views_.push_back(lehr::view(object_->size_names[slot], std::span<const double>(lengths)));

@@ -46,7 +46,7 @@ class ObjectData {
   std::vector<std::int64_t> slots_;         // run-time sizes, by slot
   std::vector<lehr_buffer> table_;          // arrays, by buffer; null where absent
   std::vector<bool> shown_;                 // by slot: true if some view has this axis; of nested plates, with its rows
-  std::deque<std::vector<double>> numbers_;    // memory of converted arrays; a deque, so that they stay where they are
+  std::deque<std::vector<double>> converted_;  // memory of converted arrays; a deque, so that they stay where they are
   std::vector<DataView> views_;                // see views()
   std::map<std::string, std::int64_t> sizes_;  // see sizes()
 };
