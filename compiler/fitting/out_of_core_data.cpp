@@ -24,7 +24,7 @@ using namespace model;
 using machine::ItemRange;
 
 /// How many numbers the survey reads at a time.
-constexpr Threshold<double> kNumbersPerPart("out_of_core_data.part", 1 << 16);
+constexpr Threshold<double> kValuesPerPart("out_of_core_data.part", 1 << 16);
 /// How many items the survey reads first, before it knows their size.
 constexpr Threshold<std::int64_t> kFirstItems("out_of_core_data.first", 64);
 /// The maximum number of items that the survey reads at a time.
@@ -67,7 +67,7 @@ std::string digest_after(const std::string& before, const std::vector<double>& v
 
 }  // namespace
 
-bool OutOfCoreData::is_known(const std::string& array) const {
+bool OutOfCoreData::is_in_model(const std::string& array) const {
   return std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.name == array; }) ||
          std::ranges::any_of(arrays_of_model(model_), [&](const ArrayOfModel& a) { return a.name == array; });
 }
@@ -81,38 +81,38 @@ bool OutOfCoreData::lies_on_items(const std::string& array) const {
   return out;
 }
 
-std::optional<Error> OutOfCoreData::add_rows(const RowBinding& rows, const std::string& binding) {
-  const RowRange first{0, std::min<std::int64_t>(1, rows.rows())}, all{0, rows.rows()};
-  Result<Dataset> part = rows.read({&first, 1});
+std::optional<Error> OutOfCoreData::add_file(const RowBinding& file, const std::string& binding) {
+  const RowRange first{0, std::min<std::int64_t>(1, file.rows())}, all{0, file.rows()};
+  Result<Dataset> part = file.read({&first, 1});
   if (!part) return part.error();
   const auto on_items = [&](const auto& a) { return lies_on_items(a.first); };
-  if (std::ranges::none_of(*part, [&](const auto& a) { return is_known(a.first); })) return std::nullopt;
+  if (std::ranges::none_of(*part, [&](const auto& a) { return is_in_model(a.first); })) return std::nullopt;
   // A file without arrays on the items is read whole.
   const bool streamed = std::ranges::any_of(*part, on_items);
-  if (!streamed) part = rows.read({&all, 1});
+  if (!streamed) part = file.read({&all, 1});
   if (!part) return part.error();
   for (auto& [name, array] : *part) {
-    if (known_.arrays.contains(name) || other_arrays_.contains(name))
+    if (survey_.arrays.contains(name) || other_arrays_.contains(name))
       return data_error(option("data") + " " + binding, fmt::format("'{}' is given twice", printable(name)));
-    if (streamed) known_.arrays[name];
+    if (streamed) survey_.arrays[name];
     else other_arrays_.emplace(name, std::move(array));
   }
   if (!streamed) return std::nullopt;
-  if (items_ > 0 && rows.rows() != items_)
+  if (items_ > 0 && file.rows() != items_)
     return refused(fmt::format("{} has {} rows, and {} has {}: what is read in pieces has a row for every '{}'",
-                               files_[0].path(), items_, rows.path(), rows.rows(), model_[plate_].name));
-  items_ = rows.rows();
-  files_.push_back(rows);
+                               files_[0].path(), items_, file.path(), file.rows(), model_[plate_].name));
+  items_ = file.rows();
+  files_.push_back(file);
   return std::nullopt;
 }
 
 std::optional<Error> OutOfCoreData::open_bindings(const std::vector<std::string>& bindings) {
   for (const std::string& text : bindings) {
-    Result<std::vector<RowBinding>> rows = RowBinding::open(text);
-    if (!rows) return rows.error();
-    for (const RowBinding& r : *rows)
-      if (std::optional<Error> e = add_rows(r, text)) return e;
-    if (!rows->empty()) continue;
+    Result<std::vector<RowBinding>> files = RowBinding::open(text);
+    if (!files) return files.error();
+    for (const RowBinding& r : *files)
+      if (std::optional<Error> e = add_file(r, text)) return e;
+    if (!files->empty()) continue;
     Result<Dataset> whole = read_binding(text);
     if (!whole) return whole.error();
     for (auto& [name, array] : *whole) {
@@ -148,8 +148,8 @@ Result<Dataset> OutOfCoreData::arrays_of(std::span<const ItemRange> runs) const 
 std::optional<Error> OutOfCoreData::complete(Dataset& arrays) const {
   const std::vector<std::string> none;
   for (auto& [name, array] : arrays) {
-    const auto seen = known_.arrays.find(name);
-    if (seen != known_.arrays.end()) array.largest = seen->second.largest;
+    const auto seen = survey_.arrays.find(name);
+    if (seen != survey_.arrays.end()) array.largest = seen->second.largest;
     const auto found = levels_.find(name);
     const std::vector<std::string>& levels = found == levels_.end() ? none : found->second;
     if (!std::ranges::includes(levels, array.levels)) return changed(array.source);
@@ -174,9 +174,9 @@ bool OutOfCoreData::is_as_before(const BoundData& part) const {
       if (part.sizes[k] != whole_.sizes[k]) return false;
       continue;
     }
-    const std::vector<std::int64_t>& rows = part.offsets[k];
-    for (std::size_t r = 0; r + 1 < rows.size(); ++r)
-      if (rows[r + 1] - rows[r] > known_.longest[set.index()]) return false;
+    const std::vector<std::int64_t>& offsets = part.offsets[k];
+    for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+      if (offsets[r + 1] - offsets[r] > survey_.longest[set.index()]) return false;
   }
   const auto misses_more = [&](const BoundArray& a, const BoundArray& whole) {
     return a.has_missing && !whole.has_missing;
@@ -201,18 +201,18 @@ Result<BoundData> OutOfCoreData::bind_part(Dataset arrays, std::int64_t first) c
 }
 
 std::optional<Error> OutOfCoreData::mixed_text(const std::string& array, const std::string& where) const {
-  const SurveyedArray& seen = known_.arrays.at(array);
-  if (!seen.numbers || seen.levels.empty()) return std::nullopt;
+  const SurveyedArray& seen = survey_.arrays.at(array);
+  if (!seen.has_numeric || seen.levels.empty()) return std::nullopt;
   return data_error(where,
                     fmt::format("there are numbers in it, and text ('{}', ...)", printable(*seen.levels.begin())));
 }
 
 std::optional<Error> OutOfCoreData::note(const Dataset& arrays) {
   for (const auto& [name, array] : arrays) {
-    SurveyedArray& seen = known_.arrays[name];
+    SurveyedArray& seen = survey_.arrays[name];
     seen.levels.insert(array.levels.begin(), array.levels.end());
     const auto is_number = [](double x) { return !std::isnan(x); };
-    if (array.levels.empty()) seen.numbers = seen.numbers || std::ranges::any_of(array.values, is_number);
+    if (array.levels.empty()) seen.has_numeric = seen.has_numeric || std::ranges::any_of(array.values, is_number);
     if (std::optional<Error> e = mixed_text(name, array.source)) return e;
     if (array.levels.empty())
       for (const double x : array.values)
@@ -228,7 +228,7 @@ std::optional<Error> OutOfCoreData::check(const BoundData& part) {
                    {"items with gaps in variables that others depend on are not read in pieces yet"});
   const auto add = [&](CheckedArray& to, const BoundArray& a, const std::vector<PlateId>& axes,
                        const std::vector<PlateId>& event, bool real) {
-    known_.digest = digest_after(known_.digest, a.values);
+    survey_.digest = digest_after(survey_.digest, a.values);
     to.has_missing = to.has_missing || a.has_missing;
     const std::size_t columns = real ? data_columns(model_, part, axes, event) : 1;
     if (to.moments.columns() != columns) to.moments = RunningMoments(columns);
@@ -237,21 +237,21 @@ std::optional<Error> OutOfCoreData::check(const BoundData& part) {
   for (std::size_t k = 0; k < model_.givens.size(); ++k) {
     const Given& g = model_.givens[k];
     const bool real = (g.type == GivenType::real || g.type == GivenType::vector) && !g.constant;
-    if (lies_on_plate(model_, g.axes, plate_)) add(known_.givens[k], part.givens[k], g.axes, g.event, real);
+    if (lies_on_plate(model_, g.axes, plate_)) add(survey_.givens[k], part.givens[k], g.axes, g.event, real);
   }
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
     const Variable& v = model_.variables[k];
     const bool real = v.support == math::Support::real || v.support == math::Support::vector;
     if (v.observed && lies_on_plate(model_, v.axes, plate_))
-      add(known_.observed[k], part.observed[k], v.axes, v.event, real);
+      add(survey_.observed[k], part.observed[k], v.axes, v.event, real);
   }
   note_d_connected(part);
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
-    const std::vector<std::int64_t>& rows = part.offsets[k];
+    const std::vector<std::int64_t>& offsets = part.offsets[k];
     if (!model_.plates[k].parent || !lies_on_plate(model_, {PlateId(k)}, plate_)) continue;
-    known_.elements[k] += part.sizes[k];
-    for (std::size_t r = 0; r + 1 < rows.size(); ++r)
-      known_.longest[k] = std::max(known_.longest[k], rows[r + 1] - rows[r]);
+    survey_.elements[k] += part.sizes[k];
+    for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+      survey_.longest[k] = std::max(survey_.longest[k], offsets[r + 1] - offsets[r]);
   }
   return std::nullopt;
 }
@@ -277,11 +277,11 @@ bool OutOfCoreData::is_on_items(VariableId v) const {
 /// data. Variables with several axes count as informed, because their elements have other positions in parts with
 /// smaller plates.
 void OutOfCoreData::note_d_connected(const BoundData& part) {
-  const bool text = std::ranges::any_of(known_.arrays, [](const auto& a) { return !a.second.levels.empty(); });
+  const bool text = std::ranges::any_of(survey_.arrays, [](const auto& a) { return !a.second.levels.empty(); });
   bool open = false;
   for (std::size_t k = 0; k < model_.variables.size(); ++k) {
     const Variable& v = model_.variables[k];
-    CheckedArray& seen = known_.observed[k];
+    CheckedArray& seen = survey_.observed[k];
     if (is_on_items(VariableId(k))) continue;
     seen.is_d_connected = seen.is_d_connected || v.axes.size() != 1 || text;
     if (seen.is_d_connected) continue;
@@ -290,7 +290,7 @@ void OutOfCoreData::note_d_connected(const BoundData& part) {
   }
   const Masks masks = find_barren(model_, part, open ? std::optional<PlateId>() : plate_);
   for (std::size_t k = 0; k < masks.size(); ++k) {
-    CheckedArray& seen = known_.observed[k];
+    CheckedArray& seen = survey_.observed[k];
     if (is_on_items(VariableId(k))) seen.has_barren = seen.has_barren || !masks[k].empty();
     else if (open && !seen.is_d_connected)
       seen.add_d_connected(masks[k].empty() ? std::vector<double>(count_entries(model_, part, VariableId(k)), 1.0)
@@ -301,7 +301,7 @@ void OutOfCoreData::note_d_connected(const BoundData& part) {
 Masks OutOfCoreData::barren_outside() const {
   Masks out(model_.variables.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
-    const CheckedArray& seen = known_.observed[k];
+    const CheckedArray& seen = survey_.observed[k];
     if (seen.is_d_connected || seen.d_connected.empty() || is_on_items(VariableId(k))) continue;
     out[k] = seen.d_connected;
     out[k].resize(count_entries(model_, whole_, VariableId(k)), 0.0);
@@ -317,25 +317,25 @@ std::int64_t OutOfCoreData::row_in(const BoundData& part, PlateId nested, std::i
 }
 
 /// Must be called before check(), which adds the elements of the part to the counts.
-void OutOfCoreData::note_rows(const BoundData& part, ItemRange items) {
+void OutOfCoreData::note_item_offsets(const BoundData& part, ItemRange items) {
   for (std::size_t k = 0; k < model_.plates.size(); ++k) {
     const PlateId p(k);
     if (!model_[p].parent || model_[p].set != p || !lies_on_plate(model_, {p}, plate_)) continue;
-    for (std::int64_t i = (items.begin + known_.stride - 1) / known_.stride * known_.stride; i < items.end;
-         i += known_.stride)
-      known_.rows[k].push_back(known_.elements[k] + row_in(part, p, i - items.begin));
+    for (std::int64_t i = (items.begin + survey_.stride - 1) / survey_.stride * survey_.stride; i < items.end;
+         i += survey_.stride)
+      survey_.item_offsets[k].push_back(survey_.elements[k] + row_in(part, p, i - items.begin));
   }
-  known_.thin();
+  survey_.thin();
 }
 
 std::int64_t OutOfCoreData::row(PlateId nested, std::int64_t item) const {
-  if (item == items_) return known_.elements[nested.index()];
+  if (item == items_) return survey_.elements[nested.index()];
   // Starts from the last indexed item, and reads the items from there.
-  const std::int64_t begin = item / known_.stride * known_.stride,
-                     before = known_.rows[nested.index()][static_cast<std::size_t>(item / known_.stride)];
+  const std::int64_t begin = item / survey_.stride * survey_.stride,
+                     before = survey_.item_offsets[nested.index()][static_cast<std::size_t>(item / survey_.stride)];
   if (item == begin) return before;
   if (!row_cache_ || row_cache_->first != begin) {
-    const ItemRange run{begin, std::min(items_, begin + known_.stride)};
+    const ItemRange run{begin, std::min(items_, begin + survey_.stride)};
     row_cache_.emplace(begin, read({&run, 1}));
   }
   return before + row_in(row_cache_->second, nested, item - begin);
@@ -343,26 +343,26 @@ std::int64_t OutOfCoreData::row(PlateId nested, std::int64_t item) const {
 
 std::optional<Error> OutOfCoreData::survey(ItemRange items) {
   std::int64_t most = kFirstItems;
-  known_.begin = items.begin;
+  survey_.begin = items.begin;
   for (std::int64_t begin = items.begin; begin < items.end;) {
     const ItemRange run{begin, std::min(items.end, begin + most)};
     Result<Dataset> arrays = arrays_of({&run, 1});
     if (!arrays) return arrays.error();
     if (std::optional<Error> e = note(*arrays)) return e;
     for (const auto& [name, array] : *arrays)
-      known_.numbers += static_cast<double>(array.values.size() + array.multiplicity.size());
+      survey_.value_count += static_cast<double>(array.values.size() + array.multiplicity.size());
     Settings settings = settings_;
     for (const auto& [name, array] : other_arrays_)
       arrays->emplace(name, array);
     settings.first = begin;
     Result<BoundData> part = bind(std::move(*arrays), settings);
     if (!part) return part.error();
-    note_rows(*part, run);
+    note_item_offsets(*part, run);
     if (std::optional<Error> e = check(*part)) return e;
     begin = run.end;
-    // The next part has about kNumbersPerPart numbers.
-    const double an_item = std::max(1.0, known_.numbers / static_cast<double>(begin - items.begin));
-    most = std::clamp<std::int64_t>(static_cast<std::int64_t>(kNumbersPerPart / an_item), 1, kMaxItems);
+    // The next part has about kValuesPerPart numbers.
+    const double an_item = std::max(1.0, survey_.value_count / static_cast<double>(begin - items.begin));
+    most = std::clamp<std::int64_t>(static_cast<std::int64_t>(kValuesPerPart / an_item), 1, kMaxItems);
   }
   return std::nullopt;
 }
@@ -374,19 +374,19 @@ std::optional<Error> OutOfCoreData::survey_with(Group* group) {
   if (group) {
     // All processes exchange their surveys, and each merges them in the same order.
     std::string own;
-    Writer{own}(items_, known_);
+    Writer{own}(items_, survey_);
     const std::vector<std::string> all = texts_of(*group, own);
     for (std::size_t k = 0; k < all.size(); ++k) {
       Reader from(all[k]);
       if (from.take<std::int64_t>() != items_)
         return refused(fmt::format("process {} has another number of '{}'", k, model_[plate_].name));
       DataSurvey part = from.take<DataSurvey>();
-      if (k == 0) known_ = std::move(part);
-      else known_.add(part);
+      if (k == 0) survey_ = std::move(part);
+      else survey_.add(part);
     }
   }
-  numbers_per_item_ = known_.numbers / static_cast<double>(items_);
-  for (const auto& [name, seen] : known_.arrays) {
+  values_per_item_ = survey_.value_count / static_cast<double>(items_);
+  for (const auto& [name, seen] : survey_.arrays) {
     if (std::optional<Error> e = mixed_text(name, option("data"))) return e;
     if (!seen.levels.empty()) levels_[name].assign(seen.levels.begin(), seen.levels.end());
   }
@@ -404,9 +404,9 @@ std::optional<Error> OutOfCoreData::far_column() const {
     return std::nullopt;
   };
   for (std::size_t k = 0; k < model_.givens.size(); ++k)
-    if (auto e = far(model_.givens[k].name, known_.givens[k].moments)) return e;
+    if (auto e = far(model_.givens[k].name, survey_.givens[k].moments)) return e;
   for (std::size_t k = 0; k < model_.variables.size(); ++k)
-    if (auto e = far(model_.variables[k].name, known_.observed[k].moments)) return e;
+    if (auto e = far(model_.variables[k].name, survey_.observed[k].moments)) return e;
   return std::nullopt;
 }
 
@@ -421,23 +421,23 @@ std::optional<Error> OutOfCoreData::make_whole() {
     const PlateId set = model_.plates[k].set;
     // Sizes are those of all items; arrays on the items are emptied.
     if (set == plate_) whole_.sizes[k] = items_;
-    else if (lies_on_plate(model_, {set}, plate_)) whole_.sizes[k] = known_.elements[set.index()];
+    else if (lies_on_plate(model_, {set}, plate_)) whole_.sizes[k] = survey_.elements[set.index()];
     if (!whole_.offsets[k].empty() && lies_on_plate(model_, {set}, plate_))
-      whole_.offsets[k] = {0, known_.longest[set.index()]};
+      whole_.offsets[k] = {0, survey_.longest[set.index()]};
   }
   for (const ArrayOfModel& a : arrays_of_model(model_)) {
     if (!lies_on_plate(model_, a.axes, plate_)) continue;
-    if (a.given) whole_.givens[a.given->index()] = {{}, known_.givens[a.given->index()].has_missing};
-    else whole_.observed[a.variable->index()] = {{}, known_.observed[a.variable->index()].has_missing};
+    if (a.given) whole_.givens[a.given->index()] = {{}, survey_.givens[a.given->index()].has_missing};
+    else whole_.observed[a.variable->index()] = {{}, survey_.observed[a.variable->index()].has_missing};
   }
-  whole_.external_digest = known_.digest;
+  whole_.external_digest = survey_.digest;
   return std::nullopt;
 }
 
 Result<std::shared_ptr<const OutOfCoreData>> OutOfCoreData::open(const Analysed& analysed,
                                                                  const std::vector<std::string>& bindings,
                                                                  const Settings& settings, Group* group,
-                                                                 const Dataset& known, Gaps gaps) {
+                                                                 const Dataset& other_arrays, Gaps gaps) {
   const Model& m = analysed.model;
   const std::optional<PlateId> plate = gaps == Gaps::predicted ? plate_of_items(analysed) : plate_of_stage(analysed);
   if (!plate) return refused("the model has no variables of single items: there is nothing to be read in pieces");
@@ -452,16 +452,16 @@ Result<std::shared_ptr<const OutOfCoreData>> OutOfCoreData::open(const Analysed&
   out->settings_.subset_plate = plate;
   out->settings_.sizes.erase(name);
   out->settings_.labels.erase(name);
-  out->known_.givens.resize(m.givens.size());
-  out->known_.observed.resize(m.variables.size());
-  out->known_.elements.resize(m.plates.size());
-  out->known_.longest.resize(m.plates.size());
-  out->known_.rows.resize(m.plates.size());
+  out->survey_.givens.resize(m.givens.size());
+  out->survey_.observed.resize(m.variables.size());
+  out->survey_.elements.resize(m.plates.size());
+  out->survey_.longest.resize(m.plates.size());
+  out->survey_.item_offsets.resize(m.plates.size());
   if (std::optional<Error> e = out->open_bindings(bindings)) return *e;
-  out->other_arrays_.insert(known.begin(), known.end());
-  if (const auto told = settings.sizes.find(name); told != settings.sizes.end() && told->second != out->items_)
+  out->other_arrays_.insert(other_arrays.begin(), other_arrays.end());
+  if (const auto given = settings.sizes.find(name); given != settings.sizes.end() && given->second != out->items_)
     return refused(fmt::format("plate '{}' has {} elements in {}, but {} in {}", name, out->items_,
-                               out->files_[0].path(), told->second, option("sizes")));
+                               out->files_[0].path(), given->second, option("sizes")));
   if (std::optional<Error> e = out->survey_with(group)) return *e;
   if (std::optional<Error> e = out->make_whole()) return *e;
   return std::shared_ptr<const OutOfCoreData>(std::move(out));
@@ -477,8 +477,8 @@ Masks OutOfCoreData::barren(const BoundData& part) const {
 
 std::vector<VariableId> OutOfCoreData::with_barren_items() const {
   std::vector<VariableId> out;
-  for (std::size_t k = 0; k < known_.observed.size(); ++k)
-    if (known_.observed[k].has_barren) out.push_back(VariableId(k));
+  for (std::size_t k = 0; k < survey_.observed.size(); ++k)
+    if (survey_.observed[k].has_barren) out.push_back(VariableId(k));
   return out;
 }
 

@@ -33,19 +33,19 @@ class OutOfCoreData {
   enum class Gaps { refused, predicted };
 
   /// Opens the files of `bindings` and reads everything once, in parts: sizes, labels, largest values and checks.
-  /// `analysed` is the model for data without missing values. `known` are further arrays that do not lie on the items.
-  /// The processes of a `group` read a part each. Fails with the reason if the data cannot be read in parts.
+  /// `analysed` is the model for data without missing values. `other_arrays` are further arrays that do not lie on the
+  /// items. The processes of a `group` read a part each. Fails with the reason if the data cannot be read in parts.
   static Result<std::shared_ptr<const OutOfCoreData>> open(const Analysed& analysed,
                                                            const std::vector<std::string>& bindings,
                                                            const Settings& settings, Group* group = nullptr,
-                                                           const Dataset& known = {}, Gaps gaps = Gaps::refused);
+                                                           const Dataset& other_arrays = {}, Gaps gaps = Gaps::refused);
 
   /// Returns the plate of the items.
   model::PlateId plate() const { return plate_; }
   /// Returns the number of items.
   std::int64_t items() const { return items_; }
   /// Returns how many numbers the data of an item have on average, over all arrays.
-  double numbers_per_item() const { return numbers_per_item_; }
+  double numbers_per_item() const { return values_per_item_; }
   /// Returns the position of the first element that item `item` has on a nested plate, among the elements of all items.
   /// Throws Unreadable.
   std::int64_t row(model::PlateId nested, std::int64_t item) const;
@@ -74,12 +74,12 @@ class OutOfCoreData {
   /// Opens all bindings, and sorts their arrays into those on the items and others.
   std::optional<Error> open_bindings(const std::vector<std::string>& bindings);
   /// Adds one file whose arrays have a row for each item, or reads it whole if its arrays are not on the items.
-  std::optional<Error> add_rows(const RowBinding& rows, const std::string& binding);
+  std::optional<Error> add_file(const RowBinding& file, const std::string& binding);
   /// Returns true if the array is on the items or on plates nested in them.
   bool lies_on_items(const std::string& array) const;
   /// Returns true if the model has an array or plate of this name.
-  bool is_known(const std::string& array) const;
-  /// Reads a range of items in parts, and fills in `known_`.
+  bool is_in_model(const std::string& array) const;
+  /// Reads a range of items in parts, and fills in `survey_`.
   std::optional<Error> survey(machine::ItemRange items);
   /// Surveys this process's range of items, and merges the surveys of all processes of the group.
   std::optional<Error> survey_with(Group* group);
@@ -94,7 +94,7 @@ class OutOfCoreData {
   /// Returns true if the outermost plate of the variable is that of the items.
   bool is_on_items(model::VariableId v) const;
   /// Updates the sparse index of where items begin on nested plates.
-  void note_rows(const BoundData& part, machine::ItemRange items);
+  void note_item_offsets(const BoundData& part, machine::ItemRange items);
   /// Returns the position of an item's first element on a nested plate, within a part.
   std::int64_t row_in(const BoundData& part, model::PlateId nested, std::int64_t item) const;
   /// Returns an error if a column of the data is far from zero, since only data in memory can be centred.
@@ -116,14 +116,14 @@ class OutOfCoreData {
   Settings settings_;                                       // settings with which a part is bound
   std::vector<RowBinding> files_;                           // the files with a row for each item
   Dataset other_arrays_;                                    // arrays that do not lie on the items
-  DataSurvey known_;                                        // the survey of all items
+  DataSurvey survey_;                                       // the survey of all items
   std::map<std::string, std::vector<std::string>> levels_;  // sorted texts of all items, by name of the array
   /// The part that row() read last, and its first item. A cache.
   mutable std::optional<std::pair<std::int64_t, BoundData>> row_cache_;
-  Gaps gaps_ = Gaps::refused;    // what an observed variable without data means
-  std::int64_t items_ = 0;       // number of all items
-  double numbers_per_item_ = 0;  // how many numbers an item has on average
-  BoundData whole_;              // sizes, and data outside the items
+  Gaps gaps_ = Gaps::refused;   // what an observed variable without data means
+  std::int64_t items_ = 0;      // number of all items
+  double values_per_item_ = 0;  // how many numbers an item has on average
+  BoundData whole_;             // sizes, and data outside the items
 };
 
 }  // namespace lehr

@@ -24,7 +24,7 @@ void add(std::map<std::string, SurveyedArray>& to, const std::map<std::string, S
     SurveyedArray& a = to[name];
     a.largest = std::max(a.largest, array.largest);
     a.levels.insert(array.levels.begin(), array.levels.end());
-    a.numbers = a.numbers || array.numbers;
+    a.has_numeric = a.has_numeric || array.has_numeric;
   }
 }
 
@@ -47,20 +47,20 @@ void CheckedArray::add_d_connected(const std::vector<double>& mask) {
     d_connected[i] = std::max(d_connected[i], mask[i]);
 }
 
-void DataSurvey::coarsen_index(std::int64_t now) {
-  // The first entry belongs to the first multiple of `apart` in this range.
+void DataSurvey::coarsen_index(std::int64_t new_stride) {
+  // The first entry belongs to the first multiple of `stride` in this range.
   const std::int64_t first = (begin + stride - 1) / stride * stride;
-  for (std::vector<std::int64_t>& r : rows) {
-    std::vector<std::int64_t> kept;
+  for (std::vector<std::int64_t>& r : item_offsets) {
+    std::vector<std::int64_t> retained;
     for (std::size_t i = 0; i < r.size(); ++i)
-      if ((first + static_cast<std::int64_t>(i) * stride) % now == 0) kept.push_back(r[i]);
-    r = std::move(kept);
+      if ((first + static_cast<std::int64_t>(i) * stride) % new_stride == 0) retained.push_back(r[i]);
+    r = std::move(retained);
   }
-  stride = now;
+  stride = new_stride;
 }
 
 void DataSurvey::thin() {
-  while (std::ranges::any_of(rows, [](const auto& r) { return r.size() > kMaxIndexEntries; }))
+  while (std::ranges::any_of(item_offsets, [](const auto& r) { return r.size() > kMaxIndexEntries; }))
     coarsen_index(2 * stride);
 }
 
@@ -72,15 +72,15 @@ void DataSurvey::add(const DataSurvey& next) {
   lehr::add(arrays, more.arrays);
   lehr::add(givens, more.givens);
   lehr::add(observed, more.observed);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    for (const std::int64_t before : more.rows[k])
-      rows[k].push_back(elements[k] + before);
+  for (std::size_t k = 0; k < item_offsets.size(); ++k) {
+    for (const std::int64_t before : more.item_offsets[k])
+      item_offsets[k].push_back(elements[k] + before);
     elements[k] += more.elements[k];
     longest[k] = std::max(longest[k], more.longest[k]);
   }
   thin();
   digest = fmt::format("{:08x}", checksum(digest + more.digest));
-  numbers += more.numbers;
+  value_count += more.value_count;
 }
 
 }  // namespace lehr

@@ -17,7 +17,7 @@ namespace lehr {
 struct SurveyedArray {
   double largest = -1;           // the largest number; -1: there is none
   std::set<std::string> levels;  // the distinct texts among its values
-  bool numbers = false;          // true if some values are numbers and not text
+  bool has_numeric = false;      // true if some values are numbers and not text
 };
 
 /// What a pass over an array of the model found, after it was bound.
@@ -45,26 +45,26 @@ struct DataSurvey {
   std::vector<std::int64_t> elements, longest;
   /// For each nested plate, by PlateId: a sparse index of where items begin. The entries belong to the items whose
   /// number is a multiple of `stride`; each counts the elements of the range before that item.
-  std::vector<std::vector<std::int64_t>> rows;
-  std::int64_t stride = 1;  // distance of the items in `rows`: a power of two that keeps them few
+  std::vector<std::vector<std::int64_t>> item_offsets;
+  std::int64_t stride = 1;  // distance of the items in `item_offsets`: a power of two that keeps them few
   std::string digest;       // a checksum of all values, as hexadecimal digits
-  double numbers = 0;       // how many numbers all arrays have together
+  double value_count = 0;   // how many numbers all arrays have together
 
-  /// Doubles `stride` until no list in `rows` has more than 65536 entries.
+  /// Doubles `stride` until no list in `item_offsets` has more than 65536 entries.
   void thin();
   /// Merges in the survey of the items that follow this range.
   void add(const DataSurvey& next);
 
  private:
-  /// Removes the entries of `rows` whose item is not a multiple of `apart_now`, a multiple of `stride`.
-  void coarsen_index(std::int64_t apart_now);
+  /// Removes the entries of `item_offsets` whose item is not a multiple of `new_stride`, a multiple of `stride`.
+  void coarsen_index(std::int64_t new_stride);
 };
 
 /// Serialises a SurveyedArray, for messages between processes.
 template <class Archive>
 void fields(Archive& a, SurveyedArray& x) {
   std::vector<std::string> levels(x.levels.begin(), x.levels.end());
-  a(x.largest, levels, x.numbers);
+  a(x.largest, levels, x.has_numeric);
   x.levels = {levels.begin(), levels.end()};
 }
 
@@ -77,7 +77,7 @@ void fields(Archive& a, CheckedArray& x) {
 /// Serialises a Survey.
 template <class Archive>
 void fields(Archive& a, DataSurvey& x) {
-  a(x.begin, x.arrays, x.givens, x.observed, x.elements, x.longest, x.rows, x.stride, x.digest, x.numbers);
+  a(x.begin, x.arrays, x.givens, x.observed, x.elements, x.longest, x.item_offsets, x.stride, x.digest, x.value_count);
 }
 
 }  // namespace lehr
