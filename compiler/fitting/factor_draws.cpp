@@ -81,7 +81,7 @@ std::vector<NamedArray> draws_from_factors(const Analysed& a, const std::vector<
       NamedArray& member = to.emplace_back(NamedArray{m[v].name, {draws}, {}, false});
       member.shape.insert(member.shape.end(), layout->elements.begin(), layout->elements.end());
       member.shape.insert(member.shape.end(), m[v].event.size(), static_cast<std::int64_t>(layout->extent));
-      widths.push_back(numbers_of(static_cast<int>(m[v].event.size()), layout->extent));
+      widths.push_back(scalars_per_element(static_cast<int>(m[v].event.size()), layout->extent));
     }
     std::vector<math::Draw> elements;
     for (std::size_t e = 0; e < layout->count; ++e)

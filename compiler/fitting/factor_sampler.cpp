@@ -28,7 +28,7 @@ std::optional<Error> FactorSampler::add_joint(const model::Model& m, const condi
   if (!layout) return Error{ExitCode::data, "posterior.npz", fmt::format("the factor of '{}' is not in it", name), {}};
   for (std::size_t e = 0; e < layout->count; ++e)
     source.elements.push_back(math::factor_draw(of->row, of->factor, parameters_of(*of, *layout, e)));
-  source.numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
+  source.layouts = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   source.switched = m[b.variable].support == math::Support::switched;
   sources_.push_back(std::move(source));
   return std::nullopt;
@@ -84,7 +84,7 @@ void FactorSampler::draw_members(const Source& s, const std::vector<std::vector<
       std::ranges::copy(by_coordinate(s.switched, element(rng)), std::back_inserter(all));
   }
   for (std::size_t k = 0; k < s.members.size(); ++k) {
-    const MemberLayout& x = s.numbers[k];
+    const MemberLayout& x = s.layouts[k];
     for (std::size_t i = 0; i < x.at.size(); ++i)
       if (d_connected[s.members[k].index()][i / x.width]) to.values(s.members[k])[i] = all[x.at[i]];
   }
@@ -93,7 +93,7 @@ void FactorSampler::draw_members(const Source& s, const std::vector<std::vector<
 void FactorSampler::draw(const std::vector<std::vector<bool>>& d_connected, ModelEvaluator& to,
                          const RngOf& rng_of) const {
   for (const Source& s : sources_) {
-    if (!s.numbers.empty()) {
+    if (!s.layouts.empty()) {
       draw_members(s, d_connected, to, rng_of);
       continue;
     }

@@ -40,7 +40,7 @@ class FactorSampler {
     std::vector<model::VariableId>
         members;                       // variables of the factor in the order of a draw: the mean before its precision
     std::vector<math::Draw> elements;  // for each element, a function that draws it
-    std::vector<MemberLayout> numbers = {};  // for a joint variable: which numbers of a draw each member has
+    std::vector<MemberLayout> layouts = {};  // for a joint variable: which numbers of a draw each member has
     bool switched = false;                   // true if a category chooses the distribution of a number
     const StepCovariance* steps = nullptr;   // for a chain: joint distribution of its steps; null: draw each alone
   };

@@ -30,20 +30,20 @@ std::optional<JointCovariance> JointCovariance::make(const model::Model& m, cons
       out.mean_.push_back(source->factor.moments(flat, layout->extent).mean);
     }
     // Only a Normal factor has a covariance with a root.
-    const std::size_t numbers = out.extent_ * out.extent_;
-    if (spread.covariance.size() != numbers || spread.root.size() != numbers) return std::nullopt;
+    const std::size_t entries = out.extent_ * out.extent_;
+    if (spread.covariance.size() != entries || spread.root.size() != entries) return std::nullopt;
     out.covariance_.push_back(std::move(spread.covariance));
     out.root_.push_back(std::move(spread.root));
     if (support == math::Support::scaled) out.tied_.push_back(std::move(spread.scaled_covariance));
   }
-  const std::vector<MemberLayout> numbers = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
+  const std::vector<MemberLayout> layouts = members_of(m, b.variable, sizes_of_members(m, b.variable, posterior));
   const std::vector<model::Member>& members = m[b.variable].auxiliary->members;
   for (std::size_t k = 0; k < members.size(); ++k)
-    out.members_[members[k].variable] = numbers[k].at;
+    out.members_[members[k].variable] = layouts[k].at;
   if (support != math::Support::scaled) return out;
   out.inverse_.resize(layout->count);
-  for (std::size_t i = 0; i < numbers.back().at.size(); ++i)
-    out.inverse_[numbers.back().at[i] / out.extent_] = {members.back().variable, i, Atom::Kind::inverse};
+  for (std::size_t i = 0; i < layouts.back().at.size(); ++i)
+    out.inverse_[layouts.back().at[i] / out.extent_] = {members.back().variable, i, Atom::Kind::inverse};
   return out;
 }
 

@@ -13,8 +13,8 @@ namespace {
 using namespace model;
 
 /// Appends `_` until the name collides with no other.
-std::string free_name(std::string name, const std::set<std::string>& taken) {
-  while (taken.contains(name) || name == kChainAxis || name == kDrawAxis)
+std::string free_name(std::string name, const std::set<std::string>& reserved) {
+  while (reserved.contains(name) || name == kChainAxis || name == kDrawAxis)
     name += '_';
   return name;
 }
@@ -36,11 +36,11 @@ void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& pl
   if (const auto* labels = labels_of(plate, own.numbers.size()); labels && labels->size() == own.numbers.size())
     own = {axis, axis, *labels, {}};
   add_coordinate(group, std::move(own));
-  const auto rows = names.rows.find(plate);
-  if (rows == names.rows.end() || rows->second.of.empty()) return;
-  Coordinate row{free_name(axis + "_" + rows->second.parent, names.taken), axis, {}, rows->second.of};
-  const auto most = static_cast<std::size_t>(rows->second.of.back());
-  if (const auto* labels = labels_of(rows->second.parent, most + 1)) {
+  const auto nested = names.parent_index.find(plate);
+  if (nested == names.parent_index.end() || nested->second.of.empty()) return;
+  Coordinate row{free_name(axis + "_" + nested->second.parent, names.reserved), axis, {}, nested->second.of};
+  const auto most = static_cast<std::size_t>(nested->second.of.back());
+  if (const auto* labels = labels_of(nested->second.parent, most + 1)) {
     for (const double k : row.numbers)
       row.labels.push_back((*labels)[static_cast<std::size_t>(k)]);
     row.numbers.clear();
@@ -52,18 +52,18 @@ void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& pl
 PlateNames names_of(const Model& m, const BoundData& data) {
   PlateNames out;
   for (const Variable& v : m.variables)
-    out.taken.insert(v.name);
+    out.reserved.insert(v.name);
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     const Plate& p = m.plates[k];
-    out.taken.insert(p.name);
+    out.reserved.insert(p.name);
     if (p.set != PlateId(k)) continue;
     if (!data.labels[k].empty()) out.labels[p.name] = data.labels[k];
     if (!p.parent) continue;
-    PlateNames::Rows& rows = out.rows[p.name];
-    rows.parent = m[m[*p.parent].set].name;
+    PlateNames::ParentIndex& nested = out.parent_index[p.name];
+    nested.parent = m[m[*p.parent].set].name;
     for (std::size_t row = 0; row + 1 < data.offsets[k].size(); ++row)
-      rows.of.insert(rows.of.end(), static_cast<std::size_t>(data.offsets[k][row + 1] - data.offsets[k][row]),
-                     static_cast<double>(row));
+      nested.of.insert(nested.of.end(), static_cast<std::size_t>(data.offsets[k][row + 1] - data.offsets[k][row]),
+                       static_cast<double>(row));
   }
   return out;
 }
@@ -124,7 +124,7 @@ Coordinate counted(const std::string& axis, std::int64_t extent) {
 void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, const std::vector<Coordinate>& leading,
                const std::vector<std::string>& plates) {
   LabelledArray out{std::move(array)};
-  if (out.name == kChainAxis || out.name == kDrawAxis) out.name = free_name(out.name, names.taken);
+  if (out.name == kChainAxis || out.name == kDrawAxis) out.name = free_name(out.name, names.reserved);
   for (const Coordinate& c : leading) {
     out.axes.push_back(c.axis);
     add_coordinate(group, c);
@@ -132,8 +132,8 @@ void add_array(ArrayGroup& group, const PlateNames& names, NamedArray array, con
   for (std::size_t k = 0; k < plates.size(); ++k) {
     const auto before = std::count(plates.begin(), plates.begin() + static_cast<std::ptrdiff_t>(k), plates[k]);
     std::string axis = plates[k];
-    if (before > 0) axis = free_name(axis + "_" + std::to_string(before + 1), names.taken);
-    else if (axis == kChainAxis || axis == kDrawAxis) axis = free_name(axis, names.taken);
+    if (before > 0) axis = free_name(axis + "_" + std::to_string(before + 1), names.reserved);
+    else if (axis == kChainAxis || axis == kDrawAxis) axis = free_name(axis, names.reserved);
     add_plate(group, names, plates[k], axis, out.shape[leading.size() + k]);
     out.axes.push_back(std::move(axis));
   }

@@ -18,14 +18,14 @@ namespace lehr {
 
 /// What axes and coordinates of arrays are named after.
 struct PlateNames {
-  /// The rows of a nested plate.
-  struct Rows {
+  /// The parent of each element of a nested plate.
+  struct ParentIndex {
     std::string parent;      // name of the plate that it is nested in
     std::vector<double> of;  // parent's position, for each position in the nested plate
   };
-  std::set<std::string> taken;  // names of plates and variables, which coordinates must not have
+  std::set<std::string> reserved;  // names of plates and variables, which coordinates must not have
   std::map<std::string, std::vector<std::string>> labels;  // labels of the elements, by name of the plate
-  std::map<std::string, Rows> rows;                        // rows of each nested plate, by its name
+  std::map<std::string, ParentIndex> parent_index;         // by the name of the nested plate
 };
 
 /// Adds an array to a group. Its axes are those of the coordinates in `leading`, followed by those of `plates`.

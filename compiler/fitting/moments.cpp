@@ -49,7 +49,7 @@ bool has_all(const Factor& f, const SavedVariable& v, bool joint, bool of_mean) 
 }
 
 /// Collects the parameters. Returns nullopt unless their shapes agree: the same elements, and one extent of event axes.
-std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const SavedVariable* other, bool joint,
+std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const SavedVariable* partner, bool joint,
                               bool of_mean) {
   Parts out;
   std::optional<std::int64_t> extent;
@@ -57,7 +57,7 @@ std::optional<Parts> parts_of(const Factor& f, const SavedVariable& v, const Sav
   for (const FactorParameter& p : f.parameters) {
     if (!p.exported) continue;
     const bool own = !joint || p.of_mean == of_mean;
-    const NamedArray* a = own ? v.find(p.name) : other ? other->find(p.name) : nullptr;
+    const NamedArray* a = own ? v.find(p.name) : partner ? partner->find(p.name) : nullptr;
     out.parts.push_back({a, p.event_rank});
     if (!a) {
       out.complete = false;

@@ -139,9 +139,10 @@ std::optional<ElementMarginal> PosteriorMoments::of_factor(Element e) const {
   const conditionals::Conditionals& c = analysed_.schedule.conditionals;
   const conditionals::Block& b = c[c.block_of[e.variable.index()]];
   const auto saved = posterior_.find(model_[b.mean.value_or(b.variable)].name);
-  const auto other = posterior_.find(model_[b.variable].name);
-  if (saved == posterior_.end() || other == posterior_.end()) return std::nullopt;
-  const std::optional<SavedFactor> source = saved_factor(*b.family, saved->second, b.mean ? &other->second : nullptr);
+  const auto precision = posterior_.find(model_[b.variable].name);
+  if (saved == posterior_.end() || precision == posterior_.end()) return std::nullopt;
+  const std::optional<SavedFactor> source =
+      saved_factor(*b.family, saved->second, b.mean ? &precision->second : nullptr);
   const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
   if (!layout || e.position >= layout->count) return std::nullopt;
   // The numbers of a joint factor are those of the mean, then those of the precision.

@@ -58,26 +58,26 @@ double quantile(const std::vector<double>& sorted, double probability) {
 }
 
 /// Reads the draws of single numbers from an array over the axes of draws and then of the variable.
-class DrawsOfNumbers {
+class ScalarDraws {
  public:
-  DrawsOfNumbers(const LabelledArray& a, std::size_t numbers) : values_(a.values), numbers_(numbers) {}
+  ScalarDraws(const LabelledArray& a, std::size_t width) : values_(a.values), width_(width) {}
   /// Returns the number of draws of all chains.
-  std::size_t count() const { return values_.size() / numbers_; }
+  std::size_t count() const { return values_.size() / width_; }
   /// Returns all draws of one number.
   std::vector<double> of(std::size_t number) const {
     std::vector<double> out;
-    for (std::size_t at = number; at < values_.size(); at += numbers_)
+    for (std::size_t at = number; at < values_.size(); at += width_)
       out.push_back(values_[at]);
     return out;
   }
 
  private:
   const std::vector<double>& values_;
-  std::size_t numbers_;
+  std::size_t width_;
 };
 
 /// Fills in the quantiles of all numbers.
-void add_quantiles(const DrawsOfNumbers& draws, PosteriorNumbers& to) {
+void add_quantiles(const ScalarDraws& draws, PosteriorNumbers& to) {
   for (std::size_t i = 0; i < to.mean.size(); ++i) {
     std::vector<double> sorted = draws.of(i);
     std::ranges::sort(sorted);
@@ -87,17 +87,17 @@ void add_quantiles(const DrawsOfNumbers& draws, PosteriorNumbers& to) {
 }
 
 /// Replaces means of a category's positions by the relative frequencies of its values, along a new last axis.
-void make_shares(const DrawsOfNumbers& draws, const std::string& plate, std::size_t classes, PosteriorNumbers& to) {
-  std::vector<double> shares(to.mean.size() * classes, 0.0);
+void make_frequencies(const ScalarDraws& draws, const std::string& plate, std::size_t classes, PosteriorNumbers& to) {
+  std::vector<double> frequencies(to.mean.size() * classes, 0.0);
   for (std::size_t i = 0; i < to.mean.size(); ++i) {
     for (const double x : draws.of(i))
-      if (x >= 0 && x < static_cast<double>(classes)) shares[i * classes + static_cast<std::size_t>(x)] += 1;
+      if (x >= 0 && x < static_cast<double>(classes)) frequencies[i * classes + static_cast<std::size_t>(x)] += 1;
   }
-  for (double& x : shares)
+  for (double& x : frequencies)
     x /= static_cast<double>(draws.count());
   to.axes.push_back(plate);
   to.shape.push_back(static_cast<std::int64_t>(classes));
-  to.mean = std::move(shares);
+  to.mean = std::move(frequencies);
   to.sd.assign(to.mean.size(), kNone);
   to.quantiles.fill(to.sd);
 }
@@ -105,20 +105,20 @@ void make_shares(const DrawsOfNumbers& draws, const std::string& plate, std::siz
 /// Returns the numbers of a sampled variable.
 Result<PosteriorNumbers> of_draws(const SavedFit& fit, const SavedVariable& v, const LabelledArrays& stored) {
   const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
-  const Error other{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kStoredDraws, v.name), {}};
+  const Error no_draws{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kStoredDraws, v.name), {}};
   const ArrayGroup* group = find_group(stored, "posterior");
-  if (!mean || !sd || sd->values.size() != mean->values.size() || !group) return other;
+  if (!mean || !sd || sd->values.size() != mean->values.size() || !group) return no_draws;
   PosteriorNumbers out{v.name, plates_of(fit, v, mean->shape), mean->shape, mean->values, sd->values, {}};
   out.quantiles.fill(std::vector<double>(out.mean.size(), kNone));
   if (out.mean.empty()) return out;
   const auto found = std::ranges::find(group->arrays, v.name, &LabelledArray::name);
   if (found == group->arrays.end() || found->values.empty() || found->values.size() % out.mean.size() != 0)
-    return other;
-  const DrawsOfNumbers draws(*found, out.mean.size());
+    return no_draws;
+  const ScalarDraws draws(*found, out.mean.size());
   const math::FamilyRow* row = math::find_factor_family(v.family);
   const auto classes = v.event.empty() ? fit.sizes.end() : fit.sizes.find(v.event.back());
   if (row && row->support == math::Support::category && classes != fit.sizes.end())
-    make_shares(draws, classes->first, static_cast<std::size_t>(classes->second), out);
+    make_frequencies(draws, classes->first, static_cast<std::size_t>(classes->second), out);
   else add_quantiles(draws, out);
   return out;
 }
@@ -131,8 +131,8 @@ Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<co
   std::optional<LabelledArrays> stored;
   for (const SavedVariable* v : variables) {
     if (!v->find(kDrawnRHat)) {
-      std::optional<PosteriorNumbers> numbers = of_factor(fit, *v);
-      if (numbers) out.variables.push_back(std::move(*numbers));
+      std::optional<PosteriorNumbers> summary = of_factor(fit, *v);
+      if (summary) out.variables.push_back(std::move(*summary));
       else out.without.push_back(v->name);
       continue;
     }
@@ -141,9 +141,9 @@ Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<co
       if (!read) return read.error();
       stored = std::move(*read);
     }
-    Result<PosteriorNumbers> numbers = of_draws(fit, *v, *stored);
-    if (!numbers) return numbers.error();
-    out.variables.push_back(std::move(*numbers));
+    Result<PosteriorNumbers> summary = of_draws(fit, *v, *stored);
+    if (!summary) return summary.error();
+    out.variables.push_back(std::move(*summary));
   }
   return out;
 }

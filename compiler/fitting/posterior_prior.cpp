@@ -23,7 +23,7 @@ Error refused(const std::string& parameter, const std::string& why) {
 }
 
 /// A parameter with its values in the fit.
-struct Numbers {
+struct ParameterValues {
   const PosteriorPriorParameter* of;  // the parameter
   NamedArray array;                   // its values, by element
 
@@ -39,7 +39,7 @@ struct Numbers {
 };
 
 /// Returns the parameters of the distribution q^power of one element, or nullopt if that is improper.
-std::optional<math::Environment> kept(const math::Factor& factor, const math::Environment& now, double power) {
+std::optional<math::Environment> power_of(const math::Factor& factor, const math::Environment& now, double power) {
   if (power == 1) return now;
   math::Environment natural{now.extent, math::natural_from_parameters(factor, now)};
   for (auto& [name, q] : natural.symbols) {
@@ -56,22 +56,22 @@ Error nothing_left(const std::string& parameter, std::size_t element) {
 }
 
 /// Replaces the parameters of all elements of one factor by those of its power.
-std::optional<Error> forget_block(const math::Factor& factor, std::span<Numbers> numbers, double power) {
+std::optional<Error> forget_block(const math::Factor& factor, std::span<ParameterValues> parameters, double power) {
   std::size_t extent = 1;
-  for (const Numbers& n : numbers) {
+  for (const ParameterValues& n : parameters) {
     if (n.of->parameter->event_rank > 0) extent = static_cast<std::size_t>(n.array.shape.back());
   }
-  const std::size_t elements = numbers[0].array.values.size() / numbers[0].width();
+  const std::size_t elements = parameters[0].array.values.size() / parameters[0].width();
   for (std::size_t i = 0; i < elements; ++i) {
     math::Environment now{extent, {}};
-    for (Numbers& n : numbers) {
+    for (ParameterValues& n : parameters) {
       const auto first = n.element(i);
       now.symbols[n.of->parameter->name] = {n.of->parameter->event_rank,
                                             {first, first + static_cast<std::ptrdiff_t>(n.width())}};
     }
-    const std::optional<math::Environment> then = kept(factor, now, power);
-    if (!then) return nothing_left(numbers[0].of->name, i);
-    for (Numbers& n : numbers)
+    const std::optional<math::Environment> then = power_of(factor, now, power);
+    if (!then) return nothing_left(parameters[0].of->name, i);
+    for (ParameterValues& n : parameters)
       std::ranges::copy(then->symbols.at(n.of->parameter->name).values, n.element(i));
   }
   return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<Error> carry_joint(const PosteriorPriorJoint& joint, const Analyse
     return out;
   };
   for (std::size_t e = 0; e < layout->count; ++e) {
-    const std::optional<math::Environment> now = kept(*b.factor, parameters_of(*source, *layout, e), power);
+    const std::optional<math::Environment> now = power_of(*b.factor, parameters_of(*source, *layout, e), power);
     if (!now) return nothing_left(joint.name + ".", e);
     const math::Environment natural{now->extent, math::natural_from_parameters(*b.factor, *now)};
     for (const auto& [stat, given] : prior.naturals)
@@ -135,24 +135,25 @@ Result<PosteriorAsPrior> make_posterior_prior(const Model& resolved, const Analy
                                               double power) {
   const Result<PosteriorPriorModel> carried = make_posterior_prior(resolved, complete, OriginalPriors::replaced);
   if (!carried) return carried.error();
-  std::vector<Numbers> numbers;
+  std::vector<ParameterValues> parameters;
   for (const PosteriorPriorParameter& p : carried->parameters) {
     const auto found = std::ranges::find(fit.posterior, p.name, &NamedArray::name);
     if (found == fit.posterior.end()) return refused(p.name, fmt::format("the fit has no {}", p.name));
-    numbers.push_back({&p, *found});
+    parameters.push_back({&p, *found});
   }
   // The parameters of each block are together in the list.
-  for (std::size_t first = 0, end = 0; first < numbers.size() && power < 1; first = end) {
-    const conditionals::BlockId block = numbers[first].of->block;
-    while (end < numbers.size() && numbers[end].of->block == block)
+  for (std::size_t first = 0, end = 0; first < parameters.size() && power < 1; first = end) {
+    const conditionals::BlockId block = parameters[first].of->block;
+    while (end < parameters.size() && parameters[end].of->block == block)
       ++end;
     const math::Factor& factor = *complete.schedule.conditionals[block].factor;
-    if (std::optional<Error> e = forget_block(factor, std::span(numbers).subspan(first, end - first), power)) return *e;
+    if (std::optional<Error> e = forget_block(factor, std::span(parameters).subspan(first, end - first), power))
+      return *e;
   }
   PosteriorAsPrior out{carried->model, {}};
   for (const PosteriorPriorJoint& joint : carried->joint)
     if (std::optional<Error> e = carry_joint(joint, complete, fit, power, out.model, out.parameters)) return *e;
-  for (Numbers& n : numbers) {
+  for (ParameterValues& n : parameters) {
     DataArray& data = out.parameters[out.model[n.of->given].name];
     data.name = out.model[n.of->given].name;
     data.shape = n.array.shape;

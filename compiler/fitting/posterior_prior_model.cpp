@@ -52,7 +52,7 @@ class PriorRewriter {
   /// Returns why the factor cannot be a prior, or null.
   const char* why_not() const {
     const Statement& s = out_.model[variable_.statement];
-    if (variable_.auxiliary && own_ == OriginalPriors::kept)
+    if (variable_.auxiliary && own_ == OriginalPriors::retained)
       return "several variables share its factor, and no statement draws them together";
     if (variable_.support == math::Support::switched) return "a category and a number share its factor";
     if (variable_.clamped) return "some of its values are data";
@@ -80,8 +80,8 @@ class PriorRewriter {
     return ExprId(m.exprs.size() - 1);
   }
 
-  /// Makes the variable's statement draw from `family`, or adds a second statement with OriginalPriors::kept. `values`
-  /// has expressions by the names in which the family's parameters can be written.
+  /// Makes the variable's statement draw from `family`, or adds a second statement with OriginalPriors::retained.
+  /// `values` has expressions by the names in which the family's parameters can be written.
   std::optional<Error> draw(VariableId v, const math::FamilyRow& family, const std::vector<Named>& values) {
     Statement& s = out_.model.statements[out_.model[v].statement.index()];
     Distribution now{&family, {}, s.main.span};
@@ -93,7 +93,7 @@ class PriorRewriter {
         return refused(out_.model[v], fmt::format("{} has other parameters than its factor", family.name));
       now.parameters.push_back({&*spelled, std::ranges::find(values, spelled->name, &Named::first)->second});
     }
-    if (own_ == OriginalPriors::kept) {
+    if (own_ == OriginalPriors::retained) {
       out_.model.statements.push_back({v, s.index_vars, std::move(now), std::nullopt, std::nullopt, s.span});
       return std::nullopt;
     }
@@ -200,7 +200,7 @@ Result<PosteriorPriorModel> make_posterior_prior(const Model& resolved, const An
 }
 
 Result<Updatable> with_updates(const Model& resolved, const Analysed& complete, const density::ExpandOptions& options) {
-  Result<PosteriorPriorModel> carried = make_posterior_prior(resolved, complete, OriginalPriors::kept);
+  Result<PosteriorPriorModel> carried = make_posterior_prior(resolved, complete, OriginalPriors::retained);
   if (!carried) return carried.error();
   Model& m = carried->model;
   const GivenId own = add_number(m, "no"), other = add_number(m, "yes");

@@ -36,7 +36,7 @@ struct PosteriorPriorModel {
 };
 
 /// What happens to the model's own prior statements: replaced by those of the factors, or kept beside them.
-enum class OriginalPriors { replaced, kept };
+enum class OriginalPriors { replaced, retained };
 
 /// Changes a model so that the factors of global variables are its priors. `complete` is the analysis of `resolved`.
 /// Fails, without a location in the error, for a factor that cannot be a prior: points, chains, potentials.

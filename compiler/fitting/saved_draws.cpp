@@ -27,7 +27,7 @@ NamedArray empty_array(const SavedVariable& v, const FactorLayout& layout, int r
   NamedArray out{v.name, {n}, {}, integer};
   out.shape.insert(out.shape.end(), layout.elements.begin(), layout.elements.end());
   out.shape.insert(out.shape.end(), static_cast<std::size_t>(rank), static_cast<std::int64_t>(layout.extent));
-  out.values.resize(static_cast<std::size_t>(n) * layout.count * numbers_of(rank, layout.extent));
+  out.values.resize(static_cast<std::size_t>(n) * layout.count * scalars_per_element(rank, layout.extent));
   return out;
 }
 
@@ -43,11 +43,11 @@ Result<std::vector<NamedArray>> draw(const SavedFit& fit, const SavedFactor& s, 
   const bool integer = has_integers(s.row.support);
   const int rank = event_rank(s.row.support);
   std::vector<NamedArray> out{empty_array(s.variable, *layout, rank, n, integer)};
-  std::vector<std::size_t> widths{numbers_of(rank, layout->extent)};
-  if (s.other) {
+  std::vector<std::size_t> widths{scalars_per_element(rank, layout->extent)};
+  if (s.precision) {
     const int of_precision = event_rank(*s.row.joint_precision);
-    out.push_back(empty_array(*s.other, *layout, of_precision, n, false));
-    widths.push_back(numbers_of(of_precision, layout->extent));
+    out.push_back(empty_array(*s.precision, *layout, of_precision, n, false));
+    widths.push_back(scalars_per_element(of_precision, layout->extent));
   }
   for (std::size_t e = 0; e < layout->count; ++e) {
     const math::Draw draw_element = factor_draw(s.row, s.factor, parameters_of(s, *layout, e));
@@ -124,9 +124,9 @@ PlateNames names_of(const SavedFit& fit) {
   PlateNames out;
   out.labels = fit.labels;
   for (const auto& [plate, size] : fit.sizes)
-    out.taken.insert(plate);
+    out.reserved.insert(plate);
   for (const SavedVariable& v : fit.variables)
-    out.taken.insert(v.name);
+    out.reserved.insert(v.name);
   return out;
 }
 

@@ -15,19 +15,21 @@ using Shape = std::vector<std::int64_t>;
 
 /// In a joint factor, parameters of the mean are saved with the mean, and the others with the precision.
 const NamedArray* SavedFactor::array(const FactorParameter& p) const {
-  const SavedVariable* of = other && !p.of_mean ? other : &variable;
+  const SavedVariable* of = precision && !p.of_mean ? precision : &variable;
   return of->find(p.name);
 }
 
-std::size_t numbers_of(int rank, std::size_t extent) { return rank == 0 ? 1 : rank == 1 ? extent : extent * extent; }
+std::size_t scalars_per_element(int rank, std::size_t extent) {
+  return rank == 0 ? 1 : rank == 1 ? extent : extent * extent;
+}
 
 std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedVariable& v,
-                                        const SavedVariable* other) {
+                                        const SavedVariable* partner) {
   for (const Factor* f : {row.factor ? &*row.factor : nullptr, math::point_factor(row)}) {
     if (!f || std::ranges::none_of(f->parameters, &FactorParameter::exported)) continue;
-    const SavedFactor s{row, *f, v, row.joint_precision ? other : nullptr};
-    const auto is_there = [&](const FactorParameter& p) { return !p.exported || s.array(p) != nullptr; };
-    if (std::ranges::all_of(f->parameters, is_there)) return s;
+    const SavedFactor s{row, *f, v, row.joint_precision ? partner : nullptr};
+    const auto is_present = [&](const FactorParameter& p) { return !p.exported || s.array(p) != nullptr; };
+    if (std::ranges::all_of(f->parameters, is_present)) return s;
   }
   return std::nullopt;
 }
@@ -49,7 +51,7 @@ std::optional<FactorLayout> layout_of(const SavedFactor& s) {
   for (const std::int64_t n : out.elements)
     out.count *= static_cast<std::size_t>(n);
   for (const FactorParameter& p : s.factor.parameters)
-    if (p.exported && s.array(p)->values.size() != out.count * numbers_of(p.event_rank, out.extent))
+    if (p.exported && s.array(p)->values.size() != out.count * scalars_per_element(p.event_rank, out.extent))
       return std::nullopt;
   return out;
 }
@@ -58,7 +60,7 @@ math::Environment parameters_of(const SavedFactor& s, const FactorLayout& layout
   math::Environment out{layout.extent, {}};
   for (const FactorParameter& p : s.factor.parameters) {
     if (!p.exported) continue;
-    const std::size_t n = numbers_of(p.event_rank, layout.extent);
+    const std::size_t n = scalars_per_element(p.event_rank, layout.extent);
     const auto begin = s.array(p)->values.begin() + static_cast<std::ptrdiff_t>(element * n);
     out.symbols[p.name] = {p.event_rank, {begin, begin + static_cast<std::ptrdiff_t>(n)}};
   }

@@ -14,10 +14,10 @@ namespace lehr {
 
 /// A factor with the saved arrays of its parameters.
 struct SavedFactor {
-  const math::FamilyRow& row;            // the family of the factor
-  const math::Factor& factor;            // the family's factor or its point factor
-  const SavedVariable& variable;         // the variable; of a joint factor, the mean
-  const SavedVariable* other = nullptr;  // the precision variable of a joint factor; null for others
+  const math::FamilyRow& row;                // the family of the factor
+  const math::Factor& factor;                // the family's factor or its point factor
+  const SavedVariable& variable;             // the variable; of a joint factor, the mean
+  const SavedVariable* precision = nullptr;  // the precision variable of a joint factor; null for others
 
   /// Returns the array of an exported parameter, or null if it was not saved.
   const NamedArray* array(const math::FactorParameter& p) const;
@@ -31,12 +31,13 @@ struct FactorLayout {
 };
 
 /// Returns how many numbers an element with `rank` event axes of this extent has: 1, extent or its square.
-std::size_t numbers_of(int rank, std::size_t extent);
+std::size_t scalars_per_element(int rank, std::size_t extent);
 
-/// Finds the factor of a saved variable: that of the family or its point factor. `other` is the variable that a joint
+/// Finds the factor of a saved variable: that of the family or its point factor. `partner` is the variable that a joint
 /// factor was saved with, or null. Returns nullopt if the arrays belong to neither; so it does for the precision of a
 /// joint factor, which is read together with the mean. The arguments must outlive the result.
-std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedVariable& v, const SavedVariable* other);
+std::optional<SavedFactor> saved_factor(const math::FamilyRow& row, const SavedVariable& v,
+                                        const SavedVariable* partner);
 
 /// Determines the sizes of the saved parameters. Returns nullopt if the shapes of the arrays contradict each other.
 std::optional<FactorLayout> layout_of(const SavedFactor& s);

@@ -30,18 +30,18 @@ std::vector<double> candidates(const LabelledArrays& arrays, std::size_t least) 
   return common.size() >= least ? common : draws->numbers;
 }
 
-/// Returns the array with the positions `kept` along one axis.
-LabelledArray sliced(const LabelledArray& a, std::size_t axis, const std::vector<std::size_t>& kept) {
+/// Returns the array with the positions `selected` along one axis.
+LabelledArray sliced(const LabelledArray& a, std::size_t axis, const std::vector<std::size_t>& selected) {
   LabelledArray out = a;
   out.values.clear();
-  out.shape[axis] = std::ssize(kept);
+  out.shape[axis] = std::ssize(selected);
   std::size_t outer = 1, inner = 1;
   for (std::size_t k = 0; k < a.shape.size(); ++k) {
     if (k != axis) (k < axis ? outer : inner) *= static_cast<std::size_t>(a.shape[k]);
   }
   const auto extent = static_cast<std::size_t>(a.shape[axis]);
   for (std::size_t i = 0; i < outer; ++i) {
-    for (const std::size_t k : kept) {
+    for (const std::size_t k : selected) {
       const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>((i * extent + k) * inner);
       out.values.insert(out.values.end(), begin, begin + static_cast<std::ptrdiff_t>(inner));
     }
@@ -52,16 +52,17 @@ LabelledArray sliced(const LabelledArray& a, std::size_t axis, const std::vector
 /// Returns the group with the chosen draws.
 ArrayGroup sliced(const ArrayGroup& g, const std::set<double>& chosen) {
   ArrayGroup out{g.name, g.coordinates, {}};
-  std::vector<std::size_t> kept;
+  std::vector<std::size_t> selected;
   for (Coordinate& c : out.coordinates) {
     if (c.name != kDrawAxis) continue;
     for (std::size_t k = 0; k < c.numbers.size(); ++k)
-      if (chosen.contains(c.numbers[k])) kept.push_back(k);
+      if (chosen.contains(c.numbers[k])) selected.push_back(k);
     std::erase_if(c.numbers, [&](double d) { return !chosen.contains(d); });
   }
   for (const LabelledArray& a : g.arrays) {
     const auto axis = std::ranges::find(a.axes, kDrawAxis);
-    out.arrays.push_back(axis == a.axes.end() ? a : sliced(a, static_cast<std::size_t>(axis - a.axes.begin()), kept));
+    out.arrays.push_back(axis == a.axes.end() ? a
+                                              : sliced(a, static_cast<std::size_t>(axis - a.axes.begin()), selected));
   }
   return out;
 }
