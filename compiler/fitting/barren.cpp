@@ -30,12 +30,12 @@ class Search {
                      !is_d_connected(VariableId(k)));
     if (std::ranges::find(open, true) == open.end()) return out;
     // The search treats a variable with some missing values as latent.
-    Model known = m_;
+    Model searched = m_;
     for (std::size_t k = 0; k < m_.variables.size(); ++k) {
-      known.variables[k].observed = m_.variables[k].observed && !is_clamped(VariableId(k));
-      known.variables[k].clamped = is_clamped(VariableId(k));
+      searched.variables[k].observed = m_.variables[k].observed && !is_clamped(VariableId(k));
+      searched.variables[k].clamped = is_clamped(VariableId(k));
     }
-    const ModelEvaluator forward(known, data_);
+    const ModelEvaluator forward(searched, data_);
     const std::vector<std::vector<bool>> d_connected = d_connected_to_data(forward, open);
     for (std::size_t k = 0; k < open.size(); ++k)
       if (open[k]) out[k] = mask(VariableId(k), d_connected[k], forward.width(VariableId(k)));

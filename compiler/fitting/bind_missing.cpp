@@ -12,8 +12,8 @@ namespace lehr {
 using namespace model;
 
 Result<BoundData> bind_with_missing(const Model& m, const Dataset& dataset, const Settings& settings) {
-  const auto is_there = [&](const Variable& v) { return !v.observed || dataset.contains(v.name); };
-  if (std::ranges::all_of(m.variables, is_there)) return lehr::bind(m, dataset, settings);
+  const auto is_present = [&](const Variable& v) { return !v.observed || dataset.contains(v.name); };
+  if (std::ranges::all_of(m.variables, is_present)) return lehr::bind(m, dataset, settings);
   Result<BoundData> data = bind_givens(m, dataset, settings);
   if (!data) return data;
   for (std::size_t k = 0; k < m.variables.size(); ++k) {

@@ -28,13 +28,13 @@ Together joint_states(const Analysed& analysed, const ModelEvaluator& forward) {
   for (const conditionals::Block& b : c.blocks) {
     if (!is_joint(m[b.variable]) || !b.chain || m[b.variable].event.empty()) continue;
     const std::vector<std::int64_t>& sizes = forward.data().sizes;
-    const std::vector<MemberLayout> numbers = members_of(m, b.variable, sizes);
+    const std::vector<MemberLayout> layouts = members_of(m, b.variable, sizes);
     const auto width = static_cast<std::size_t>(sizes[m[m[b.variable].event[0]].set.index()]);
     std::map<std::size_t, std::vector<Element>> states;
-    for (std::size_t k = 0; k < numbers.size(); ++k)
-      for (std::size_t i = 0; i < numbers[k].at.size(); i += numbers[k].width)
-        states[numbers[k].at[i] / width].push_back(
-            {m[b.variable].auxiliary->members[k].variable, i / numbers[k].width});
+    for (std::size_t k = 0; k < layouts.size(); ++k)
+      for (std::size_t i = 0; i < layouts[k].at.size(); i += layouts[k].width)
+        states[layouts[k].at[i] / width].push_back(
+            {m[b.variable].auxiliary->members[k].variable, i / layouts[k].width});
     for (const auto& [state, elements] : states)
       for (const Element e : elements)
         out[e] = elements;
@@ -168,18 +168,18 @@ class Reach {
     std::size_t all = 1;
     for (const PlateId p : axes)
       all *= static_cast<std::size_t>(forward_.data().sizes[p.index()]);
-    const bool has_rows = std::ranges::any_of(axes, [&](PlateId p) { return model()[p].parent.has_value(); });
-    if (has_rows || all != size(ref.variable)) return mark(ref.variable, 0, size(ref.variable));
+    const bool is_ragged = std::ranges::any_of(axes, [&](PlateId p) { return model()[p].parent.has_value(); });
+    if (is_ragged || all != size(ref.variable)) return mark(ref.variable, 0, size(ref.variable));
     const std::size_t read = forward_.read_by(ref, at).first;
     for (std::size_t e = 0; e < all; ++e) {
       bool selected = true;
-      std::size_t here = e, there = read;
+      std::size_t candidate = e, target = read;
       for (std::size_t i = axes.size(); i-- > 0;) {
         const auto n = static_cast<std::size_t>(forward_.data().sizes[axes[i].index()]);
         const bool any = i >= ref.indices.size() || is_latent(ref.indices[i]);
-        selected = selected && (any || here % n == there % n);
-        here /= n;
-        there /= n;
+        selected = selected && (any || candidate % n == target % n);
+        candidate /= n;
+        target /= n;
       }
       if (selected) mark(ref.variable, e, e + 1);
     }

@@ -54,10 +54,10 @@ std::optional<double> MixtureSum::square(const Polynomial& weight, const Polynom
                                          double about) {
   if (is_independent(weight, x) && is_independent(weight, noise)) {
     const std::optional<double> w = posterior_moments_.mean(weight), mean = posterior_moments_.mean(x),
-                                apart = posterior_moments_.variance(x);
+                                variance = posterior_moments_.variance(x);
     const std::optional<double> rest = elimination_.mean(noise);
-    if (!w || !mean || !apart || !rest) return std::nullopt;
-    return *w == 0 ? 0 : *w * (*apart + *rest + (*mean - about) * (*mean - about));
+    if (!w || !mean || !variance || !rest) return std::nullopt;
+    return *w == 0 ? 0 : *w * (*variance + *rest + (*mean - about) * (*mean - about));
   }
   const Polynomial off = x + constant(-about);
   return elimination_.mean(weight * (off * off + noise));
@@ -84,8 +84,8 @@ void MixtureSum::add(const Polynomial& weight) {
 }
 
 void MixtureSum::finish() {
-  const bool known = std::ranges::none_of(variance_, [](double x) { return std::isnan(x); });
-  for (std::size_t j = 0; known && j < variance_.size(); ++j)
+  const bool complete = std::ranges::none_of(variance_, [](double x) { return std::isnan(x); });
+  for (std::size_t j = 0; complete && j < variance_.size(); ++j)
     to_.sd.push_back(variance_[j] > kNoVariance ? std::sqrt(variance_[j]) : 0.0);
 }
 
@@ -132,10 +132,11 @@ std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Pol
     }
   }
   all = with_points(all);
-  const std::optional<double> about = posterior_moments_.mean(x), apart = posterior_moments_.variance(free);
-  if (!about || !apart || !is_independent(weight, x) || !is_independent(weight, all) || !is_independent(all, free))
+  const std::optional<double> about = posterior_moments_.mean(x), free_variance = posterior_moments_.variance(free);
+  if (!about || !free_variance || !is_independent(weight, x) || !is_independent(weight, all) ||
+      !is_independent(all, free))
     return std::nullopt;
-  double variance = *apart, spread = 0;
+  double variance = *free_variance, spread = 0;
   std::optional<Atom> of;
   for (const Monomial& m : all) {
     if (m.atoms.empty()) {

@@ -34,11 +34,11 @@ Elimination::Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_m
     : symbolic_(symbolic),
       posterior_moments_(posterior_moments),
       model_(symbolic.forward().model()),
-      places_(model_.variables.size()) {
+      order_(model_.variables.size()) {
   const std::vector<DrawGroup> groups = draw_order(model_);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t k = 0; k < groups[g].statements.size(); ++k) {
-      Place& p = places_[model_[groups[g].statements[k]].variable.index()];
+      SimulationOrder& p = order_[model_[groups[g].statements[k]].variable.index()];
       p = {g, k, {}};
       if (k < groups[g].ordered.size()) p.ordered = groups[g].ordered[k];
     }
@@ -46,7 +46,7 @@ Elimination::Elimination(const Symbolic& symbolic, PosteriorMoments& posterior_m
 }
 
 Elimination::Rank Elimination::rank(Element e) const {
-  const Place& p = places_[e.variable.index()];
+  const SimulationOrder& p = order_[e.variable.index()];
   const std::int64_t when = p.ordered ? symbolic_.forward().at(e)[p.ordered->index()] : 0;
   return {p.group, when, p.within, e.position};
 }
@@ -78,10 +78,10 @@ std::optional<Polynomial> Elimination::moment(Element e, const Atoms& own) {
     out = out * plain(a, *x);
   }
   if (own.size() < 2) return out;
-  const std::optional<Polynomial> apart =
+  const std::optional<Polynomial> covariance =
       symbolic_.covariance(s, at, posterior_moments_.component(own[0]), posterior_moments_.component(own[1]));
-  if (!apart) return std::nullopt;
-  return out + scaled(*apart, own[0].kind == own[1].kind ? 1 : -1);
+  if (!covariance) return std::nullopt;
+  return out + scaled(*covariance, own[0].kind == own[1].kind ? 1 : -1);
 }
 
 std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial& p) {
@@ -124,10 +124,10 @@ std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
     // The noise gets the covariances of the element's numbers, times their coefficients.
     for (const auto& [a, rest_a] : linear) {
       for (const auto& [b, rest_b] : linear) {
-        const std::optional<Polynomial> apart =
+        const std::optional<Polynomial> covariance =
             symbolic_.covariance(s, at, posterior_moments_.component(a), posterior_moments_.component(b));
-        if (!apart || symbolic_.forward().unknown()) return std::nullopt;
-        out.noise = std::move(out.noise) + *apart * Polynomial{rest_a * rest_b};
+        if (!covariance || symbolic_.forward().unknown()) return std::nullopt;
+        out.noise = std::move(out.noise) + *covariance * Polynomial{rest_a * rest_b};
       }
     }
     std::optional<Polynomial> without = average_over(*e, p);
@@ -141,15 +141,15 @@ std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
 }
 
 std::optional<double> Elimination::mean(const Polynomial& p) {
-  const std::optional<Polynomial> known = averaged(p);
-  return known ? posterior_moments_.mean(*known) : std::nullopt;
+  const std::optional<Polynomial> reduced = averaged(p);
+  return reduced ? posterior_moments_.mean(*reduced) : std::nullopt;
 }
 
 std::optional<double> Elimination::variance(const Polynomial& p) {
   const std::optional<MeanAndNoise> r = mean_and_noise(p);
-  const std::optional<double> apart = r ? posterior_moments_.variance(merged(r->mean)) : std::nullopt;
-  const std::optional<double> noise = apart ? mean(r->noise) : std::nullopt;
-  return noise ? std::optional(*apart + *noise) : std::nullopt;
+  const std::optional<double> of_mean = r ? posterior_moments_.variance(merged(r->mean)) : std::nullopt;
+  const std::optional<double> noise = of_mean ? mean(r->noise) : std::nullopt;
+  return noise ? std::optional(*of_mean + *noise) : std::nullopt;
 }
 
 }  // namespace lehr

@@ -55,12 +55,12 @@ class Elimination {
   PosteriorMoments& posterior_moments_;  // marginal distributions of the elements
   const model::Model& model_;            // the model that is averaged over
   /// The position of a variable in the order in which values would be simulated.
-  struct Place {
+  struct SimulationOrder {
     /// The group of statements that are simulated together, and the position of the statement in it.
     std::size_t group = 0, within = 0;
     std::optional<model::IndexVarId> ordered;  // index variable of the plate along which the group is simulated
   };
-  std::vector<Place> places_;  // by VariableId: its position in the order of simulation
+  std::vector<SimulationOrder> order_;  // by VariableId: its position in the order of simulation
 };
 
 }  // namespace lehr

@@ -50,7 +50,7 @@ bool Expectation::is_chain(VariableId v) const {
   return c.block_of[v.index()].valid() && c[c.block_of[v.index()]].chain.has_value();
 }
 
-std::size_t Expectation::numbers(const Statement& s) const {
+std::size_t Expectation::component_count(const Statement& s) const {
   return model_[s.variable].value_plate ? values_.extent(s.variable) : values_.width(s.variable);
 }
 
@@ -58,7 +58,7 @@ ElementPrediction Expectation::of(const Statement& s, const IndexValues& at, boo
   ElementPrediction out;
   // Limits move values to their boundary (censoring) or between limits (truncation), which no formula here describes.
   if (s.limits.any()) return out;
-  out.mean.assign(numbers(s), 0.0);
+  out.mean.assign(component_count(s), 0.0);
   // Each of the two passes over the categories begins with none of them set.
   const auto restart = [&] {
     summed_.clear();
@@ -79,7 +79,7 @@ ElementPrediction Expectation::of(const Statement& s, const IndexValues& at, boo
   });
   // Without a polynomial for the mean, the element may still have constant parameters.
   if (!exact_ || !std::ranges::all_of(out.mean, [](double x) { return std::isfinite(x); }))
-    return of_known_parameters(values_.element(s, at));
+    return of_constant_parameters(values_.element(s, at));
   if (!all) return out;
   restart();
   // The second pass needs the means of the first, about which it forms variances.
@@ -91,7 +91,7 @@ ElementPrediction Expectation::of(const Statement& s, const IndexValues& at, boo
 }
 
 /// Uses the marginals of the family's row.
-ElementPrediction Expectation::of_known_parameters(Element e) {
+ElementPrediction Expectation::of_constant_parameters(Element e) {
   ElementPrediction out;
   values_.clear();
   posterior_moments_.forget();
@@ -113,7 +113,7 @@ void Expectation::remember(Element e) {
   if (!s.lagged) return;
   const IndexValues at = values_.at(e);
   Marginal m;
-  m.probabilities.resize(numbers(s));
+  m.probabilities.resize(component_count(s));
   summed_.clear();
   seen_.clear();
   evaluations_ = 0;
@@ -173,9 +173,10 @@ bool Expectation::is_independent(Element u, bool d_connected, const Marginal* ma
   const bool root = d_connected || marginal;
   const bool ordered = is_chain(u.variable) || model_[model_[u.variable].statement].lagged;
   for (const auto& [e, of_e] : summed_) {
-    const bool e_informed = d_connected_[e.variable.index()][e.position];
-    const bool apart = d_connected && e_informed && !is_chain(u.variable);
-    if (e.variable == u.variable && ordered && !apart && (e_informed || of_e) && (root || u.position < e.position))
+    const bool e_d_connected = d_connected_[e.variable.index()][e.position];
+    const bool separate = d_connected && e_d_connected && !is_chain(u.variable);
+    if (e.variable == u.variable && ordered && !separate && (e_d_connected || of_e) &&
+        (root || u.position < e.position))
       return false;
     if (of_e && e.variable != u.variable && of_e->summed.contains(u.variable)) return false;
     if (marginal && marginal->summed.contains(e.variable)) return false;
@@ -193,8 +194,8 @@ void Expectation::sum_over(Element u, const std::vector<Element>& priors, const 
   const bool among_others =
       std::ranges::any_of(summed_, [&](const auto& other) { return other.first.variable == u.variable; });
   // Cached probabilities are valid only if no other element of the variable has a value.
-  const auto kept = marginals_.find(u);
-  const Marginal* marginal = d_connected || among_others || kept == marginals_.end() ? nullptr : &kept->second;
+  const auto cached = marginals_.find(u);
+  const Marginal* marginal = d_connected || among_others || cached == marginals_.end() ? nullptr : &cached->second;
   exact_ = exact_ && is_independent(u, d_connected, marginal);
   if (!exact_) return;
   seen_.insert(u.variable);

@@ -62,9 +62,9 @@ class Expectation {
   /// have values now.
   bool is_independent(Element u, bool d_connected, const Marginal* marginal) const;
   /// Returns how many numbers an element of the statement's variable has; of a category, how many values.
-  std::size_t numbers(const model::Statement& s) const;
+  std::size_t component_count(const model::Statement& s) const;
   /// Returns moments and distribution of an element whose parameters are all constants, by the formulas of its family.
-  ElementPrediction of_known_parameters(Element e);
+  ElementPrediction of_constant_parameters(Element e);
   /// Returns true if the factor of the variable is that of a chain.
   bool is_chain(model::VariableId v) const;
 

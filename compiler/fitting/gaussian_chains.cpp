@@ -106,7 +106,7 @@ class KalmanFilter {
   }
 
   /// Returns the value of a polynomial without chains; nullopt if it has one.
-  std::optional<double> known(const std::optional<Polynomial>& p) const {
+  std::optional<double> value_without_chains(const std::optional<Polynomial>& p) const {
     double out = 0;
     if (!p) return std::nullopt;
     for (const Monomial& m : *p) {
@@ -239,7 +239,7 @@ class KalmanFilter {
       }
       for (Eigen::Index l = 0; l < n; ++l) {
         const std::optional<double> x =
-            known(symbolic_.covariance(s, at, static_cast<std::size_t>(j), static_cast<std::size_t>(l)));
+            value_without_chains(symbolic_.covariance(s, at, static_cast<std::size_t>(j), static_cast<std::size_t>(l)));
         if (!x) return std::nullopt;
         out.covariance(j, l) = *x;
       }

@@ -81,7 +81,7 @@ Settings fitted_settings(const Analysed& analysed, const SavedFit& fit) {
   return out;
 }
 
-void HeldOut::set_known_values(ModelEvaluator& forward) const {
+void HeldOut::set_clamped_values(ModelEvaluator& forward) const {
   for (std::size_t k = 0; k < model().variables.size(); ++k) {
     if (model().variables[k].clamped)
       std::ranges::copy(data_.observed[k].values, forward.values(VariableId(k)).begin());
@@ -91,7 +91,7 @@ void HeldOut::set_known_values(ModelEvaluator& forward) const {
 std::optional<Error> HeldOut::split_items(const HeldOutOptions& options) {
   const Model& m = model();
   ModelEvaluator forward(m, data_);
-  set_known_values(forward);
+  set_clamped_values(forward);
   // The observations by item, or all under 0 if nothing is held out.
   std::map<std::int64_t, std::vector<Observation>> items;
   for (std::size_t k = 0; k < m.statements.size(); ++k) {
@@ -199,7 +199,7 @@ Result<std::unique_ptr<HeldOut>> HeldOut::make(const Source& source, const Model
     if (auto e = analyse_anew(resolved, expand_options(out->data_))) return *e;
     out->data_.observed.resize(out->model().variables.size());
     if (auto e = out->classify()) return *e;
-    if (auto e = out->cannot_be_known()) return *e;
+    if (auto e = out->cannot_clamp()) return *e;
   }
   if (!out->completion_ && options.fraction) {
     return score_error("nothing is held out: the local variables are summed out, and every observation is scored",
@@ -286,22 +286,22 @@ std::vector<double> HeldOut::by_row(const ModelEvaluator& forward,
                                     const std::vector<SequenceDensity>& sequences) const {
   if (sequences.empty()) return {};
   const Statement& s = model()[model()[chains_[0]].statement];
-  std::vector<IndexVarId> rows;
+  std::vector<IndexVarId> row_vars;
   for (const IndexVarId b : s.index_vars) {
     if (b == *s.lagged) continue;
     // The elements of a nested plate are numbered over all rows, so its parent's index is not needed.
-    if (!rows.empty() && model()[b].parent == rows.back()) rows.pop_back();
-    rows.push_back(b);
+    if (!row_vars.empty() && model()[b].parent == row_vars.back()) row_vars.pop_back();
+    row_vars.push_back(b);
   }
   const auto size = [&](IndexVarId b) { return static_cast<std::size_t>(data_.sizes[model()[b].plate.index()]); };
   std::size_t n = 1;
-  for (const IndexVarId b : rows)
+  for (const IndexVarId b : row_vars)
     n *= size(b);
   std::vector<double> out(n, 0.0);
   for (const SequenceDensity& d : sequences) {
     const IndexValues at = forward.at({chains_[0], d.first});
     std::size_t row = 0;
-    for (const IndexVarId b : rows)
+    for (const IndexVarId b : row_vars)
       row = row * size(b) + static_cast<std::size_t>(at[b.index()]);
     out[row] = d.log_density;
   }
@@ -310,17 +310,17 @@ std::vector<double> HeldOut::by_row(const ModelEvaluator& forward,
 
 Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVariable> summed) const {
   const Model& m = model();
-  const bool of_numbers = !chains_.empty() && !is_discrete(m[chains_[0]].support);
+  const bool continuous = !chains_.empty() && !is_discrete(m[chains_[0]].support);
   // By StatementId: true if the statement depends on a Gaussian chain. Its observations are scored by the Kalman
   // filter.
   std::vector<bool> follows;
   for (const Statement& s : m.statements) {
     const std::vector<bool> above = ancestors(m, s);
-    follows.push_back(of_numbers && std::ranges::any_of(chains_, [&](VariableId c) { return above[c.index()]; }));
+    follows.push_back(continuous && std::ranges::any_of(chains_, [&](VariableId c) { return above[c.index()]; }));
   }
   std::size_t states = 1;
   for (const VariableId c : chains_)
-    if (!of_numbers && states <= kMaxStates) states *= forward.states(c);
+    if (!continuous && states <= kMaxStates) states *= forward.states(c);
   if (chains_.size() > 1 && states > kMaxStates)
     return score_error(fmt::format("{} have more than {} values together", chain_names(), kMaxStates));
   std::vector<Observation> of_chain, others;
@@ -328,7 +328,7 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
     (follows[o.statement.index()] ? of_chain : others).push_back(o);
   Score out;
   std::vector<SequenceDensity> sequences;
-  if (of_numbers) {
+  if (continuous) {
     const bool one = chains_.size() == 1;
     const std::optional<std::vector<SequenceDensity>> filtered = kalman_log_densities(forward, chains_, of_chain);
     if (!filtered)
@@ -352,7 +352,7 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
         fmt::format("'{}' depends on more of the chain {} than an element and the one before it, or on "
                     "something that another observation or transition depends on too",
                     m[e->variable].name, chain_names()));
-  out.sequences = by_row(forward, of_numbers ? sequences : marginal.sequences());
+  out.sequences = by_row(forward, continuous ? sequences : marginal.sequences());
   if (!std::isnan(out.total)) return out;
   return Error{ExitCode::numerical,
                "",
@@ -363,7 +363,7 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
 Result<Score> HeldOut::sum_up(const std::vector<NamedArray>& posterior) {
   const Model& m = model();
   ModelEvaluator forward(m, data_);
-  set_known_values(forward);
+  set_clamped_values(forward);
   std::vector<SummedVariable> summed = summed_;
   const std::map<std::string, SavedVariable> saved = by_variable(posterior);
   const std::vector<bool> reaches = ancestors_of_data();

@@ -109,9 +109,9 @@ class HeldOut {
   std::optional<Error> cannot_hold_out() const;
   /// Returns an error if data have values of a latent variable that is not a discrete one of the items. Otherwise these
   /// values are scored as observations.
-  std::optional<Error> cannot_be_known() const;
+  std::optional<Error> cannot_clamp() const;
   /// Copies the values that the data have of latent variables.
-  void set_known_values(ModelEvaluator& forward) const;
+  void set_clamped_values(ModelEvaluator& forward) const;
   /// Chooses the held-out observations, and fills in `scored_` and `training_data_`.
   std::optional<Error> split_items(const HeldOutOptions& options);
   /// Returns true if the variable is one of the chains that are scored.

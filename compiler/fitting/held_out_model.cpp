@@ -110,7 +110,7 @@ std::optional<Error> HeldOut::cannot_hold_out() const {
   return std::nullopt;
 }
 
-std::optional<Error> HeldOut::cannot_be_known() const {
+std::optional<Error> HeldOut::cannot_clamp() const {
   for (std::size_t v = 0; v < model().variables.size(); ++v) {
     const Variable& x = model().variables[v];
     const bool summed = is_chain(VariableId(v)) || (!completion_ && is_local(VariableId(v)));
@@ -143,8 +143,8 @@ std::string HeldOut::chain_names() const {
 std::optional<Error> HeldOut::add_chain(VariableId id) {
   const Model& m = model();
   const Variable& v = m[id];
-  const bool numbers = !is_discrete(v.support);
-  if (numbers && !m[v.statement].main.family->gaussian)
+  const bool continuous = !is_discrete(v.support);
+  if (continuous && !m[v.statement].main.family->gaussian)
     return score_error(
         fmt::format("of chains of numbers, those of Gaussian states have a score, and '{}' has none", v.name));
   if (times_plate(m, v)) return score_error(fmt::format("elements of the chain '{}' have multiplicities", v.name));
@@ -152,7 +152,7 @@ std::optional<Error> HeldOut::add_chain(VariableId id) {
   const Variable& first = m[chains_[0]];
   if (first.axes != v.axes)
     return score_error(fmt::format("chains that lie on different plates have no score, as {} do", chain_names()));
-  if (is_discrete(first.support) == numbers)
+  if (is_discrete(first.support) == continuous)
     return score_error(
         fmt::format("there is no sum over categories and numbers of chains together, such as {}", chain_names()));
   return std::nullopt;

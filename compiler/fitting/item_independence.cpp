@@ -72,13 +72,13 @@ std::optional<Error> needs_other_items(const Source& source, const Analysed& a, 
     std::vector<PlateId> plates = v.axes;
     plates.insert(plates.end(), v.event.begin(), v.event.end());
     if (v.value_plate) plates.push_back(*v.value_plate);
-    const bool lies_there = lies_on_plate(m, plates, items);
+    const bool on_items = lies_on_plate(m, plates, items);
     const Span at = m[v.statement].span;
     if (local && is_joint(v))
       return dependence_error(source, at, fmt::format("'{}' is one factor of several variables of an item", v.name));
-    if (local && (several || !lies_there))
+    if (local && (several || !on_items))
       return dependence_error(source, at, fmt::format("'{}' is inferred from several '{}' at once", v.name, name));
-    if (!local && lies_there)
+    if (!local && on_items)
       return dependence_error(source, at,
                               fmt::format("'{}' has elements by '{}' that are those of the fit", v.name, name));
   }

@@ -56,14 +56,14 @@ class Links {
   }
 
   /// How much of an element is observed or informed.
-  enum class Known { none, part, all };
+  enum class Coverage { none, part, all };
   /// Returns how much of the element is in the posterior: observed values, or an informed latent element.
-  Known known(Element e) const {
+  Coverage coverage(Element e) const {
     const Variable& v = model_[e.variable];
-    if (v.clamped) return Known::part;
-    if (!v.observed) return d_connected_[e.variable.index()][e.position] ? Known::all : Known::none;
+    if (v.clamped) return Coverage::part;
+    if (!v.observed) return d_connected_[e.variable.index()][e.position] ? Coverage::all : Coverage::none;
     const auto missing = std::ranges::count_if(forward_.values(e), [](double x) { return std::isnan(x); });
-    return missing == 0 ? Known::all : missing == std::ssize(forward_.values(e)) ? Known::none : Known::part;
+    return missing == 0 ? Coverage::all : missing == std::ssize(forward_.values(e)) ? Coverage::none : Coverage::part;
   }
 
   /// Returns the steps that an element and its distribution refer to, with inner sums at their first index.
@@ -108,8 +108,8 @@ class Links {
 
   /// Adds the products of one element. Returns false if they cannot be determined.
   bool add(const Statement& s, Element e, const std::vector<ExprId>& read) {
-    const Known is_known = known(e);
-    if (is_known == Known::none) return true;
+    const Coverage covered = coverage(e);
+    if (covered == Coverage::none) return true;
     const auto x = differences(s, e);
     Steps steps;
     for (std::size_t j = 0; x && j < x->size(); ++j)
@@ -118,7 +118,7 @@ class Links {
           steps.insert(n.step);
     if (!x) steps = named(e, read);
     if (steps.size() < 2) return true;
-    if (!x || is_known == Known::part || times_plate(model_, model_[e.variable])) return false;
+    if (!x || covered == Coverage::part || times_plate(model_, model_[e.variable])) return false;
     const IndexValues at = forward_.at(e);
     for (std::size_t j = 0; j < x->size(); ++j) {
       for (std::size_t l = 0; l < x->size(); ++l) {

@@ -41,11 +41,11 @@ struct Drawn {
 };
 
 /// Returns true if a variable has all numbers that are wanted; with `only_means` these are its means.
-bool is_known(const PredictedVariable& p, bool only_means) {
-  const auto all_there = [](const std::vector<double>& x) {
+bool is_complete(const PredictedVariable& p, bool only_means) {
+  const auto has_no_nan = [](const std::vector<double>& x) {
     return std::ranges::none_of(x, [](double number) { return std::isnan(number); });
   };
-  return all_there(p.mean) && (only_means || (all_there(p.sd) && std::ranges::all_of(p.quantiles, all_there)));
+  return has_no_nan(p.mean) && (only_means || (has_no_nan(p.sd) && std::ranges::all_of(p.quantiles, has_no_nan)));
 }
 
 /// Returns by VariableId the latent variables that must be drawn: those of `drawn`, and all that these depend on.
@@ -214,18 +214,18 @@ std::optional<Error> draw_all(Prediction& to, std::vector<Drawn> drawn,
 
 bool has_two_values(const Variable& v) { return v.support == math::Support::bit || v.support == math::Support::spin; }
 
-std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& d_connected,
-                                       PosteriorMoments& posterior_moments, const PredictionOptions& options) {
+std::optional<Error> add_drawn_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                      const std::vector<std::vector<bool>>& d_connected,
+                                      PosteriorMoments& posterior_moments, const PredictionOptions& options) {
   const Model& m = to.model;
   std::vector<Drawn> variables, lets;
-  double numbers = 0;
+  double count = 0;
   for (PredictedVariable& p : to.variables) {
-    if (is_known(p, p.probabilities || has_two_values(m[p.variable]))) continue;
-    numbers += static_cast<double>(p.mean.size()) * (p.probabilities ? 1 : static_cast<double>(options.draws));
+    if (is_complete(p, p.probabilities || has_two_values(m[p.variable]))) continue;
+    count += static_cast<double>(p.mean.size()) * (p.probabilities ? 1 : static_cast<double>(options.draws));
     (to.is_let(p.variable) ? lets : variables).push_back({p, {}, {}, {}});
   }
-  if (std::optional<Error> e = too_large({{"draws", numbers}})) return e;
+  if (std::optional<Error> e = too_large({{"draws", count}})) return e;
   // Variables and `let`s are drawn separately, so that a `let` changes no other number.
   if (std::optional<Error> e = draw_all(to, std::move(variables), posterior, d_connected, posterior_moments, options))
     return e;

@@ -20,8 +20,8 @@ bool has_two_values(const model::Variable& v);
 ///
 /// `posterior` has the factors by name. `d_connected` says by VariableId and element which elements data inform
 /// (d_connected.h); `laws` are the marginals for both.
-std::optional<Error> add_drawn_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                       const std::vector<std::vector<bool>>& d_connected,
-                                       PosteriorMoments& posterior_moments, const PredictionOptions& options);
+std::optional<Error> add_drawn_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                      const std::vector<std::vector<bool>>& d_connected,
+                                      PosteriorMoments& posterior_moments, const PredictionOptions& options);
 
 }  // namespace lehr

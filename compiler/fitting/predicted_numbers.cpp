@@ -73,8 +73,8 @@ class Predictor {
                    "there is nothing to predict: no observation is missing, and the items have no latent variables",
                    {"leave out the variable that is to be predicted, or have empty fields where it is"}};
     for (PredictedVariable& p : to_.variables)
-      exact_numbers(p);
-    if (std::optional<Error> e = add_drawn_numbers(to_, posterior_, d_connected_, posterior_moments_, options_))
+      fill_closed_form(p);
+    if (std::optional<Error> e = add_drawn_values(to_, posterior_, d_connected_, posterior_moments_, options_))
       return e;
     for (PredictedVariable& p : to_.variables) {
       if (has_two_values(model()[p.variable])) add_binary_spread(p);
@@ -117,13 +117,13 @@ class Predictor {
   /// Returns an error if an observation depends on an element without a factor, which would have to be inferred too.
   std::optional<Error> lost_observation() const;
   /// Returns true if a `let` reads several steps of a chain whose covariances are not available.
-  bool reads_steps_apart(VariableId let);
+  bool lacks_step_covariance(VariableId let);
   /// Reads the means of all latent variables, or returns an error if a factor is absent or has another size.
   std::optional<Error> read_moments();
   /// Lists the variables and elements to predict.
   void choose();
   /// Fills in the closed-form numbers of a variable.
-  void exact_numbers(PredictedVariable& p);
+  void fill_closed_form(PredictedVariable& p);
   /// Returns moments and distribution of an informed element.
   ElementPrediction of_factor(const PredictedVariable& p, Element e);
   /// Stores the numbers of the i-th predicted element.
@@ -176,14 +176,14 @@ std::optional<Error> Predictor::read_moments() {
     if (v.observed || v.auxiliary) continue;
     const conditionals::Block& block = c[c.block_of[k]];
     const auto own = posterior_.find(v.name);
-    const SavedVariable* other = nullptr;
+    const SavedVariable* partner = nullptr;
     if (block.mean) {
       const VariableId id = block.variable == VariableId(k) ? *block.mean : block.variable;
       const auto it = posterior_.find(model()[id].name);
-      other = it == posterior_.end() ? nullptr : &it->second;
+      partner = it == posterior_.end() ? nullptr : &it->second;
     }
     if (own != posterior_.end())
-      moments_[k] = moments(conditionals::family_of(to_.analysed.model, c, VariableId(k)), own->second, other);
+      moments_[k] = moments(conditionals::family_of(to_.analysed.model, c, VariableId(k)), own->second, partner);
     const std::size_t width = v.value_plate ? values_.extent(VariableId(k)) : values_.width(VariableId(k));
     if (!moments_[k] || moments_[k]->mean.size() != width * values_.elements(VariableId(k)))
       return Error{ExitCode::data,
@@ -201,7 +201,7 @@ void Predictor::choose() {
     const VariableId id(k);
     // Predicted are observed and local variables, unseen elements of global ones, and chains of categories.
     const bool grown = !seen_[k].empty() && !is_state(id);
-    if (to_.is_let(id) && reads_steps_apart(id)) continue;
+    if (to_.is_let(id) && lacks_step_covariance(id)) continue;
     if (v.auxiliary || !(v.observed || is_local(id) || grown || is_state(id))) continue;
     PredictedVariable p;
     p.variable = id;
@@ -214,7 +214,7 @@ void Predictor::choose() {
   }
 }
 
-bool Predictor::reads_steps_apart(VariableId let) {
+bool Predictor::lacks_step_covariance(VariableId let) {
   const Statement& s = statement(let);
   for (const ExprId id : nodes_under(model(), roots_of(s))) {
     const auto* ref = std::get_if<VariableRef>(&model()[id].node);
@@ -226,7 +226,7 @@ bool Predictor::reads_steps_apart(VariableId let) {
 }
 
 /// Numbers without a closed form stay NaN.
-void Predictor::exact_numbers(PredictedVariable& p) {
+void Predictor::fill_closed_form(PredictedVariable& p) {
   const std::size_t n = p.elements.size() * p.width;
   p.mean.assign(n, kNaN);
   p.error.assign(n, kNaN);
@@ -304,9 +304,9 @@ void Predictor::add_binary_spread(PredictedVariable& p) const {
 
 }  // namespace
 
-std::optional<Error> add_predicted_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                           const std::vector<std::vector<bool>>& seen,
-                                           const PredictionOptions& options) {
+std::optional<Error> add_predicted_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                          const std::vector<std::vector<bool>>& seen,
+                                          const PredictionOptions& options) {
   return Predictor(to, posterior, seen, options).run();
 }
 

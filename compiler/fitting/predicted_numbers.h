@@ -12,8 +12,7 @@ namespace lehr {
 /// Fills in `variables` and `draws` of a prediction. `posterior` has the factors of all latent variables by name;
 /// `seen` has the elements that the fit has (unseen_groups.h). ExitCode::data if nothing is to be predicted, or if an
 /// observation depends on unseen elements.
-std::optional<Error> add_predicted_numbers(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
-                                           const std::vector<std::vector<bool>>& seen,
-                                           const PredictionOptions& options);
+std::optional<Error> add_predicted_values(Prediction& to, const std::map<std::string, SavedVariable>& posterior,
+                                          const std::vector<std::vector<bool>>& seen, const PredictionOptions& options);
 
 }  // namespace lehr

@@ -83,11 +83,11 @@ Model without_missing_elements(const Model& m, BoundData& data) {
   for (std::size_t k = 0; k < out.variables.size(); ++k) {
     const Variable& v = out.variables[k];
     const Plate* p = v.observed && !data.clamped[k] && data.observed[k].has_missing ? times_plate(out, v) : nullptr;
-    const auto lies_there = [&](const Variable& x) {
+    const auto on_plate = [&](const Variable& x) {
       return x.observed && p && std::ranges::find(x.axes, p->set) != x.axes.end();
     };
     if (!p || v.axes.back() != p->set || out[*p->times].axes != v.axes ||
-        std::ranges::count_if(out.variables, lies_there) != 1)
+        std::ranges::count_if(out.variables, on_plate) != 1)
       continue;
     std::vector<double>& copies = data.givens[p->times->index()].values;
     const std::vector<double>& x = data.observed[k].values;
@@ -214,7 +214,7 @@ Result<Prediction> predict(const Source& source, const Model& resolved, const An
   if (options.part)
     if (std::optional<Error> e = reads_other_items(source, out.model, *out.items)) return *e;
   out.data = with_missing_lets(resolved, out.model, std::move(out.data));
-  if (std::optional<Error> e = add_predicted_numbers(out, by_variable(*posterior), global.in_fit, options)) return *e;
+  if (std::optional<Error> e = add_predicted_values(out, by_variable(*posterior), global.in_fit, options)) return *e;
   point_to_the_fit(out);
   return out;
 }

@@ -21,8 +21,8 @@ std::vector<NamedArray> prediction_arrays(const Prediction& p) {
     std::size_t count = 1;
     for (const std::int64_t n : elements)
       count *= static_cast<std::size_t>(n);
-    const auto add = [&](const char* what, const std::vector<double>& from) {
-      NamedArray a{variable.name + "." + what, all, std::vector<double>(count * v.width, std::nan("")), false};
+    const auto add = [&](const char* suffix, const std::vector<double>& from) {
+      NamedArray a{variable.name + "." + suffix, all, std::vector<double>(count * v.width, std::nan("")), false};
       for (std::size_t i = 0; i < v.elements.size(); ++i)
         for (std::size_t j = 0; j < v.width; ++j)
           a.values[v.elements[i] * v.width + j] = from[i * v.width + j];

@@ -45,7 +45,7 @@ std::string no_density(const Model& m, const BoundData& data) {
 }
 
 /// Returns how many numbers a variable has. A category counts once, or once for each value with `probabilities`.
-double numbers_of(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
+double scalar_count(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
   double n = 1;
   for (const std::int64_t extent : stored_shape(m, data, v.axes, v.event))
     n *= static_cast<double>(extent);
@@ -53,11 +53,11 @@ double numbers_of(const BoundData& data, const Model& m, const Variable& v, bool
 }
 
 /// Returns how many numbers the local variables of all items have.
-double kept_numbers(const Analysed& a, const BoundData& data) {
+double local_scalar_count(const Analysed& a, const BoundData& data) {
   double out = 0;
   for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
     const conditionals::BlockId b = a.schedule.conditionals.block_of[k];
-    if (b.valid() && a.schedule.stage_of[b.index()]) out += numbers_of(data, a.model, a.model.variables[k], true);
+    if (b.valid() && a.schedule.stage_of[b.index()]) out += scalar_count(data, a.model, a.model.variables[k], true);
   }
   return out;
 }
@@ -77,21 +77,21 @@ NamedArray& array_of(std::vector<NamedArray>& all, std::size_t k, const std::str
 
 std::int64_t PredictivePlan::every(std::int64_t of) const {
   if (draws == 0 || of == 0) return 0;
-  const std::int64_t kept = std::min(draws, of);
-  return (of + kept - 1) / kept;
+  const std::int64_t selected = std::min(draws, of);
+  return (of + selected - 1) / selected;
 }
 
-PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::int64_t numbers) {
-  if (numbers == 0) return {};
+PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::int64_t max_scalars) {
+  if (max_scalars == 0) return {};
   if (std::string why = no_density(a.model, data); !why.empty()) return {0, std::move(why)};
   double of_draw = 0;
   for (const VariableId v : observed_variables(a.model))
-    of_draw += numbers_of(data, a.model, a.model[v], false);
+    of_draw += scalar_count(data, a.model, a.model[v], false);
   if (of_draw == 0) return {0, "nothing is observed"};
-  const double draws = std::floor(static_cast<double>(numbers) / of_draw);
+  const double draws = std::floor(static_cast<double>(max_scalars) / of_draw);
   if (draws < 1) return {0, fmt::format("a single draw of all chains has {:.3g} numbers a chain", of_draw)};
-  if (const double kept = kept_numbers(a, data); kept > kMaxStored)
-    return {0, fmt::format("the variables of all items are {:.3g} numbers", kept)};
+  if (const double stored = local_scalar_count(a, data); stored > kMaxStored)
+    return {0, fmt::format("the variables of all items are {:.3g} numbers", stored)};
   return {static_cast<std::int64_t>(std::min(draws, 1e12)), ""};
 }
 

@@ -23,10 +23,10 @@ struct PredictivePlan {
   std::int64_t every(std::int64_t of) const;
 };
 
-/// Plans so that a chain stores at most `numbers` numbers of each kind. There are none if an observed variable is in a
-/// potential (no known normaliser), or if elements have multiplicities. Nor are there any if local variables have too
-/// many numbers.
-PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t numbers);
+/// Plans so that a chain stores at most `max_scalars` numbers of each kind. There are none if an observed variable is
+/// in a potential (no known normaliser), or if elements have multiplicities. Nor are there any if local variables have
+/// too many numbers.
+PredictivePlan plan_predictive(const Analysed& analysed, const BoundData& data, std::int64_t max_scalars);
 
 /// The predictive quantities of some draws of a chain.
 struct PredictiveDraws {

@@ -67,7 +67,7 @@ std::vector<double> column(std::span<const double> x, const std::vector<double>&
 }
 
 /// One statistic of one column, and its values for replicated data.
-struct Asked {
+struct CheckedStatistic {
   VariableId variable;             // the observed variable
   std::size_t column, columns;     // which column of how many
   Statistic statistic;             // that is computed
@@ -77,8 +77,8 @@ struct Asked {
 };
 
 /// Lists the statistics of all observed variables.
-std::vector<Asked> asked(const RestoredFit& s) {
-  std::vector<Asked> out;
+std::vector<CheckedStatistic> statistics_to_check(const RestoredFit& s) {
+  std::vector<CheckedStatistic> out;
   const Model& m = s.model();
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const Variable& v = m.variables[k];
@@ -99,7 +99,7 @@ std::vector<Asked> asked(const RestoredFit& s) {
 }
 
 /// Compares the observed value of a statistic with the replicated ones.
-PredictiveCheck summed_up(const Asked& a) {
+PredictiveCheck summed_up(const CheckedStatistic& a) {
   PredictiveCheck out{a.name, a.statistic.name, a.observed, mean(a.replicated), sd(a.replicated), 0};
   for (const double x : a.replicated)
     out.p += x > a.observed ? 1 : x == a.observed ? 0.5 : 0;
@@ -128,7 +128,7 @@ PredictiveChecks predictive_checks(const RestoredFit& s, std::int64_t draws, std
     out.why = factors.error().text;
     return out;
   }
-  std::vector<Asked> questions = asked(s);
+  std::vector<CheckedStatistic> checked = statistics_to_check(s);
   Rng rng(seed, 1);
   for (std::int64_t d = 0; d < draws; ++d) {
     factors->draw(all, forward, rng);
@@ -139,14 +139,14 @@ PredictiveChecks predictive_checks(const RestoredFit& s, std::int64_t draws, std
       out.why = e->text;
       return out;
     }
-    for (Asked& a : questions) {
+    for (CheckedStatistic& a : checked) {
       const std::size_t k = a.variable.index();
       a.replicated.push_back(
           a.statistic.of(column(std::as_const(forward).values(a.variable), s.data().observed[k].values, a.column,
                                 a.columns, centring_offset_of(s.bound->references, a.variable))));
     }
   }
-  for (const Asked& a : questions)
+  for (const CheckedStatistic& a : checked)
     out.checks.push_back(summed_up(a));
   return out;
 }

@@ -64,13 +64,13 @@ Maybe RowFormula::sum(const math::Sum& s, const SumIndices& at) {
 }
 
 Maybe RowFormula::value(const math::Expr& e, const SumIndices& at) {
-  const auto place = [&](const std::vector<math::Index>& indices, std::size_t k) {
+  const auto index_value = [&](const std::vector<math::Index>& indices, std::size_t k) {
     return k < indices.size() ? at.at(indices[k].id) : 0;
   };
   return std::visit(
       Overloaded{[](const math::Number& n) -> Maybe { return constant(n.value); },
                  [&](const math::Symbol& s) -> Maybe {
-                   const std::size_t j = place(s.indices, 0), l = place(s.indices, 1);
+                   const std::size_t j = index_value(s.indices, 0), l = index_value(s.indices, 1);
                    const model::Parameter* p = spelled(s.name);
                    return p && p->spelling->convert ? value(*p->spelling->convert, j, l) : written(s.name, j, l);
                  },
@@ -107,20 +107,20 @@ Maybe RowFormula::inverse_entry(const std::string& name, std::size_t j, std::siz
     return own && own->matrix == p->spelling->name ? written(p->spelling->name, j, l) : std::nullopt;
   }
   const auto n = static_cast<Eigen::Index>(extent_);
-  Matrix known(n, n);
-  bool diagonal = true, all_known = true;
+  Matrix constants(n, n);
+  bool diagonal = true, all_constant = true;
   for (std::size_t a = 0; a < extent_; ++a) {
     for (std::size_t b = 0; b < extent_; ++b) {
       const Maybe x = written(name, a, b);
       if (!x) return std::nullopt;
       diagonal = diagonal && (a == b || x->empty());
-      all_known = all_known && is_constant(*x);
-      if (all_known) known(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) = constant_value(*x);
+      all_constant = all_constant && is_constant(*x);
+      if (all_constant) constants(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b)) = constant_value(*x);
     }
   }
   if (diagonal) return j == l ? inverse_of(*written(name, j, j)) : Maybe(Polynomial());
-  if (!all_known) return inverse_of_atoms(name, j, l);
-  const Eigen::LLT<Matrix> factor(known);
+  if (!all_constant) return inverse_of_atoms(name, j, l);
+  const Eigen::LLT<Matrix> factor(constants);
   if (factor.info() != Eigen::Success) return std::nullopt;
   const Matrix inverse = factor.solve(Matrix::Identity(n, n));
   return constant(inverse(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(l)));

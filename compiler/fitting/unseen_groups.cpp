@@ -234,34 +234,34 @@ class PlateEnlarger {
   /// cannot grow: bind() reports their unknown labels.
   std::vector<std::string> new_labels(PlateId plate) const {
     std::vector<std::string> out;
-    const auto known = fit_.labels.find(model_[plate].name);
-    if (known == fit_.labels.end() || built_on(model_, plate)) return out;
-    std::set<std::string> seen(known->second.begin(), known->second.end());
+    const auto fit_labels = fit_.labels.find(model_[plate].name);
+    if (fit_labels == fit_.labels.end() || built_on(model_, plate)) return out;
+    std::set<std::string> seen(fit_labels->second.begin(), fit_labels->second.end());
     for (const Slot& slot : slots_) {
       const auto a = out_.data.find(slot.name);
       if (a == out_.data.end()) continue;
       for (const std::string& label : labels_in(slot, a->second, plate, seen))
         if (seen.insert(label).second) out.push_back(label);
     }
-    for (const std::string& label : labels_of_rows(plate))
+    for (const std::string& label : labels_of_ids(plate))
       if (seen.insert(label).second) out.push_back(label);
     return out;
   }
 
   /// Returns the labels in a column of ids. The column identifies rows that are lines of a table (model/bind_rows.cpp),
   /// or the plate's own elements (model/bind_lines.cpp).
-  std::vector<std::string> labels_of_rows(PlateId plate) const {
+  std::vector<std::string> labels_of_ids(PlateId plate) const {
     const auto ids = out_.data.find(model_[plate].name);
     std::vector<std::string> out;
     if (ids == out_.data.end() || ids->second.shape.size() != 1) return out;
     const auto labels = fit_.labels.find(model_[plate].name);
-    const bool has_rows = std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.parent == plate; });
+    const bool is_parent = std::ranges::any_of(model_.plates, [&](const Plate& p) { return p.parent == plate; });
     const auto is_label = [&](const std::string& name) {
       return labels != fit_.labels.end() && std::ranges::find(labels->second, name) != labels->second.end();
     };
     for (const DataArray* table : all_of(ids->second)) {
       // A column of plain line numbers has no labels.
-      const bool names = !table->levels.empty() || model_[plate].from > 0 || has_rows ||
+      const bool names = !table->levels.empty() || model_[plate].from > 0 || is_parent ||
                          (!table->values.empty() && is_label(entry_text(*table, 0)));
       for (std::size_t line = 0; names && line < table->values.size(); ++line)
         if (!std::isnan(table->values[line])) out.push_back(entry_text(*table, line));
@@ -282,7 +282,7 @@ class PlateEnlarger {
     };
     for (const Slot& slot : slots_)
       if (const auto a = out_.data.find(slot.name); a != out_.data.end() && slot.values == plate) look(a->second);
-    if (!labels_of_rows(plate).empty()) {
+    if (!labels_of_ids(plate).empty()) {
       for (const DataArray* ids : all_of(out_.data.at(model_[plate].name)))
         look(*ids);
     }
@@ -292,11 +292,11 @@ class PlateEnlarger {
   /// Returns the labels that an array has for elements of the plate: its own values, or its columns if any of them is
   /// known.
   static std::vector<std::string> labels_in(const Slot& slot, const DataArray& a, PlateId plate,
-                                            const std::set<std::string>& known) {
+                                            const std::set<std::string>& seen) {
     if (slot.values == plate) return a.levels;
-    const auto is_known = [&](const std::string& name) { return known.contains(name); };
+    const auto is_seen = [&](const std::string& name) { return seen.contains(name); };
     const bool columns = a.shape.size() > 1 && axis_of(slot, a, plate) == a.shape.size() - 1 &&
-                         std::ranges::any_of(a.axis_labels, is_known);
+                         std::ranges::any_of(a.axis_labels, is_seen);
     return columns ? a.axis_labels : std::vector<std::string>();
   }
 
@@ -368,18 +368,18 @@ class PlateEnlarger {
 };
 
 /// Returns, for each element of the larger shape, its position in the smaller shape; nullopt if it is outside.
-std::vector<std::optional<std::size_t>> places(const std::vector<std::int64_t>& smaller,
-                                               const std::vector<std::int64_t>& larger) {
+std::vector<std::optional<std::size_t>> old_positions(const std::vector<std::int64_t>& smaller,
+                                                      const std::vector<std::int64_t>& larger) {
   const auto count = std::accumulate(larger.begin(), larger.end(), std::int64_t{1}, std::multiplies<>());
   std::vector<std::optional<std::size_t>> out;
   for (std::size_t e = 0; e < static_cast<std::size_t>(count); ++e) {
     const std::vector<std::size_t> at = unravel(larger, e);
-    std::optional<std::size_t> place = 0;
+    std::optional<std::size_t> position = 0;
     for (std::size_t k = 0; k < at.size(); ++k) {
       const auto n = static_cast<std::size_t>(smaller[k]);
-      place = place && at[k] < n ? std::optional(*place * n + at[k]) : std::nullopt;
+      position = position && at[k] < n ? std::optional(*position * n + at[k]) : std::nullopt;
     }
-    out.push_back(place);
+    out.push_back(position);
   }
   return out;
 }
@@ -391,8 +391,8 @@ NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::si
   NamedArray out{a.name, shape, {}, a.integer};
   out.shape.insert(out.shape.end(), event, a.shape.end());
   const auto width = std::accumulate(event, a.shape.end(), std::ptrdiff_t{1}, std::multiplies<>());
-  for (const std::optional<std::size_t>& place : at) {
-    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(place.value_or(0)) * width;
+  for (const std::optional<std::size_t>& position : at) {
+    const auto begin = a.values.begin() + static_cast<std::ptrdiff_t>(position.value_or(0)) * width;
     out.values.insert(out.values.end(), begin, begin + width);
   }
   return out;
@@ -400,10 +400,10 @@ NamedArray laid_out(const NamedArray& a, const std::vector<std::optional<std::si
 
 /// Returns, for each number of a joint variable at the larger sizes, its position at the smaller sizes. Fills in `seen`
 /// by member: which of its elements were there.
-std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableId joint,
-                                                       const std::vector<std::int64_t>& smaller,
-                                                       const std::vector<std::int64_t>& larger,
-                                                       std::vector<std::vector<bool>>& seen) {
+std::vector<std::optional<std::size_t>> old_coordinates(const Model& m, VariableId joint,
+                                                        const std::vector<std::int64_t>& smaller,
+                                                        const std::vector<std::int64_t>& larger,
+                                                        std::vector<std::vector<bool>>& seen) {
   const std::vector<MemberLayout> before = members_of(m, joint, smaller), now = members_of(m, joint, larger);
   const auto extent = [&](const std::vector<std::int64_t>& sizes) {
     return static_cast<std::size_t>(sizes[m[joint].event[0].index()]);
@@ -418,13 +418,13 @@ std::vector<std::optional<std::size_t>> numbers_before(const Model& m, VariableI
     if (x.support != math::Support::positive) count += x.at.size();
   std::vector<std::optional<std::size_t>> out(count);
   for (std::size_t k = 0; k < now.size(); ++k) {
-    const std::vector<std::optional<std::size_t>> at = places(before[k].shape, now[k].shape);
-    std::vector<bool>& there = seen[m[joint].auxiliary->members[k].variable.index()];
+    const std::vector<std::optional<std::size_t>> at = old_positions(before[k].shape, now[k].shape);
+    std::vector<bool>& existed = seen[m[joint].auxiliary->members[k].variable.index()];
     for (std::size_t i = 0; i < at.size(); ++i) {
       const bool number = now[k].support != math::Support::positive;
       if (at[i] && number)
         out[of_vector(now[k].at[i], extent(larger))] = of_vector(before[k].at[*at[i]], extent(smaller));
-      if (i % now[k].width == 0) there.push_back(at[i].has_value());
+      if (i % now[k].width == 0) existed.push_back(at[i].has_value());
     }
   }
   return out;
@@ -465,17 +465,18 @@ std::vector<NamedArray> at_values(const Model& m, const BoundData& data, Variabl
     for (std::size_t k = 0; k < (chosen || matrix ? n : 1) * values.size(); ++k) {
       const double x = values[chosen || matrix ? k / n : k];
       const std::size_t row = k / n % n, column = k % n;
-      const bool known = !std::isnan(x);
-      if (chosen) a.values.push_back(known ? (x == static_cast<double>(column) ? 1 : 0) : 1 / static_cast<double>(n));
-      else if (p.role != math::ParameterRole::precision) a.values.push_back(known ? x : 0.5);
-      else a.values.push_back(matrix && row != column ? 0 : known ? kPointPrecision : 1);
+      const bool observed = !std::isnan(x);
+      if (chosen)
+        a.values.push_back(observed ? (x == static_cast<double>(column) ? 1 : 0) : 1 / static_cast<double>(n));
+      else if (p.role != math::ParameterRole::precision) a.values.push_back(observed ? x : 0.5);
+      else a.values.push_back(matrix && row != column ? 0 : observed ? kPointPrecision : 1);
     }
   }
   return out;
 }
 
 /// Returns by element whether all of its numbers have values.
-std::vector<bool> known_elements(const Model& m, const BoundData& data, VariableId id) {
+std::vector<bool> observed_elements(const Model& m, const BoundData& data, VariableId id) {
   const std::vector<double>& values = data.observed[id.index()].values;
   std::size_t width = 1;
   for (const PlateId p : m[id].event)
@@ -519,12 +520,12 @@ bool add_joint(const Model& m, VariableId joint, const BoundData& data, const Sa
       before[k] = it->second;
   const std::vector<std::int64_t> smaller = with_coordinates(m, joint, std::move(before)),
                                   larger = with_coordinates(m, joint, data.sizes);
-  const std::size_t numbers = m[joint].event[0].index();
+  const std::size_t plate = m[joint].event[0].index();
   // The number of coordinates is unchanged: only axes may have grown, as for other variables.
-  if (smaller[numbers] == larger[numbers]) return false;
+  if (smaller[plate] == larger[plate]) return false;
   std::vector<std::vector<bool>> seen(m.variables.size());
-  const std::vector<std::optional<std::size_t>> at = numbers_before(m, joint, smaller, larger, seen);
-  const auto n = static_cast<std::size_t>(larger[numbers]);
+  const std::vector<std::optional<std::size_t>> at = old_coordinates(m, joint, smaller, larger, seen);
+  const auto n = static_cast<std::size_t>(larger[plate]);
   for (const NamedArray& a : fit.posterior) {
     const std::size_t dot = a.name.rfind('.');
     if (a.name.substr(0, dot) != m[joint].name) continue;
@@ -554,7 +555,7 @@ EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data,
     if (v.clamped && !v.joint && !is_joint(v) && std::ranges::none_of(fit.posterior, is_of_it)) {
       std::ranges::move(at_values(m, data, VariableId(k), *analysed.schedule.conditionals[b].factor),
                         std::back_inserter(out.arrays));
-      out.in_fit[k] = known_elements(m, data, VariableId(k));
+      out.in_fit[k] = observed_elements(m, data, VariableId(k));
     }
     for (const NamedArray& a : fit.posterior) {
       if (!is_of_it(a)) continue;
@@ -564,11 +565,11 @@ EnlargedFactors enlarge_factors(const Analysed& analysed, const BoundData& data,
         out.arrays.push_back(a);
         continue;
       }
-      const std::vector<std::optional<std::size_t>> at = places(old, shape);
+      const std::vector<std::optional<std::size_t>> at = old_positions(old, shape);
       out.arrays.push_back(laid_out(a, at, shape));
       out.in_fit[k].clear();
-      for (const std::optional<std::size_t>& place : at)
-        out.in_fit[k].push_back(place.has_value());
+      for (const std::optional<std::size_t>& position : at)
+        out.in_fit[k].push_back(position.has_value());
     }
   }
   return out;
