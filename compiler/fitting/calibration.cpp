@@ -113,11 +113,11 @@ Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSetti
       out.names = measures.names();
       out.ranks.resize(out.names.size());
     }
-    std::vector<std::vector<double>> numbers;
+    std::vector<std::vector<double>> draw_measures;
     for (std::int64_t d = 0; d < options.draws; ++d)
-      numbers.push_back(measures.of(m, simulated->data, draw_of(m, *draws, static_cast<std::size_t>(d))));
+      draw_measures.push_back(measures.of(m, simulated->data, draw_of(m, *draws, static_cast<std::size_t>(d))));
     Rng ties(seed, kTies);
-    add_ranks(out, measures.of(m, simulated->data, simulated->values), numbers, ties);
+    add_ranks(out, measures.of(m, simulated->data, simulated->values), draw_measures, ties);
   }
   out.skipped = std::move(measures.skipped);
   return out;

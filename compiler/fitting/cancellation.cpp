@@ -86,8 +86,8 @@ CancellationError square_cancellation(const model::Model& m, const schedule::Sch
     const model::Variable& v = m[b.mean ? *b.mean : b.variable];
     const auto factor = factors.find(v.name);
     const bool scaled = v.support == math::Support::scaled;
-    const bool numbers = scaled || v.support == math::Support::real || v.support == math::Support::vector;
-    if (factor == factors.end() || !numbers) continue;
+    const bool real_valued = scaled || v.support == math::Support::real || v.support == math::Support::vector;
+    if (factor == factors.end() || !real_valued) continue;
     const auto joint = b.mean ? factors.find(m[b.variable].name) : factors.end();
     const auto found = moments(*b.family, factor->second, joint == factors.end() ? nullptr : &joint->second);
     if (!found || found->sd.size() != found->mean.size()) continue;

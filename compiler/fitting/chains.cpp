@@ -28,10 +28,10 @@ constexpr Column kColumns[] = {{kDrawnMean, &Diagnosis::mean},        {kDrawnSd,
                                {kDrawnEssTail, &Diagnosis::ess_tail}, {kDrawnRHat, &Diagnosis::r_hat}};
 
 /// Returns the largest R-hat and the smallest effective sample sizes; NaN, which becomes null, if no number has one.
-nlohmann::json worst_of(std::span<const Diagnosis> numbers) {
+nlohmann::json worst_of(std::span<const Diagnosis> diagnoses) {
   Diagnosis worst;
   worst.r_hat = worst.ess_bulk = worst.ess_tail = std::nan("");
-  for (const Diagnosis& d : numbers) {
+  for (const Diagnosis& d : diagnoses) {
     worst.r_hat = std::fmax(worst.r_hat, d.r_hat);
     worst.ess_bulk = std::fmin(worst.ess_bulk, d.ess_bulk);
     worst.ess_tail = std::fmin(worst.ess_tail, d.ess_tail);
@@ -46,7 +46,7 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
   const std::vector<NamedArray>& first = chains.at(0)->draws;
   out.names = column_names(first);
   for (std::size_t v = 0; v < first.size(); ++v) {
-    const std::size_t before = out.numbers.size();
+    const std::size_t before = out.diagnoses.size();
     const auto draws = static_cast<std::size_t>(first[v].shape[0]);
     const std::size_t width = draws == 0 ? 0 : first[v].values.size() / draws;
     for (std::size_t i = 0; i < width; ++i) {
@@ -57,12 +57,12 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
         for (std::size_t d = 0; d < draws; ++d)
           column[d] = c->draws[v].values[d * width + i];
       }
-      out.numbers.push_back(diagnose({columns.begin(), columns.end()}));
+      out.diagnoses.push_back(diagnose({columns.begin(), columns.end()}));
     }
     for (const Column& c : kColumns) {
       NamedArray a{first[v].name + "." + c.name, {first[v].shape.begin() + 1, first[v].shape.end()}, {}};
-      for (std::size_t i = before; i < out.numbers.size(); ++i)
-        a.values.push_back(out.numbers[i].*c.member);
+      for (std::size_t i = before; i < out.diagnoses.size(); ++i)
+        a.values.push_back(out.diagnoses[i].*c.member);
       out.moments.push_back(std::move(a));
     }
   }
@@ -75,13 +75,13 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
 }
 
 nlohmann::json to_json(const ChainSummary& s) {
-  nlohmann::json out = {{"sampling", worst_of(s.numbers)}, {"variables", nlohmann::json::object()}};
-  // `moments` has std::size(kColumns) arrays for each variable; `numbers` has the same variables in the same order.
+  nlohmann::json out = {{"sampling", worst_of(s.diagnoses)}, {"variables", nlohmann::json::object()}};
+  // `moments` has std::size(kColumns) arrays for each variable; `diagnoses` has the same variables in the same order.
   std::size_t begin = 0;
   for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
     const std::string& name = s.moments[v].name;
     const std::size_t count = s.moments[v].values.size();
-    out["variables"][name.substr(0, name.rfind('.'))] = worst_of(std::span(s.numbers).subspan(begin, count));
+    out["variables"][name.substr(0, name.rfind('.'))] = worst_of(std::span(s.diagnoses).subspan(begin, count));
     begin += count;
   }
   if (const auto& e = s.evidence) {
@@ -120,8 +120,8 @@ std::vector<Warning> failed_chain_warnings(const std::vector<TracedRun>& runs) {
 std::string format_csv(const ChainSummary& s) {
   fmt::memory_buffer out;
   fmt::format_to(std::back_inserter(out), "name,mean,sd,mcse,ess_bulk,ess_tail,r_hat\n");
-  for (std::size_t k = 0; k < s.numbers.size(); ++k) {
-    const Diagnosis& d = s.numbers[k];
+  for (std::size_t k = 0; k < s.diagnoses.size(); ++k) {
+    const Diagnosis& d = s.diagnoses[k];
     fmt::format_to(std::back_inserter(out), "{},{:.10g},{:.10g},{:.6g},{:.6g},{:.6g},{:.6g}\n", s.names[k], d.mean,
                    d.sd, d.mcse, d.ess_bulk, d.ess_tail, d.r_hat);
   }
@@ -132,28 +132,29 @@ namespace {
 
 /// Returns the values that the data have for a variable with missing ones, NaN for the missing; empty for other
 /// variables.
-std::span<const double> known_values(const model::Model& m, const BoundData& data, const std::string& name) {
+std::span<const double> observed_values(const model::Model& m, const BoundData& data, const std::string& name) {
   for (std::size_t k = 0; k < m.variables.size(); ++k)
     if (m.variables[k].name == name && data.clamped[k]) return data.observed[k].values;
   return {};
 }
 
 /// Returns a warning for each variable with numbers that never changed in any chain and that the data do not fix.
-std::vector<Warning> constant_numbers(const ChainSummary& s, const model::Model& m, const BoundData& data) {
+std::vector<Warning> constant_scalar_warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   std::vector<Warning> out;
   std::size_t begin = 0;
   for (std::size_t v = 0; v < s.moments.size(); v += std::size(kColumns)) {
     const std::size_t count = s.moments[v].values.size();
     const std::string name = s.moments[v].name.substr(0, s.moments[v].name.rfind('.'));
-    const std::span<const double> known = known_values(m, data, name);
+    const std::span<const double> observed = observed_values(m, data, name);
     std::vector<std::size_t> stand;
     for (std::size_t i = 0; i < count; ++i) {
-      const Diagnosis& d = s.numbers[begin + i];
-      if (d.sd == 0 && std::isnan(d.r_hat) && !(i < known.size() && !std::isnan(known[i]))) stand.push_back(begin + i);
+      const Diagnosis& d = s.diagnoses[begin + i];
+      if (d.sd == 0 && std::isnan(d.r_hat) && !(i < observed.size() && !std::isnan(observed[i])))
+        stand.push_back(begin + i);
     }
     if (!stand.empty()) {
       out.push_back({fmt::format("'{}': {} of {} numbers never moved ({} is {:.6g} in every draw): they have no R-hat",
-                                 name, stand.size(), count, s.names[stand[0]], s.numbers[stand[0]].mean),
+                                 name, stand.size(), count, s.names[stand[0]], s.diagnoses[stand[0]].mean),
                      {"either nothing else is possible, or the chains are stuck: " + option("method") +
                       " cavi, or an " + option("init") + " where they have other values, tells which"}});
     }
@@ -166,13 +167,13 @@ std::vector<Warning> constant_numbers(const ChainSummary& s, const model::Model&
 
 std::vector<Warning> warnings(const ChainSummary& s, const model::Model& m, const BoundData& data) {
   constexpr double kMixed = 1.05;
-  std::vector<Warning> out = constant_numbers(s, m, data);
-  const auto bad = std::ranges::count_if(s.numbers, [](const Diagnosis& d) { return d.r_hat > kMixed; });
+  std::vector<Warning> out = constant_scalar_warnings(s, m, data);
+  const auto bad = std::ranges::count_if(s.diagnoses, [](const Diagnosis& d) { return d.r_hat > kMixed; });
   if (bad == 0) return out;
   const auto worst =
-      std::ranges::max_element(s.numbers, {}, [](const Diagnosis& d) { return std::isnan(d.r_hat) ? 0.0 : d.r_hat; });
-  out.push_back({fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.numbers.size(),
-                             worst->r_hat, s.names[static_cast<std::size_t>(worst - s.numbers.begin())]),
+      std::ranges::max_element(s.diagnoses, {}, [](const Diagnosis& d) { return std::isnan(d.r_hat) ? 0.0 : d.r_hat; });
+  out.push_back({fmt::format("{} of {} numbers have not mixed: R-hat is {:.3f} for {}", bad, s.diagnoses.size(),
+                             worst->r_hat, s.names[static_cast<std::size_t>(worst - s.diagnoses.begin())]),
                  {"more sweeps (warmup, draws); chains whose components stand in another order never agree"}});
   return out;
 }

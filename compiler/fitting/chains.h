@@ -14,8 +14,8 @@ namespace lehr {
 
 /// Moments and diagnostics of every number, over all chains.
 struct ChainSummary {
-  std::vector<std::string> names;  // names of all numbers: "mu.2.1"
-  std::vector<Diagnosis> numbers;  // mean, sd, effective sample sizes and R-hat of each number
+  std::vector<std::string> names;    // names of all numbers: "mu.2.1"
+  std::vector<Diagnosis> diagnoses;  // mean, sd, effective sample sizes and R-hat of each number
   /// The same by variable: six arrays "mu.mean", "mu.sd", ... over the axes of each variable.
   std::vector<NamedArray> moments;
   std::optional<Evidence> evidence = {};  // the log evidence combined over chains, of parallel tempering only

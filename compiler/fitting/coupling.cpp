@@ -173,8 +173,8 @@ std::vector<model::VariableId> joint_members(const Analysed& a, const NormalFact
       for (const model::Member& member : m[x->variable].auxiliary->members)
         members.push_back(member.variable);
   }
-  const double numbers = static_cast<double>(first.mean.values.size() + second.mean.values.size());
-  const bool none = first.variable == second.variable || numbers > kMaxCoordinates;
+  const double count = static_cast<double>(first.mean.values.size() + second.mean.values.size());
+  const bool none = first.variable == second.variable || count > kMaxCoordinates;
   return none ? std::vector<model::VariableId>() : members;
 }
 

@@ -63,13 +63,13 @@ Result<bool> FitFiles::add(nlohmann::json& summary, const std::string& name, std
 Result<bool> FitFiles::finish(const std::vector<NamedArray>& posterior, const std::vector<NamedArray>& items,
                               nlohmann::json& summary) {
   // The arrays of a failed fit may contain NaN or infinity; such arrays are not written.
-  std::vector<NamedArray> numbers;
+  std::vector<NamedArray> written;
   const bool failed = summary.value("status", "") == name_of(Status::numerical_failure);
-  std::ranges::copy_if(posterior, std::back_inserter(numbers), [&](const NamedArray& a) {
+  std::ranges::copy_if(posterior, std::back_inserter(written), [&](const NamedArray& a) {
     return !failed || std::ranges::all_of(a.values, [](double x) { return std::isfinite(x); });
   });
   const bool has_items = !failed && !items.empty();
-  const Result<std::string> bytes = format_npz(numbers),
+  const Result<std::string> bytes = format_npz(written),
                             of_items = has_items ? format_npz(items) : Result<std::string>(std::string());
   if (!bytes) return bytes.error();
   if (!of_items) return of_items.error();

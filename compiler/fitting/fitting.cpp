@@ -119,13 +119,13 @@ bool better(const FitRun& a, const FitRun& b) {
   return a.outcome.elbo > b.outcome.elbo;
 }
 
-Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::SweepScope which) {
+Result<double> infer_items(Instance& instance, const SweepOptions& options, machine::SweepScope scope) {
   const Engine& engine = instance.engine();
   // A copy of the machine's description gets the accuracy; its memory is the engine's.
   machine::Machine m = engine.machine();
   m.accuracy = {options.local_iterations, options.local_tolerance};
   Elbo elbo;
-  std::int32_t status = machine::infer_items(m, which);
+  std::int32_t status = machine::infer_items(m, scope);
   if (status == 0) status = engine.elbo(elbo);
   if (status != 0) return Error{ExitCode::numerical, "", engine.describe(status), {}};
   if (!std::isfinite(elbo.value)) return Error{ExitCode::numerical, "", "the ELBO of the items is not finite", {}};
@@ -285,9 +285,9 @@ Result<FitRun> Fitting::start(std::uint64_t restart) {
     if (const std::int32_t s = *of_items ? 0 : machine::finish_item_start(engine.machine()))
       return Error{ExitCode::data, settings_.init_source, engine.describe(s), {}};
   }
-  const RunContext ground{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
-                          predictive_, started->kind, references()};
-  Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(ground); }, settings_.method);
+  const RunContext context{analysed(),  data(),        *instance_,  settings_.seed, restart, settings_.save_locals,
+                           predictive_, started->kind, references()};
+  Result<PreparedRun> ready = std::visit([&](const auto& m) { return m.prepare(context); }, settings_.method);
   if (!ready) return ready.error();
   ready_ = std::move(*ready);
   run.report = ready_.report;

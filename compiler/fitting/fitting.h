@@ -88,11 +88,11 @@ struct FitRun {
 /// wins.
 bool better(const FitRun& a, const FitRun& b);
 
-/// Updates the local factors to their optimum while the global factors are fixed, and returns the ELBO in nats. `which`
+/// Updates the local factors to their optimum while the global factors are fixed, and returns the ELBO in nats. `scope`
 /// selects the blocks: those of item stages (default), or all local ones. Where stages depend on each other, it makes
 /// several rounds. Fails with ExitCode::numerical where the code fails or the ELBO is not finite.
 Result<double> infer_items(Instance& instance, const SweepOptions& options,
-                           machine::SweepScope which = machine::SweepScope::stages);
+                           machine::SweepScope scope = machine::SweepScope::stages);
 
 /// A model compiled for one method and one data set. It owns the model, the data and the compiled instance. Runs follow
 /// each other; each start overwrites the factors.

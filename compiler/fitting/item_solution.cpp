@@ -24,7 +24,7 @@ constexpr const char* kDigests = "items.digest";
 /// 1 if the local factors are in items.npz or posterior.npz, 0 if they follow from the priors.
 constexpr const char* kFactors = "items.factors";
 /// The prefix of arrays with row offsets; the name of the nested plate follows.
-constexpr const char* kRows = "rows.";
+constexpr const char* kRowOffsets = "rows.";
 
 /// Mixes a word into a hash.
 std::uint64_t mixed(std::uint64_t h, std::uint64_t x) {
@@ -41,10 +41,10 @@ std::uint64_t mixed(std::uint64_t h, std::span<const double> values) {
 }
 
 /// Where the data of an item are in arrays over the items' plate, or over plates nested in it.
-class ItemRows {
+class ItemSlices {
  public:
   using Offsets = std::function<const std::vector<std::int64_t>*(PlateId)>;
-  ItemRows(const Model& m, PlateId items, Offsets offsets)
+  ItemSlices(const Model& m, PlateId items, Offsets offsets)
       : m_(m), items_(m[items].set), offsets_(std::move(offsets)) {}
 
   /// Returns the position on a plate at which the item's elements begin; nullopt for plates outside the items.
@@ -61,14 +61,14 @@ class ItemRows {
   /// Returns the numbers of an item in an array over these axes, whose first axis has `rows` positions; nullopt unless
   /// that axis is the items' plate or nested in it.
   template <class Values>
-  std::optional<std::span<Values>> of(const std::vector<PlateId>& axes, std::span<Values> all, std::int64_t rows,
+  std::optional<std::span<Values>> of(const std::vector<PlateId>& axes, std::span<Values> all, std::int64_t extent,
                                       std::int64_t item) const {
-    if (axes.empty() || rows <= 0) return std::nullopt;
+    if (axes.empty() || extent <= 0) return std::nullopt;
     const auto begin = row(axes[0], item), end = row(axes[0], item + 1);
-    if (!begin || !end || *begin < 0 || *begin > *end || *end > rows ||
-        all.size() % static_cast<std::size_t>(rows) != 0)
+    if (!begin || !end || *begin < 0 || *begin > *end || *end > extent ||
+        all.size() % static_cast<std::size_t>(extent) != 0)
       return std::nullopt;
-    const std::size_t width = all.size() / static_cast<std::size_t>(rows);
+    const std::size_t width = all.size() / static_cast<std::size_t>(extent);
     return all.subspan(static_cast<std::size_t>(*begin) * width, static_cast<std::size_t>(*end - *begin) * width);
   }
 
@@ -79,7 +79,7 @@ class ItemRows {
 };
 
 /// Returns the rows of these data.
-ItemRows rows_in(const Model& m, PlateId items, const BoundData& data) {
+ItemSlices slices_in(const Model& m, PlateId items, const BoundData& data) {
   return {m, items, [&data](PlateId p) {
             const auto& offsets = data.offsets[p.index()];
             return offsets.empty() ? nullptr : &offsets;
@@ -116,9 +116,9 @@ const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string&
 }
 
 /// The items of these data that the fit knows, and their stored factors.
-class KnownItems {
+class RecognisedItems {
  public:
-  KnownItems(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
+  RecognisedItems(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
       : a_(analysed), data_(data), fit_(fit), o_(options) {
     const std::optional<PlateId> items = plate_of_stage(analysed);
     const NamedArray* digests = find(fit.items, kDigests);
@@ -128,10 +128,10 @@ class KnownItems {
   }
 
   /// Returns by item the number of the matching item of the fit, or -1.
-  const std::vector<std::int64_t>& found() const { return found_; }
+  const std::vector<std::int64_t>& matches() const { return matches_; }
   /// Returns true if the fit knows some item.
   bool any() const {
-    return std::ranges::any_of(found_, [](std::int64_t k) { return k >= 0; });
+    return std::ranges::any_of(matches_, [](std::int64_t k) { return k >= 0; });
   }
   /// Returns true if the items are exactly those of the fit, in the same order.
   bool all_of_fit() const { return all_; }
@@ -139,17 +139,17 @@ class KnownItems {
   /// Copies stored factors of known items into these arrays, and returns the arrays that changed.
   std::vector<NamedArray> put_into(std::vector<NamedArray> arrays) const {
     std::vector<NamedArray> out;
-    const ItemRows here = rows_in(a_.model, items_, data_);
-    const ItemRows there{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
-    const NamedArray* kept = find(fit_.items, kFactors);
+    const ItemSlices in_data = slices_in(a_.model, items_, data_);
+    const ItemSlices in_fit{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
+    const NamedArray* stored = find(fit_.items, kFactors);
     for (NamedArray& a : arrays) {
       const Variable* v = local_of(a_, a);
-      if (!v || !kept || kept->values.empty() || kept->values[0] == 0) continue;
+      if (!v || !stored || stored->values.empty() || stored->values[0] == 0) continue;
       const NamedArray* saved = find(fit_.items, a.name);
       if (!saved) saved = find(fit_.posterior, a.name);
       if (!saved) continue;
       if (all_ && saved->values.size() == a.values.size()) a.values = saved->values;
-      else if (all_ || !put_rows(*v, here, there, *saved, a)) continue;
+      else if (all_ || !copy_slices(*v, in_data, in_fit, *saved, a)) continue;
       out.push_back(std::move(a));
     }
     return out;
@@ -167,17 +167,17 @@ class KnownItems {
       const std::int64_t same = o_.first + static_cast<std::int64_t>(k);
       const double digest = o_.digests[k];
       const auto it = first_with.find(digest);
-      if (same < std::ssize(of_fit) && of_fit[static_cast<std::size_t>(same)] == digest) found_.push_back(same);
-      else found_.push_back(it == first_with.end() ? -1 : it->second);
+      if (same < std::ssize(of_fit) && of_fit[static_cast<std::size_t>(same)] == digest) matches_.push_back(same);
+      else matches_.push_back(it == first_with.end() ? -1 : it->second);
     }
     all_ = o_.digests == of_fit;
     // Items of several stages are inferred together. They match only as a whole.
-    if (!only_stage(a_.schedule) && !all_) std::ranges::fill(found_, -1);
+    if (!only_stage(a_.schedule) && !all_) std::ranges::fill(matches_, -1);
   }
 
   /// Returns the row offsets that the fit stored for a nested plate, or null.
   const std::vector<std::int64_t>* offsets_of_fit(PlateId p) const {
-    const std::string name = kRows + a_.model[p].name;
+    const std::string name = kRowOffsets + a_.model[p].name;
     auto it = offsets_.find(name);
     if (it == offsets_.end()) {
       const NamedArray* a = find(fit_.items, name);
@@ -194,14 +194,14 @@ class KnownItems {
   }
 
   /// Copies the stored rows of known items. Returns false if their sizes do not match.
-  bool put_rows(const Variable& v, const ItemRows& here, const ItemRows& there, const NamedArray& from,
-                NamedArray& to) const {
+  bool copy_slices(const Variable& v, const ItemSlices& in_data, const ItemSlices& in_fit, const NamedArray& from,
+                   NamedArray& to) const {
     const std::vector<PlateId> axes = stored_axes(a_.model, v.axes, v.event);
     if (from.shape.empty() || to.shape.empty()) return false;
-    for (std::size_t k = 0; k < found_.size(); ++k) {
-      if (found_[k] < 0) continue;
-      const auto own = here.of(axes, std::span(to.values), to.shape[0], static_cast<std::int64_t>(k));
-      const auto saved = there.of(axes, std::span(from.values), from.shape[0], found_[k]);
+    for (std::size_t k = 0; k < matches_.size(); ++k) {
+      if (matches_[k] < 0) continue;
+      const auto own = in_data.of(axes, std::span(to.values), to.shape[0], static_cast<std::int64_t>(k));
+      const auto saved = in_fit.of(axes, std::span(from.values), from.shape[0], matches_[k]);
       if (!own || !saved || own->size() != saved->size()) return false;
       std::ranges::copy(*saved, own->begin());
     }
@@ -213,7 +213,7 @@ class KnownItems {
   const SavedFit& fit_;
   const ItemInference& o_;
   PlateId items_;
-  std::vector<std::int64_t> found_;
+  std::vector<std::int64_t> matches_;
   bool all_ = false;
   mutable std::map<std::string, std::vector<std::int64_t>> offsets_;
 };
@@ -247,14 +247,14 @@ std::vector<double> item_digests(const Analysed& analysed, const Model& m, const
   if (!items) return {};
   const std::int64_t n = data.sizes[m[*items].set.index()];
   if (n <= 0) return {};
-  const ItemRows rows = rows_in(m, *items, data);
+  const ItemSlices slices = slices_in(m, *items, data);
   std::vector<std::uint64_t> out(static_cast<std::size_t>(n), 1);
   const auto add = [&](const std::vector<PlateId>& all_axes, const std::vector<double>& values) {
     if (values.empty() || !lies_on_plate(m, all_axes, *items)) return;
     const std::vector<PlateId> axes = stored_axes(m, all_axes, {});
-    const auto first = axes.empty() ? std::nullopt : rows.row(axes[0], n);
+    const auto first = axes.empty() ? std::nullopt : slices.row(axes[0], n);
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto own = first ? rows.of(axes, std::span(values), *first, i) : std::nullopt;
+      const auto own = first ? slices.of(axes, std::span(values), *first, i) : std::nullopt;
       std::uint64_t& h = out[static_cast<std::size_t>(i)];
       h = mixed(h, own ? *own : std::span(values));
     }
@@ -276,31 +276,31 @@ std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData&
   if (digests.empty() || is_unique(analysed.schedule)) return {};
   const Engine& engine = instance.engine();
   std::vector<NamedArray> out;
-  std::size_t numbers = 0;
+  std::size_t count = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(engine.model())) {
     const bool here = row.local && !row.streamed && !engine.is_partial(row.buffer);
-    if (here && !find(posterior, instance.name_of(row.buffer))) numbers += engine.reals(row.buffer).size();
+    if (here && !find(posterior, instance.name_of(row.buffer))) count += engine.reals(row.buffer).size();
   }
-  if (numbers > kMaxSavedNumbers) return {};
-  if (numbers > 0) {
+  if (count > kMaxSavedNumbers) return {};
+  if (count > 0) {
     for (NamedArray& a : instance.posterior(true))
       if (local_of(analysed, a) && !find(posterior, a.name)) out.push_back(std::move(a));
   }
   const auto is_of_items = [&](const NamedArray& a) { return local_of(analysed, a) != nullptr; };
-  const bool kept = !out.empty() || std::ranges::any_of(posterior, is_of_items);
+  const bool stored = !out.empty() || std::ranges::any_of(posterior, is_of_items);
   out.push_back({kDigests, {std::ssize(digests)}, digests});
-  out.push_back({kFactors, {1}, {kept ? 1.0 : 0.0}});
+  out.push_back({kFactors, {1}, {stored ? 1.0 : 0.0}});
   for (const PlateId p : nested_plates(analysed.model, *plate_of_stage(analysed))) {
     const std::vector<std::int64_t>& offsets = data.offsets[p.index()];
     if (!offsets.empty())
-      out.push_back({kRows + analysed.model[p].name, {std::ssize(offsets)}, {offsets.begin(), offsets.end()}});
+      out.push_back({kRowOffsets + analysed.model[p].name, {std::ssize(offsets)}, {offsets.begin(), offsets.end()}});
   }
   return out;
 }
 
 Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, const BoundData& data,
                                  const SavedFit& fit, const ItemInference& options) {
-  const KnownItems known(analysed, data, fit, options);
+  const RecognisedItems recognised(analysed, data, fit, options);
   ItemStarts starts;
   starts.starts = options.starts;
   starts.seed = options.seed;
@@ -308,12 +308,12 @@ Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, c
   starts.converges_in_one_visit = converges_in_one_visit(analysed.schedule);
   starts.unique = is_unique(analysed.schedule);
   starts.accuracy = {options.local.local_iterations, options.local.local_tolerance};
-  starts.which = options.which;
+  starts.which = options.scope;
   starts.on_start = options.on_start;
-  if (known.any()) {
-    for (const std::int64_t k : known.found())
+  if (recognised.any()) {
+    for (const std::int64_t k : recognised.matches())
       starts.given.push_back(k >= 0);
-    const std::vector<NamedArray> arrays = known.put_into(instance.posterior(true));
+    const std::vector<NamedArray> arrays = recognised.put_into(instance.posterior(true));
     if (Result<bool> r = arrays.empty() ? true : instance.set(arrays, "items.npz"); !r) return r.error();
   }
   Engine& engine = instance.engine();

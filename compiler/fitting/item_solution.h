@@ -39,7 +39,7 @@ struct ItemInference {
   std::int64_t starts = kDefaultItemStarts;  // number of starts for an item
   std::uint64_t seed = 1;                    // seed of the random starts
   std::int64_t first = 0;                    // the number of the first item, if the data are a part of a larger set
-  machine::SweepScope which =
+  machine::SweepScope scope =
       machine::SweepScope::stages;   // the blocks to update: those of item stages, or all local ones
   std::vector<double> digests = {};  // checksum of each item (item_digests); empty: no item is looked up in the fit
   /// Called after each start, to show progress; may be empty.

@@ -81,7 +81,7 @@ class Rounds {
 };
 
 /// Returns the rank of x among sorted numbers, scaled to [0, 1]; ties count half.
-double place(const std::vector<double>& sorted, double x) {
+double scaled_rank(const std::vector<double>& sorted, double x) {
   const auto [low, high] = std::ranges::equal_range(sorted, x);
   return 0.5 * static_cast<double>((low - sorted.begin()) + (high - sorted.begin())) /
          static_cast<double>(sorted.size());
@@ -100,7 +100,7 @@ JointComparison compare(const std::string& name, const std::vector<Chain>& chain
     double u = 0, v = 0;
     const auto add = [&](double x, double weight) {
       // `u` compares the location, and `v` the spread: the rank, and its squared distance from the middle.
-      const double at = place(sorted, x) - 0.5;
+      const double at = scaled_rank(sorted, x) - 0.5;
       u += weight * at;
       v += weight * at * at;
     };

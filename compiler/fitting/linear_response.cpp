@@ -86,9 +86,9 @@ GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   const Variable v = m[id];
   const GivenType type = v.event.empty() ? GivenType::real : v.event.size() > 1 ? GivenType::matrix : GivenType::vector;
   Given g{fmt::format("pull of {} {}", v.name, m.givens.size()), v.span, v.axes, v.event, type, {}, true};
-  double numbers = 1;
+  double count = 1;
   for (const std::int64_t n : stored_shape(m, data, v.axes, v.event))
-    numbers *= static_cast<double>(n);
+    count *= static_cast<double>(n);
   Potential p;
   p.span = v.span;
   std::vector<Index> indices;
@@ -107,7 +107,7 @@ GivenId pull(Model& m, BoundData& data, VariableId id, math::Stat stat) {
   p.value = add(m, Binary{BinaryOp::multiply, left, right});
   m.givens.push_back(std::move(g));
   m.potentials.push_back(std::move(p));
-  data.givens.push_back({std::vector<double>(static_cast<std::size_t>(numbers), 0.0), false});
+  data.givens.push_back({std::vector<double>(static_cast<std::size_t>(count), 0.0), false});
   return given;
 }
 
@@ -151,7 +151,7 @@ class PerturbedFits {
   }
 
   /// Returns the current means and sds of a variable.
-  std::optional<Moments> numbers(const PerturbedVariable& p) const {
+  std::optional<Moments> current_moments(const PerturbedVariable& p) const {
     const auto all = by_variable(instance_.posterior(false));
     const auto v = all.find(analysed_.model[p.variable].name);
     return v == all.end() ? std::nullopt : moments(*p.family, v->second, nullptr);
@@ -182,9 +182,9 @@ class PerturbedFits {
     }
     PerturbationDirection out{{std::vector<double>(n, 0.0)}, m.sd[k] * m.sd[k]};
     // A symmetric matrix is perturbed at both of its equal entries.
-    const std::size_t other = m.event.size() > 1 ? at % extent(m) * extent(m) + at / extent(m) : at;
+    const std::size_t mirrored = m.event.size() > 1 ? at % extent(m) * extent(m) + at / extent(m) : at;
     out.along[0][at] += 0.5;
-    out.along[0][other] += 0.5;
+    out.along[0][mirrored] += 0.5;
     return out;
   }
 
@@ -205,12 +205,12 @@ class PerturbedFits {
     const std::vector<std::vector<double>> before = instance_.engine().save();
     for (const double sign : {1.0, -1.0}) {
       put(p, to, k / width(m), sign * t);
-      const bool placed = static_cast<bool>(instance_.replace(data_));
+      const bool replaced = static_cast<bool>(instance_.replace(data_));
       instance_.engine().load(before);
-      const bool settled = placed && converge();
-      unconverged += settled ? 0 : 1;
-      const std::optional<Moments> there = numbers(p);
-      difference += sign * (there && placed ? there->mean[k] : std::nan(""));
+      const bool converged = replaced && converge();
+      unconverged += converged ? 0 : 1;
+      const std::optional<Moments> perturbed = current_moments(p);
+      difference += sign * (perturbed && replaced ? perturbed->mean[k] : std::nan(""));
     }
     put(p, to, k / width(m), 0);
     instance_.replace(data_);
@@ -227,7 +227,7 @@ class PerturbedFits {
 /// Perturbs the numbers of one variable until `left` is used up.
 void respond(PerturbedFits& pulls, const PerturbedVariable& p, const std::string& name, std::int64_t& left,
              LinearResponse& to) {
-  const std::optional<Moments> m = pulls.numbers(p);
+  const std::optional<Moments> m = pulls.current_moments(p);
   if (!m || m->sd.empty()) return;
   Response r{name, m->elements, m->mean, m->sd, std::vector<double>(m->mean.size(), std::nan(""))};
   r.shape.insert(r.shape.end(), m->event.begin(), m->event.end());

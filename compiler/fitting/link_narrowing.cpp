@@ -20,8 +20,8 @@ bool is_of_link(const Variable& v) {
 bool is_global_number(const Analysed& a, conditionals::BlockId b) {
   const conditionals::Block& block = a.schedule.conditionals[b];
   const Variable& v = a.model[block.variable];
-  const bool numbers = !math::is_discrete(v.support) && (!v.auxiliary || is_joint(v));
-  return numbers && !block.point && !block.drawn && !a.schedule.stage_of[b.index()];
+  const bool continuous = !math::is_discrete(v.support) && (!v.auxiliary || is_joint(v));
+  return continuous && !block.point && !block.drawn && !a.schedule.stage_of[b.index()];
 }
 
 }  // namespace

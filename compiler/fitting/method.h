@@ -126,7 +126,7 @@ struct Ascent {
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_cavi. Does not fail.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Coordinate ascent with automatic annealing: the method measures at which temperature the entropy of the discrete
@@ -139,7 +139,7 @@ struct AutomaticAscent {
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_auto, which fills in an AutoReport. Does not fail.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Coordinate ascent with a search over many starts, moves of components and automatic annealing. The candidate with
@@ -153,7 +153,7 @@ struct SearchedAscent {
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a run of run_search, which fills in a SearchReport. A model with a single optimum gets plain coordinate
   /// ascent. Does not fail.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Stochastic variational inference (Hoffman, Blei, Wang & Paisley 2013): natural-gradient steps on minibatches of
@@ -167,13 +167,13 @@ struct Stochastic {
   /// Returns the maximum number of steps; 0 where `options.max_iterations` is 0.
   std::int64_t iteration_limit(const Engine& engine) const;
   /// Prepares a run of run_svi. Does not fail.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Stochastic variational inference with automatic annealing, from a temperature that a probe finds (auto_svi.h).
 struct AutomaticStochastic : Stochastic {
   /// Prepares a run of run_auto_svi, which fills in a ProbeReport. Does not fail.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// How variational tempering computes log C(T), the log normaliser of the joint density at temperature T.
@@ -209,7 +209,7 @@ struct TemperedAscent {
   /// Returns the maximum number of sweeps.
   std::int64_t iteration_limit(const Engine&) const { return options.max_iterations; }
   /// Prepares a tempered run followed by ascent at temperature 1. Fails where the model cannot be tempered.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Stochastic variational inference with variational tempering. The normaliser reads the factors of all items, so these
@@ -225,7 +225,7 @@ struct TemperedStochastic {
   /// Returns the maximum number of steps.
   std::int64_t iteration_limit(const Engine& engine) const { return Stochastic{options}.iteration_limit(engine); }
   /// Prepares a tempered run of run_svi. Fails where the model cannot be tempered.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Gibbs sampling: every sweep draws each block from its complete conditional. Each restart is one chain.
@@ -237,7 +237,7 @@ struct Gibbs {
   /// Returns the number of sweeps: warm-up, plus `thin` for each draw.
   std::int64_t iteration_limit(const Engine&) const { return options.warmup + options.draws * options.thin; }
   /// Prepares a run that records its draws in a GibbsReport. Does not fail.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Parallel tempering: Gibbs sampling with replicas at powers of the likelihood from 0 (the prior) to 1 (the
@@ -251,7 +251,7 @@ struct ParallelTempering {
   std::int64_t iteration_limit(const Engine& e) const { return Gibbs{options}.iteration_limit(e); }
   /// Prepares a run that records its draws in a GibbsReport. Fails for improper priors, and for observations that are
   /// known to lie on one side of a limit.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Exact sampling of models with spins and bits only, by coupling from the past (Propp & Wilson 1996).
@@ -263,7 +263,7 @@ struct Exact {
   /// Returns the number of samples.
   std::int64_t iteration_limit(const Engine&) const { return options.draws; }
   /// Prepares a run that records its samples in a GibbsReport. Fails where the couplings cannot be evaluated.
-  Result<PreparedRun> prepare(const RunContext& ground) const;
+  Result<PreparedRun> prepare(const RunContext& context) const;
 };
 
 /// Returns an error naming the first latent variable that is neither a spin nor a bit, which exact sampling excludes.

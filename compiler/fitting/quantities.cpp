@@ -35,7 +35,7 @@ std::vector<Axis> axes_of(const Model& m, const BoundData& d, const Variable& v,
 
 /// Returns the quantities of a variable; positions along summed axes are combined into one. Stops after kMaxOfVariable
 /// + 1, so that the caller sees whether there are more.
-std::vector<Quantity> numbers_of(const Variable& v, VariableId id, const std::vector<Axis>& axes) {
+std::vector<Quantity> quantities_of(const Variable& v, VariableId id, const std::vector<Axis>& axes) {
   const bool squares = std::ranges::any_of(axes, &Axis::summed);
   std::vector<Quantity> out;
   std::size_t total = 1;
@@ -99,18 +99,18 @@ double value(const Quantity& q, const Values& values) {
 std::vector<bool> exchangeable_plates(const Model& m) {
   std::vector<bool> out(m.plates.size(), true);
   // Marks a plate as not exchangeable.
-  const auto known = [&](PlateId p) { out[m[p].set.index()] = false; };
-  const auto all_known = [&](const std::vector<PlateId>& plates) { std::ranges::for_each(plates, known); };
+  const auto exclude = [&](PlateId p) { out[m[p].set.index()] = false; };
+  const auto exclude_all = [&](const std::vector<PlateId>& plates) { std::ranges::for_each(plates, exclude); };
   for (std::size_t k = 0; k < m.plates.size(); ++k) {
     const Plate& p = m.plates[k];
-    if (p.ordered || p.parent || p.times || p.stick) known(PlateId(k));
-    if (p.parent) known(*p.parent);
-    if (p.stick) known(*p.stick);
+    if (p.ordered || p.parent || p.times || p.stick) exclude(PlateId(k));
+    if (p.parent) exclude(*p.parent);
+    if (p.stick) exclude(*p.stick);
   }
   const auto data = [&](const auto& a) {
-    all_known(a.axes);
-    all_known(a.event);
-    if (a.value_plate) known(*a.value_plate);
+    exclude_all(a.axes);
+    exclude_all(a.event);
+    if (a.value_plate) exclude(*a.value_plate);
   };
   std::ranges::for_each(m.givens, data);
   for (const Variable& v : m.variables)
@@ -120,25 +120,25 @@ std::vector<bool> exchangeable_plates(const Model& m) {
     const auto look = [&](const std::vector<Index>& indices) {
       for (const Index& i : indices) {
         const auto* shifted = std::get_if<Index::Shifted>(&i.form);
-        if (std::holds_alternative<Index::Constant>(i.form) || (shifted && shifted->offset != 0)) known(i.set);
+        if (std::holds_alternative<Index::Constant>(i.form) || (shifted && shifted->offset != 0)) exclude(i.set);
       }
     };
     if (const auto* g = std::get_if<GivenRef>(&e.node)) look(g->indices);
     if (const auto* v = std::get_if<VariableRef>(&e.node)) look(v->indices);
     // These functions give their components an order: the last class of a softmax, sticks, cut points and cumulative
     // sums.
-    if (std::holds_alternative<Softmax>(e.node)) all_known(e.shape);
+    if (std::holds_alternative<Softmax>(e.node)) exclude_all(e.shape);
     if (const auto* s = std::get_if<StickBreaking>(&e.node)) {
-      all_known(m[s->fractions].shape);
-      all_known(e.shape);
+      exclude_all(m[s->fractions].shape);
+      exclude_all(e.shape);
     }
     if (const auto* o = std::get_if<OrderedLogistic>(&e.node)) {
-      all_known(m[o->cuts].shape);
-      all_known(e.shape);
+      exclude_all(m[o->cuts].shape);
+      exclude_all(e.shape);
     }
     if (const auto* c = std::get_if<Cumulative>(&e.node)) {
-      all_known(m[c->steps].shape);
-      all_known(e.shape);
+      exclude_all(m[c->steps].shape);
+      exclude_all(e.shape);
     }
   }
   return out;
@@ -161,13 +161,13 @@ Measures measures_of(const Model& m, const BoundData& d, const std::vector<std::
       continue;
     }
     const std::vector<Axis> axes = axes_of(m, d, v, every ? none : exchangeable);
-    std::vector<Quantity> numbers = numbers_of(v, VariableId(k), axes);
-    const bool more = numbers.size() > kMaxOfVariable;
-    if (more) numbers.resize(kMaxOfVariable);
-    if (!numbers.empty() && numbers[0].squares)
+    std::vector<Quantity> quantities = quantities_of(v, VariableId(k), axes);
+    const bool more = quantities.size() > kMaxOfVariable;
+    if (more) quantities.resize(kMaxOfVariable);
+    if (!quantities.empty() && quantities[0].squares)
       skip(v, "single elements, whose order nothing fixes; their squares are summed");
     if (more) skip(v, fmt::format("numbers after the first {}", kMaxOfVariable));
-    std::ranges::move(numbers, std::back_inserter(out.numbers));
+    std::ranges::move(quantities, std::back_inserter(out.quantities));
   }
   for (const Statement& s : m.statements)
     if (every && !m[s.variable].observed) out.given_parents.push_back(m[s.variable].name);
@@ -177,7 +177,7 @@ Measures measures_of(const Model& m, const BoundData& d, const std::vector<std::
 
 std::vector<std::string> Measures::names() const {
   std::vector<std::string> out;
-  for (const Quantity& q : numbers)
+  for (const Quantity& q : quantities)
     out.push_back(q.name);
   if (densities) out.insert(out.end(), {"lp__", "log_lik__"});
   for (const std::string& name : given_parents)
@@ -187,7 +187,7 @@ std::vector<std::string> Measures::names() const {
 
 std::vector<double> Measures::of(const Model& m, const BoundData& data, const Values& latent) const {
   std::vector<double> out;
-  for (const Quantity& q : numbers)
+  for (const Quantity& q : quantities)
     out.push_back(value(q, latent));
   if (!densities) return out;
   ModelEvaluator f(m, data);

@@ -41,7 +41,7 @@ std::vector<bool> exchangeable_plates(const model::Model& model);
 
 /// What simulations are compared by: quantities, then log densities.
 struct Measures {
-  std::vector<Quantity> numbers;  // elements of latent variables, or sums of squares
+  std::vector<Quantity> quantities;  // elements of latent variables, or sums of squares
   /// True if the log joint density and the log likelihood follow the numbers. They need draws of every variable.
   bool densities = true;
   /// Latent variables whose log densities given their parents follow after that, by name.

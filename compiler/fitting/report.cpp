@@ -89,10 +89,10 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
   for (const SearchReport::Start& s : r.starts) {
     if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
-  const bool kept = std::ranges::any_of(r.candidates, &AutoReport::Candidate::kept), melted = r.fresh && kept;
+  const bool accepted = std::ranges::any_of(r.candidates, &AutoReport::Candidate::kept), melted = r.fresh && accepted;
   if (!best && !melted) return "";
   const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
-  const bool gained = melted || (kept && annealed_to > best->elbo + 1e-6 * std::abs(best->elbo));
+  const bool gained = melted || (accepted && annealed_to > best->elbo + 1e-6 * std::abs(best->elbo));
   return fmt::format("searched {} starts ({} alike) and {} annealed: best from {}{}, ELBO {:.6f}; {} sweeps\n",
                      r.starts.size(), same, annealed, name_of(melted ? StartKind::flat : best->kind),
                      gained ? ", then annealed" : "", annealed_to, r.sweeps - r.moves.sweeps) +

@@ -45,7 +45,7 @@ Result<RestoredFit> restore_fit(const Source& source, const model::Model& resolv
   ItemInference how{local};
   how.seed = fit.seed;
   // All local blocks are inferred, also those that no item stage updates.
-  how.which = machine::SweepScope::local;
+  how.scope = machine::SweepScope::local;
   how.digests = out.bound->digests;
   const Result<ItemSolution> solved = solve_items(*out.instance, out.analysed(), out.data(), fit, how);
   if (!solved) return solved.error();

@@ -42,10 +42,11 @@ std::vector<bool> limits_of(const model::Model& m) {
   return out;
 }
 
-/// Returns the data with the last bit of every real number changed at random; `which` numbers the perturbation.
-BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t which) {
+/// Returns the data with the last bit of every real number changed at random; `perturbation` is the stream of random
+/// numbers.
+BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t perturbation) {
   BoundData out = data;
-  Rng rng(which, 0x0DD);
+  Rng rng(perturbation, 0x0DD);
   const auto change = [&](std::vector<double>& values) {
     for (double& x : values)
       x *= 1 + std::numeric_limits<double>::epsilon() * (2 * draw_uniform(rng) - 1);
@@ -62,8 +63,8 @@ BoundData perturbed(const model::Model& m, const BoundData& data, std::uint64_t 
 
 /// Changes the last bit of sums of the data. A sum of few terms is rounded so coarsely that changes of the terms
 /// vanish.
-void nudge_sums(const Engine& engine, std::uint64_t which) {
-  Rng rng(which, 0x50D);
+void nudge_sums(const Engine& engine, std::uint64_t perturbation) {
+  Rng rng(perturbation, 0x50D);
   const machine::Model& m = engine.model();
   for (std::int64_t k = 0; k < m.summed_count; ++k) {
     for (double& x : engine.reals(m.summed[k]))
@@ -82,19 +83,19 @@ struct Swept {
   double elbo = 0;
 };
 
-/// Makes one sweep over `data` from `state`; `which` selects a perturbation of the sums, nullopt none. Returns nullopt
-/// if the sweep fails.
+/// Makes one sweep over `data` from `state`; `perturbation` selects a perturbation of the sums, nullopt none. Returns
+/// nullopt if the sweep fails.
 std::optional<Swept> swept(Instance& instance, const State& state, const BoundData& data, bool locals,
-                           const SweepOptions& options, std::optional<std::uint64_t> which) {
+                           const SweepOptions& options, std::optional<std::uint64_t> perturbation) {
   const Engine& engine = instance.engine();
   engine.load(state);
   if (!instance.replace(data)) return std::nullopt;
-  if (which) nudge_sums(engine, *which);
+  if (perturbation) nudge_sums(engine, *perturbation);
   // A window contains the factors of other items, so statistics are formed by a sweep over the items.
-  const bool kept = std::ranges::none_of(machine::parameters_of(engine.model()), [&](const machine::ParameterRow& row) {
-    return engine.is_partial(row.buffer);
-  });
-  const std::int32_t begun = kept ? prepare_statistics(engine) : sweep(engine, options, {.items_only = true});
+  const bool in_memory =
+      std::ranges::none_of(machine::parameters_of(engine.model()),
+                           [&](const machine::ParameterRow& row) { return engine.is_partial(row.buffer); });
+  const std::int32_t begun = in_memory ? prepare_statistics(engine) : sweep(engine, options, {.items_only = true});
   if (begun != 0 || sweep(engine, options) != 0) return std::nullopt;
   Elbo elbo;
   if (engine.elbo(elbo) != 0) return std::nullopt;
@@ -115,7 +116,7 @@ double most(const std::vector<double>& a, const std::vector<double>& b, const st
 
 /// A variable whose numbers a user reads.
 struct Read {
-  std::string name, other;        // of the variable, and of the other member of a joint factor or empty
+  std::string name, partner;      // of the variable, and of the other member of a joint factor or empty
   const math::FamilyRow* family;  // of its factor
 };
 
@@ -137,9 +138,9 @@ std::vector<Read> read_by_users(const Analysed& a) {
 /// Returns how far a variable moved between two sets of factors, see Rounding::moved.
 double moved(const Read& r, const ByVariable& from, const ByVariable& to) {
   const auto of = [&](const ByVariable& all) -> std::optional<Moments> {
-    const auto v = all.find(r.name), other = all.find(r.other);
+    const auto v = all.find(r.name), partner = all.find(r.partner);
     if (v == all.end()) return std::nullopt;
-    return moments(*r.family, v->second, other == all.end() ? nullptr : &other->second);
+    return moments(*r.family, v->second, partner == all.end() ? nullptr : &partner->second);
   };
   const std::optional<Moments> a = of(from), b = of(to);
   if (!a || !b) return 0;
@@ -168,12 +169,12 @@ std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, c
   const std::optional<Swept> as_is = swept(instance, state, data, locals, options, std::nullopt);
   failed = !as_is;
   for (std::uint64_t k = 0; k < kPerturbations && !failed; ++k) {
-    const auto other = swept(instance, state, perturbed(analysed.model, data, k), locals, options, k);
-    failed = !other;
+    const auto rerun = swept(instance, state, perturbed(analysed.model, data, k), locals, options, k);
+    failed = !rerun;
     if (failed) break;
-    out.nats = std::max(out.nats, std::abs(as_is->elbo - other->elbo));
+    out.nats = std::max(out.nats, std::abs(as_is->elbo - rerun->elbo));
     for (const Read& r : read_by_users(analysed)) {
-      const double x = moved(r, as_is->factors, other->factors);
+      const double x = moved(r, as_is->factors, rerun->factors);
       if (x <= out.moved) continue;
       out.moved = x;
       out.name = r.name;

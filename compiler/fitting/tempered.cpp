@@ -31,11 +31,11 @@ Result<std::vector<Warning>> foresee(const TemperingReport& t, const Engine& eng
 /// Makes the normaliser, checks it, and prepares the run that `make` returns for it. `finished`: ascent at temperature
 /// 1 follows.
 template <class Make>
-Result<PreparedRun> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const RunContext& ground,
+Result<PreparedRun> prepare_tempered(const TemperSettings& settings, const SviOptions& reach, const RunContext& context,
                                      bool finished, const Make& make) {
-  Result<Tempering> tempering = Tempering::make(settings, ground);
+  Result<Tempering> tempering = Tempering::make(settings, context);
   if (!tempering) return tempering.error();
-  Result<std::vector<Warning>> warnings = foresee(tempering->report(), ground.engine(), reach);
+  Result<std::vector<Warning>> warnings = foresee(tempering->report(), context.engine(), reach);
   if (!warnings) return warnings.error();
   TemperingReport report = tempering->report();
   report.finished = finished;

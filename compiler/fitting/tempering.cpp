@@ -25,11 +25,11 @@ Error not_tempered(const std::string& why) {
 }  // namespace
 
 Tempering::Factors Tempering::factors() const {
-  const model::Model& m = ground_.analysed.model;
-  const conditionals::Conditionals& c = ground_.analysed.schedule.conditionals;
+  const model::Model& m = context_.analysed.model;
+  const conditionals::Conditionals& c = context_.analysed.schedule.conditionals;
   const std::map<std::string, SavedVariable> saved =
-      by_variable(ground_.instance.posterior(true, LocationOrigin::reference));
-  ModelEvaluator f(m, ground_.data);
+      by_variable(context_.instance.posterior(true, LocationOrigin::reference));
+  ModelEvaluator f(m, context_.data);
   TemperedNormaliser::Concentrations concentrations(m.variables.size());
   for (std::size_t k = 0; k < m.variables.size(); ++k) {
     const model::Variable& v = m.variables[k];
@@ -46,23 +46,23 @@ Tempering::Factors Tempering::factors() const {
 
 bool Tempering::is_constant(Factors& q) const {
   const std::vector<double>& t = report_.temperatures;
-  const TemperedNormaliser some(ground_.analysed.model, ground_.analysed.schedule, ground_.data,
+  const TemperedNormaliser some(context_.analysed.model, context_.analysed.schedule, context_.data,
                                 {t.front(), t[t.size() / 2], t.back()});
   const std::vector<double> log_c = some.at(q.values, {}, q.concentrations);
-  const TemperedNormaliser::Estimate e = some.under_prior(2, ground_.seed);
+  const TemperedNormaliser::Estimate e = some.under_prior(2, context_.seed);
   for (std::size_t k = 0; k < log_c.size(); ++k) {
     if (std::abs(e.log_c[k] - log_c[k]) > 1e-9 * (1 + std::abs(log_c[k])) || e.error[k] > 1e-9) return false;
   }
   return true;
 }
 
-Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& ground) {
-  Tempering out(ground);
+Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& context) {
+  Tempering out(context);
   TemperingReport& r = out.report_;
   // A geometric grid from 1 to the hottest temperature.
   for (std::int64_t m = 0; m < s.levels; ++m)
     r.temperatures.push_back(std::pow(s.max_temperature, static_cast<double>(m) / static_cast<double>(s.levels - 1)));
-  out.compute_ = std::make_shared<TemperedNormaliser>(ground.analysed.model, ground.analysed.schedule, ground.data,
+  out.compute_ = std::make_shared<TemperedNormaliser>(context.analysed.model, context.analysed.schedule, context.data,
                                                       r.temperatures);
   r.local = s.local;
   out.every_ = s.every.value_or(1);
@@ -71,7 +71,7 @@ Result<Tempering> Tempering::make(const TemperSettings& s, const RunContext& gro
   if (const std::string why = out.compute_->unsupported_reason(q.values, s.local); !why.empty())
     return not_tempered(why);
   if (s.normaliser == NormaliserKind::prior) {
-    TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), ground.seed);
+    TemperedNormaliser::Estimate e = out.compute_->under_prior(static_cast<std::size_t>(s.draws), context.seed);
     r.normaliser = "prior";
     r.log_c = std::move(e.log_c);
     r.error = std::move(e.error);

@@ -13,7 +13,7 @@ namespace lehr {
 class Tempering {
  public:
   /// Chooses and computes the normaliser at the start. Fails if C(T) cannot be computed for the model.
-  static Result<Tempering> make(const TemperSettings& settings, const RunContext& ground);
+  static Result<Tempering> make(const TemperSettings& settings, const RunContext& context);
 
   /// Returns the grid for one temperature of all items, with a function that recomputes log C(T).
   Grid grid() const;
@@ -31,14 +31,14 @@ class Tempering {
     TemperedNormaliser::Concentrations concentrations;
   };
   /// Stores the context of the run; make() chooses the normaliser.
-  explicit Tempering(const RunContext& ground) : ground_(ground) {}
+  explicit Tempering(const RunContext& context) : context_(context) {}
   /// Reads the current factors from the instance.
   Factors factors() const;
   /// Returns true if C(T) does not depend on latent variables: at three temperatures, two draws from the prior give the
   /// same value as the current factors.
   bool is_constant(Factors& q) const;
 
-  RunContext ground_;                                  // model, data and instance of the run
+  RunContext context_;                                 // model, data and instance of the run
   std::shared_ptr<const TemperedNormaliser> compute_;  // computes log C(T) on the grid
   TemperingReport report_;                             // the grid and the normaliser at the start
   std::int64_t every_ = 1;                             // sweeps or steps between updates of the temperature
