@@ -3,24 +3,14 @@
 
 Usage: options_test.py LEHR, from the root of the repository.
 """
-import os
-import resource
-import subprocess
+import functools
 import sys
-import tempfile
 
-LEHR = sys.argv[1]
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import each, lehr, memory_limit, read, write  # noqa: E402
+
+lehr = functools.partial(lehr, code=None, timeout=300, preexec_fn=memory_limit(8))
 FAITHFUL = "x=models/data/faithful.csv:eruptions,waiting"
-
-
-def limit_memory():
-    if "ASAN_OPTIONS" in os.environ:
-        return  # it keeps a shadow of the whole address space
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-
-
-def lehr(*arguments):
-    return subprocess.run([LEHR, *arguments], capture_output=True, text=True, timeout=300, preexec_fn=limit_memory)
 
 
 def refused(done, *words):
@@ -54,9 +44,9 @@ def numbers(out):
     refused(lehr(*fit, "--set", "K=3"), "twice")
     # A leading zero is no octal, and powers of ten are whole numbers.
     for value in ["010", "1e1"]:
-        assert lehr(*fit, "--max-iter", value).returncode == 0
-        assert len(open(f"{out}/trace.csv").readlines()) == 11
-    assert lehr(*fit, "--max-iter", "1", "--seed", "18446744073709551615").returncode == 0
+        lehr(*fit, "--max-iter", value, code=0)
+        assert len(read(f"{out}/trace.csv").splitlines()) == 11
+    lehr(*fit, "--max-iter", "1", "--seed", "18446744073709551615", code=0)
     assert "seed 18446744073709551615" in lehr("show", out).stdout
 
 
@@ -81,14 +71,9 @@ def schedules(out):
         "global:every=nan": "every is",
     }.items():
         refused(lehr(*fit, "--temper", text), "--temper", word)
-    listed = f"{out}.txt"
     for text in ["2 inf 1", "2 nan", "2,5 1", "1e30"]:
-        with open(listed, "w") as file:
-            file.write(text)
+        listed = write(f"{out}/list.txt", text)
         refused(lehr(*fit, "--anneal", f"file:{listed}"), "--anneal", "no temperature")
 
 
-with tempfile.TemporaryDirectory() as folder:
-    for k, test in enumerate([numbers, schedules]):
-        test(f"{folder}/{k}")
-        print(test.__name__, "ok")
+each(numbers, schedules)
