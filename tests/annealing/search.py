@@ -5,16 +5,14 @@ usage: search.py LEHR
 """
 import os
 import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 from scipy.stats import gamma
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import LEHR, lehr, read_csv, read_json, temporary, write, write_json  # noqa: E402
+from lehr_tests import LEHR, lehr, read, read_csv, read_json, started, temporary, write, write_json  # noqa: E402
 
 R = np.random.default_rng(3)
 
@@ -85,7 +83,7 @@ def what_it_tells(folder):
 
 def same_for_a_seed(folder):
     a, b = (fit(folder, name, "models/gmm.lehr", FAITHFUL, "--seed", "4") for name in ("a", "b"))
-    posteriors = [open(os.path.join(folder, name, "posterior.npz"), "rb").read() for name in ("a", "b")]
+    posteriors = [read(os.path.join(folder, name, "posterior.npz"), "rb") for name in ("a", "b")]
     assert posteriors[0] == posteriors[1] and a["search"] == b["search"]
     return "the same bytes"
 
@@ -224,11 +222,8 @@ def holds_the_plain_run(folder):
 
 def interrupted(folder):
     out = os.path.join(folder, "stopped")
-    process = subprocess.Popen([LEHR, "fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out],
-                               stderr=subprocess.PIPE, text=True)
-    trace = os.path.join(out, "trace.csv")
-    while process.poll() is None and not (os.path.exists(trace) and sum(1 for _ in open(trace)) > 8):
-        time.sleep(0.02)
+    words = ["fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=5", "--quiet", "--out", out]
+    process = started(LEHR, *words, path=os.path.join(out, "trace.csv"), lines=9)
     process.send_signal(signal.SIGINT)
     process.wait(timeout=120)
     report = read_json(os.path.join(out, "fit.json"))

@@ -2,13 +2,12 @@
 """Stochastic variational inference: with all items and a step of 1 it is a sweep of coordinate ascent, and from
 minibatches it gets near what coordinate ascent finds. Hoffman, Blei, Wang & Paisley (2013)."""
 import os
-import subprocess
 import sys
 
 import numpy as np
 
 sys.path.append(f"{sys.path[0]}/../posterior")
-from fitting import LEHR, arrays, finish, fit, lehr, relative, temporary, write, write_json  # noqa: E402
+from fitting import LEHR, arrays, finish, fit, lehr, peak_memory, relative, temporary, write, write_json  # noqa: E402
 
 R = np.random.default_rng(3)
 TOPICS = R.dirichlet(np.full(40, 0.1), 4)
@@ -163,12 +162,8 @@ def peak(model, data, *arguments):
         at = lambda name: os.path.join(directory, name)
         write(at("model.lehr"), model)
         np.savez(at("data.npz"), **data)
-        process = subprocess.Popen([LEHR, "fit", at("model.lehr"), "--data", at("data.npz"), "--out", at("out"), "--quiet",
-                                    *[str(a) for a in arguments]], env={**os.environ, "LEHR_CACHE": "off"})
-        _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        raise RuntimeError(f"status {status}")
-    return usage.ru_maxrss / 1024
+        words = ["fit", at("model.lehr"), "--data", at("data.npz"), "--out", at("out"), "--quiet", *arguments]
+        return peak_memory(LEHR, *words, env={**os.environ, "LEHR_CACHE": "off"})[0] / 2**20
 
 
 def memory():

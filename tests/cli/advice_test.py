@@ -7,30 +7,26 @@ Usage: advice_test.py LEHR, from the root of the repository.
 """
 import glob
 import json
-import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy
 
-LEHR = os.path.abspath(sys.argv[1])
+sys.path.append(f"{sys.path[0]}/../helpers")
+from lehr_tests import arrays, lehr, read, read_json, temporary, write  # noqa: E402
+
 random = numpy.random.default_rng(3)
 said_everywhere = []  # all notes, for the search of the places that say them
 
 
-def run(*arguments):
-    done = subprocess.run([LEHR, *arguments], capture_output=True, text=True)
+def run(*arguments, code=None):
+    done = lehr(*arguments, code=code)
     said_everywhere.append(done.stderr)
     return done
 
 
 def written(folder, text, name="model.lehr"):
-    path = f"{folder}/{name}"
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    return path
+    return write(f"{folder}/{name}", text.encode(errors="surrogateescape"))
 
 
 def quoted(note):
@@ -71,8 +67,7 @@ def messages(stderr):
 
 def proposals_derive(path, folder):
     """The proposals for one model, each in it: the message is gone and no error is new. Their number."""
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        text = file.read()
+    text = read(path, "rb").decode(errors="surrogateescape")
     before = messages(run("check", path).stderr)
     tried = 0
     for kind, what, notes in before:
@@ -208,8 +203,8 @@ def lines_hold(folder):
 def patterns_stand_in_models(folder):
     """What is quoted without a semicolon and looks like a declaration."""
     for text in PATTERNS:
-        done = run("check", written(folder, text))
-        assert done.returncode == 0 and "error" not in done.stderr, f"{text}\n{done.stderr}"
+        done = run("check", written(folder, text), code=0)
+        assert "error" not in done.stderr, f"{text}\n{done.stderr}"
     squeezed = [re.sub(r"\s+", "", text) for text in PATTERNS]
     seen = 0
     for path in sorted(glob.glob("tests/golden/*.lehr") + glob.glob("tests/ast/errors/*.lehr")):
@@ -248,8 +243,8 @@ def data_lines_hold(folder):
         done = run("fit", path, "--data", values, "--quiet", "--out", f"{folder}/fit")
         assert (done.returncode == 0) == well and f"`{wanted}`" in done.stderr, f"{text}\n{done.stderr}"
         better = written(folder, changed(text, f"`{wanted}`"), "better.lehr")
-        again = run("fit", better, "--data", values, "--quiet", "--out", f"{folder}/again")
-        assert again.returncode == 0 and f"`{wanted}`" not in again.stderr, again.stderr
+        again = run("fit", better, "--data", values, "--quiet", "--out", f"{folder}/again", code=0)
+        assert f"`{wanted}`" not in again.stderr, again.stderr
     return len(DATA)
 
 
@@ -260,11 +255,10 @@ def rows_are_numbered(folder):
     written(folder, "site,y\n1,0.5\n1,0.7\n2,1\n", "rows.csv")
     written(folder, json.dumps({"of": [1, 2, 2], "v": [1, 2, 3.0]}), "other.json")
     data = ["--data", f"{folder}/rows.csv", "--data", f"{folder}/other.json", "--quiet", "--out", f"{folder}/rows"]
-    done = run("fit", written(folder, text), *data)
+    done = run("fit", written(folder, text), *data, code=4)
     lines = [q for q in quoted(done.stderr) if q.endswith(";")]
-    assert done.returncode == 4 and lines == ["plate site from 1;"], done.stderr
-    again = run("fit", written(folder, changed(text, f"`{lines[0]}`")), *data)
-    assert again.returncode == 0, again.stderr
+    assert lines == ["plate site from 1;"], done.stderr
+    run("fit", written(folder, changed(text, f"`{lines[0]}`")), *data, code=0)
 
 
 def guides_derive(folder):
@@ -285,10 +279,10 @@ def guides_derive(folder):
             continue
         assert lines == ["guide joint(a, b);"], done.stderr
         better = written(folder, changed(model, f"`{lines[0]}`"))
-        assert run("fit", better, "--data", values, "--quiet", "--out", f"{folder}/joint").returncode == 0
+        run("fit", better, "--data", values, "--quiet", "--out", f"{folder}/joint", code=0)
         design = numpy.stack([numpy.ones(n), x], 1)
         sd = numpy.sqrt(numpy.diag(numpy.linalg.inv(design.T @ design + 0.01 * numpy.eye(2))))
-        posterior = numpy.load(f"{folder}/joint/posterior.npz")
+        posterior = arrays(f"{folder}/joint/posterior.npz")
         got = [float(posterior[f"{v}.precision"]) ** -0.5 for v in "ab"]
         numpy.testing.assert_allclose(got, sd, rtol=1e-6)
 
@@ -305,10 +299,9 @@ def counts_mean_the_same(folder):
     assert "standard deviations too small" in note and "lehr diagnose" in note, note
     values = written(folder, json.dumps({"x": [[1.0, float(v)] for v in x], "e": e.tolist(), "y": y.tolist()}), "data.json")
     model = written(folder, changed(text, note))
-    assert run("fit", model, "--data", values, "--quiet", "--out", f"{folder}/counts").returncode == 0
-    assert run("diagnose", f"{folder}/counts", "--data", values, "--draws", "100", "--replicates", "10").returncode == 0
-    with open(f"{folder}/counts/diagnosis.json") as file:
-        got = json.load(file)["linear_response"]["w"]
+    run("fit", model, "--data", values, "--quiet", "--out", f"{folder}/counts", code=0)
+    run("diagnose", f"{folder}/counts", "--data", values, "--draws", "100", "--replicates", "10", code=0)
+    got = read_json(f"{folder}/counts/diagnosis.json")["linear_response"]["w"]
     a, b = numpy.meshgrid(numpy.linspace(0.2, 1.8, 300), numpy.linspace(-1.6, 0.6, 300), indexing="ij")
     mean = e * numpy.exp(a[..., None] + b[..., None] * x)
     log_p = (y * numpy.log(mean) - mean).sum(-1) - 0.05 * (a * a + b * b)
@@ -327,19 +320,18 @@ def later_elements_are_told(folder):
       x[year] ~ Normal(mean = x[year-1], precision = walk) start Normal(mean = 0, sd = 3); observe y[n] ~ Normal(mean = x[at[n]], sd = 1); }"""
     values = written(folder, json.dumps({"at": [0, 1, 2, 3, 3], "y": [1, 2, 2, 3, 2.0]}), "data.json")
     out = f"{folder}/level"
-    assert run("fit", written(folder, text), "--data", values, "--quiet", "--out", out).returncode == 0
+    run("fit", written(folder, text), "--data", values, "--quiet", "--out", out, code=0)
     known = ["--data", written(folder, json.dumps({"at": [3]}), "known.json")]
-    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv")
-    assert done.returncode == 0 and "prior" not in done.stderr and "predicted from the elements before" in done.stderr, done.stderr
+    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv", code=0)
+    assert "prior" not in done.stderr and "predicted from the elements before" in done.stderr, done.stderr
     later = written(folder, json.dumps({"at": [4]}), "later.json")
-    done = run("predict", out, "--data", later, "--out", f"{folder}/later.csv")
-    assert done.returncode == 4 and "--sizes year=+1" in done.stderr, done.stderr
-    done = run("predict", out, "--data", later, "--sizes", "year=+1", "--out", f"{folder}/later.csv")
-    assert done.returncode == 0, done.stderr
+    done = run("predict", out, "--data", later, "--out", f"{folder}/later.csv", code=4)
+    assert "--sizes year=+1" in done.stderr, done.stderr
+    run("predict", out, "--data", later, "--sizes", "year=+1", "--out", f"{folder}/later.csv", code=0)
     groups = text.replace("plate year ordered", "plate year").replace("x[year-1]", "0").replace(" start Normal(mean = 0, sd = 3)", "")
-    assert run("fit", written(folder, groups), "--data", values, "--quiet", "--out", out).returncode == 0
-    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv")
-    assert done.returncode == 0 and "predicted from their prior" in done.stderr, done.stderr
+    run("fit", written(folder, groups), "--data", values, "--quiet", "--out", out, code=0)
+    done = run("predict", out, *known, "--sizes", "year=+2", "--out", f"{folder}/later.csv", code=0)
+    assert "predicted from their prior" in done.stderr, done.stderr
 
 
 def links_are_named(folder):
@@ -351,8 +343,7 @@ def links_are_named(folder):
     values = written(folder, json.dumps(data), "data.json")
     def said(link, guide=""):
         path = written(folder, text.replace("LINK", link).replace("GUIDE", guide))
-        done = run("fit", path, "--data", values, "--out", f"{folder}/link")
-        assert done.returncode == 0, done.stderr
+        done = run("fit", path, "--data", values, "--out", f"{folder}/link", code=0)
         found = re.search(r"the standard deviations of ([\w, ]+) are too small, `lehr diagnose` says by how much", done.stdout)
         return found and found.group(1)
     assert said("Bernoulli(logistic(a + b * x[n]))") == "a, b"
@@ -365,8 +356,7 @@ def places_are_covered():
     """Every string of compiler/ with a proposal has been said by a run above."""
     said, missing = "\n".join(said_everywhere), []
     for path in sorted(glob.glob("compiler/**/*.cpp", recursive=True) + glob.glob("compiler/**/*.h", recursive=True)):
-        with open(path, encoding="utf-8") as file:
-            source = re.sub(r"^\s*//.*$", "", file.read(), flags=re.M)
+        source = re.sub(r"^\s*//.*$", "", read(path), flags=re.M)
         source = re.sub(r'"\s*\n\s*"', "", source)
         for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', source):
             if not any(q.endswith(";") for q in quoted(text)):
@@ -378,7 +368,7 @@ def places_are_covered():
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         print(f"{lines_hold(folder)} proposals derive")
         print(f"{patterns_stand_in_models(folder)} patterns stand in models")
         print(f"{data_lines_hold(folder)} proposals for data hold")

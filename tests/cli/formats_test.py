@@ -16,9 +16,11 @@ import netCDF4
 import numpy
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import lehr, read, read_json, run, temporary, write_json  # noqa: E402
+from lehr_tests import ROOT, arrays, lehr, read, read_json, run, temporary, write, write_json  # noqa: E402
 
-ROOT = os.getcwd()
+KINDS = "model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe kind[n] ~ Categorical(p); }"
+MIXTURE = ("model m { plate n; plate k = 2; m[k] ~ Normal(mean = 0, precision = 1); z[n] ~ Uniform() over k;"
+           " observe y[n] ~ Normal(mean = m[z[n]], precision = 1); }")
 
 
 def posterior(*words, **how):
@@ -26,16 +28,14 @@ def posterior(*words, **how):
     return read("out/posterior.npz", "rb")
 
 
-def write(path, lines):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    return path
+def write_lines(path, lines):
+    return write(path, "\n".join(lines) + "\n")
 
 
 def corpus():
     """Documents as lists of pairs of term and count, and the terms."""
-    with open(f"{ROOT}/models/starters/lda.ldac", encoding="utf-8") as file:
-        documents = [[tuple(map(int, pair.split(":"))) for pair in line.split()[1:]] for line in file]
+    lines = read(f"{ROOT}/models/starters/lda.ldac").splitlines()
+    documents = [[tuple(map(int, pair.split(":"))) for pair in line.split()[1:]] for line in lines]
     return documents, read(f"{ROOT}/models/starters/lda.vocab.txt").split()
 
 
@@ -87,9 +87,9 @@ def sparse():
     documents, terms = corpus()
     entries = [f"{row + 1} {term + 1} {count}" for row, document in enumerate(documents) for term, count in document]
     head = ["%%MatrixMarket matrix coordinate integer general", f"{len(documents)} {len(terms)} {len(entries)}"]
-    write("rows.mtx", head + entries)
-    write("columns.mtx", head + sorted(entries, key=lambda e: [int(word) for word in e.split()][1::-1]))
-    write("w.svm", [" ".join(["0"] + [f"{term + 1}:{count}" for term, count in d]) for d in documents])
+    write_lines("rows.mtx", head + entries)
+    write_lines("columns.mtx", head + sorted(entries, key=lambda e: [int(word) for word in e.split()][1::-1]))
+    write_lines("w.svm", [" ".join(["0"] + [f"{term + 1}:{count}" for term, count in d]) for d in documents])
     counts = anndata("w.h5ad", documents, terms)
     model = [f"{ROOT}/models/starters/lda.lehr"]
     wanted = posterior(*model, "--data", f"w={ROOT}/models/starters/lda.ldac", "--labels", f"term={ROOT}/models/starters/lda.vocab.txt")
@@ -101,12 +101,12 @@ def sparse():
     assert any(term in topics for term in terms) and "term 0" not in topics, topics
 
     lehr("fit", f"{ROOT}/models/starters/lda.lehr", "--data", "w=w.h5ad:layers/scaled", "--out", "x", code=4)
-    write("normal.lehr", ["model m { plate n; plate j; mu[j] ~ Normal(mean = 0, precision = 1); observe x[n, j] ~ Normal(mean = mu[j], precision = 1); }"])
+    write("normal.lehr", "model m { plate n; plate j; mu[j] ~ Normal(mean = 0, precision = 1); observe x[n, j] ~ Normal(mean = mu[j], precision = 1); }")
     numpy.save("x.npy", counts)
     dense = posterior("normal.lehr", "--data", "x=x.npy")
     for binding in ["rows.mtx:dense", "w.svm:dense", "w.h5ad:dense", "w.h5ad:layers/columns,dense"]:
         assert posterior("normal.lehr", "--data", f"x={binding}") == dense, binding
-    write("array.mtx", ["%%MatrixMarket matrix array real general", " ".join(map(str, counts.shape)), *map(str, counts.T.ravel())])
+    write_lines("array.mtx", ["%%MatrixMarket matrix array real general", " ".join(map(str, counts.shape)), *map(str, counts.T.ravel())])
     for binding in ["array.mtx", "array.mtx:dense"]:
         assert posterior("normal.lehr", "--data", f"x={binding}") == dense, binding
     error = lehr("fit", "normal.lehr", "--data", "x=array.mtx:sparse", "--out", "x", code=4).stderr
@@ -120,7 +120,7 @@ def sparse():
     numpy.save("x.npy", counts / 2)
     assert posterior("normal.lehr", "--data", "x=x.npy") == posterior("normal.lehr", "--data", "x=w.h5ad:layers/scaled")
 
-    write("kinds.lehr", ["model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe kind[n] ~ Categorical(p); }"])
+    write("kinds.lehr", KINDS)
     posterior("kinds.lehr", "--data", "kind=w.h5ad:obs/kind")
     shown = lehr("show", "out", "p").stdout
     assert "short" in shown and "long" in shown, shown
@@ -131,15 +131,14 @@ def sparse():
     whole = read("w.h5ad", "rb")
     for content, wanted in ((b"", "the file is empty"), (whole[:8], "not an HDF5 file"), (whole[:-1], "not an HDF5 file"),
                             (b"a,b\n1,2\n", "not an HDF5 file")):
-        with open("broken.h5ad", "wb") as file:
-            file.write(content)
+        write("broken.h5ad", content)
         error = lehr("fit", "kinds.lehr", "--data", "kind=broken.h5ad:obs/kind", "--out", "x", code=4).stderr
         assert f"broken.h5ad: error: {wanted}" in error, error
 
 
 def damaged():
     """Numbers of a file that others are found by are looked at first, NaN among them."""
-    write("kinds.lehr", ["model m { plate n; plate k; p ~ Dirichlet(concentration = 1) over k; observe kind[n] ~ Categorical(p); }"])
+    write("kinds.lehr", KINDS)
     nan, inf = numpy.nan, numpy.inf
     matrices = {"pointers": [[0, nan, 2], [nan, 1, 2], [0, 1, nan], [0, 2, 1], [0, -1, 2], [0, 0.5, 2], [0, inf, 2], [0, 3, 2], [0, 2], []],
                 "indices": [[0, nan], [0, 2], [-1, 0], [0.5, 1], [0, inf], [0]],
@@ -180,8 +179,7 @@ def damaged():
 
 def twice():
     """An archive with two arrays of one name is refused, however it is read."""
-    write("two.lehr", ["model m { plate n; plate k = 2; m[k] ~ Normal(mean = 0, precision = 1); z[n] ~ Uniform() over k;"
-                       " observe y[n] ~ Normal(mean = m[z[n]], precision = 1); }"])
+    write("two.lehr", MIXTURE)
     numpy.savez("y.npz", y=numpy.arange(5.0))
     lehr("fit", "two.lehr", "--data", "y.npz", "--out", "x")
     with zipfile.ZipFile("y.npz") as archive:
@@ -232,14 +230,12 @@ class Hdf5:
 def outside():
     """No file of HDF5 makes another file be read, or waited for."""
     hdf5 = Hdf5()
-    with open("secret", "wb") as file:
-        file.write(numpy.array([42.0, 43, 44]).tobytes())
+    write("secret", numpy.array([42.0, 43, 44]).tobytes())
     with netCDF4.Dataset("secret.h5", "w") as file:
         put(file, "x", numpy.array([42.0, 43, 44]))
     for name in "pipe", "pipe.h5", "pipe.npz":
         os.mkfifo(name)
-    write("two.lehr", ["model m { plate n; plate k = 2; m[k] ~ Normal(mean = 0, precision = 1); z[n] ~ Uniform() over k;"
-                       " observe y[n] ~ Normal(mean = m[z[n]], precision = 1); }"])
+    write("two.lehr", MIXTURE)
     ways = [[], ["--stream", "--method", "svi"]]
     hdf5.write("plain.h5", "plain", "x", "")
     for options in ways:
@@ -271,12 +267,12 @@ def tables():
     forms = {"tabs.tsv": text.replace(",", "\t"), "tabs.csv": text.replace(",", "\t"), "semicolons.csv": text.replace(",", ";"),
              "decimal.csv": text.replace(",", ";").replace(".", ",")}
     for name, content in forms.items():
-        write(name, [content.rstrip("\n")])
+        write(name, content)
         assert posterior(*model, "--data", f"x={name}") == wanted, name
     for content in [text, forms["tabs.tsv"], forms["decimal.csv"]]:
         assert posterior(*model, "--data", "x=-", input=content) == wanted
         assert posterior(*model, "--data", "x=-:a,b", input=content) == wanted
-    write("two.lehr", ["model m { plate n; data a[n] : real; w ~ Normal(mean = 0, precision = 1); observe b[n] ~ Normal(mean = w * a[n], precision = 1); }"])
+    write("two.lehr", "model m { plate n; data a[n] : real; w ~ Normal(mean = 0, precision = 1); observe b[n] ~ Normal(mean = w * a[n], precision = 1); }")
     named = posterior("two.lehr", "--data", f"{ROOT}/models/starters/gmm.csv")
     assert posterior("two.lehr", "--data", "-", input=text) == named
     assert posterior("two.lehr", "--data", "a=-:a", "--data", "b=-:b", input=text) == named
@@ -287,18 +283,18 @@ def tables():
 def single_column():
     """One column of a table is a vector, and columns of one; a number that is none is not passed over."""
     rows = ["1.0,u", "2.5,v", "4.0,u", "5.5,u"]
-    write("one.csv", ["hours,kind"] + rows)
-    write("two.lehr", ["model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;"
-                       " observe y[n] ~ Normal(mean = dot(w, x[n]), precision = 1); }"])
-    write("scalar.lehr", ["model m { plate n; data x[n] : real; w ~ Normal(mean = 0, precision = 1); observe y[n] ~ Normal(mean = w * x[n], precision = 1); }"])
+    write_lines("one.csv", ["hours,kind"] + rows)
+    write("two.lehr", "model m { plate n; plate d; data x[n] : vector over d; w ~ MvNormal(mean = 0, precision = 1) over d;"
+          " observe y[n] ~ Normal(mean = dot(w, x[n]), precision = 1); }")
+    write("scalar.lehr", "model m { plate n; data x[n] : real; w ~ Normal(mean = 0, precision = 1); observe y[n] ~ Normal(mean = w * x[n], precision = 1); }")
     data = ["--data", "x=one.csv:hours", "--data", "y=one.csv:hours"]
     posterior("two.lehr", *data)
     assert '"d": [\n' in (text := read("out/fit.json")) and '"hours"' in text, text
-    vector = numpy.load("out/posterior.npz")["w.mean"]
+    vector = arrays("out/posterior.npz")["w.mean"]
     lehr("predict", "out", "--data", "x=one.csv:hours", "--out", "p.csv")
     posterior("scalar.lehr", *data)
-    numpy.testing.assert_allclose(vector, [numpy.load("out/posterior.npz")["w.mean"]], rtol=1e-12)
-    write("gap.csv", ["a,b"] + [f"{k},{'n/a' if k == 2 else k}" for k in range(5)])
+    numpy.testing.assert_allclose(vector, [arrays("out/posterior.npz")["w.mean"]], rtol=1e-12)
+    write_lines("gap.csv", ["a,b"] + [f"{k},{'n/a' if k == 2 else k}" for k in range(5)])
     error = lehr("fit", "two.lehr", "--data", "x=gap.csv", "--data", "y=gap.csv:a", "--out", "x", code=4).stderr
     assert error.startswith("gap.csv:4:3: error: 'n/a' is not a number, in column 'b'") and "x=file.csv:a,b" in error, error
 
@@ -307,9 +303,9 @@ def columns():
     """Columns are those of the fit by their names, not by their places; other names stand for them in their order."""
     starter = f"{ROOT}/models/starters/gmm"
     rows = [line.split(",") for line in read(f"{starter}.csv").split()]
-    write("swapped.csv", [f"{b},{a}" for a, b in rows])
-    write("renamed.csv", ["u,v"] + [",".join(row) for row in rows[1:]])
-    write("other.csv", ["b,v"] + [",".join(row) for row in rows[1:]])
+    write_lines("swapped.csv", [f"{b},{a}" for a, b in rows])
+    write_lines("renamed.csv", ["u,v"] + [",".join(row) for row in rows[1:]])
+    write_lines("other.csv", ["b,v"] + [",".join(row) for row in rows[1:]])
     lehr("fit", f"{starter}.lehr", "--data", f"x={starter}.csv", "--out", "named")
 
     def predicted(data):
@@ -321,27 +317,27 @@ def columns():
     for command in ("predict", "score", "diagnose"):
         error = lehr(command, "named", "--data", "x=other.csv", code=4).stderr
         assert "'v' is no element of plate 'dim'" in error and "its elements are a, b" in error, error
-    write("names.txt", ["b", "a"])
+    write("names.txt", "b\na\n")
     labelled = posterior(f"{starter}.lehr", "--data", f"x={starter}.csv", "--labels", "dim=names.txt")
     assert labelled == posterior(f"{starter}.lehr", "--data", "x=swapped.csv")
-    write("films.lehr", ["model m { plate u; plate f; m[f] ~ Normal(mean = 0, precision = 1); observe x[u, f] ~ Normal(mean = m[f], precision = 1); }"])
-    write("two.csv", ["a,b", "1,5", "2,6"])
-    write("three.csv", ["c,b,a", ",5,1", ",6,2"])
+    write("films.lehr", "model m { plate u; plate f; m[f] ~ Normal(mean = 0, precision = 1); observe x[u, f] ~ Normal(mean = m[f], precision = 1); }")
+    write_lines("two.csv", ["a,b", "1,5", "2,6"])
+    write_lines("three.csv", ["c,b,a", ",5,1", ",6,2"])
     lehr("fit", "films.lehr", "--data", "x=two.csv", "--out", "named")
     said = lehr("predict", "named", "--data", "x=three.csv", "--out", "p.csv").stderr
     assert "'f' has 1 element that the fit has not seen ('c')" in said, said
-    with open("p.csv", encoding="utf-8") as file:
-        assert [line.split(",")[:3] for line in file if line.startswith(("m,", "x,"))] == [["m", "c", ""], ["x", "c", "0"], ["x", "c", "1"]]
+    lines = [line.split(",")[:3] for line in read("p.csv").splitlines() if line.startswith(("m,", "x,"))]
+    assert lines == [["m", "c", ""], ["x", "c", "0"], ["x", "c", "1"]]
 
 
 def gaps():
     """--drop-missing fits what a file without the incomplete rows would give; a series keeps its gaps."""
     rows = ["1,2,u", "NA,3,v", "4,,u", "5,6,v", "7,8,"]
-    write("gaps.csv", ["a,b,s"] + rows)
-    write("whole.csv", ["a,b,s"] + rows[:1] + rows[3:])
+    write_lines("gaps.csv", ["a,b,s"] + rows)
+    write_lines("whole.csv", ["a,b,s"] + rows[:1] + rows[3:])
     model = "model m {{ plate n{}; plate k = 2; data a[n] : real; w ~ Normal(mean = 0, precision = 1); p ~ Dirichlet(concentration = 1) over k; s[n] ~ Categorical(p); m[k] ~ Normal(mean = 0, precision = 1); observe b[n] ~ Normal(mean = w * a[n] + m[s[n]], precision = 1); }}"
-    write("gaps.lehr", [model.format("")])
-    write("series.lehr", [model.format(" ordered")])
+    write("gaps.lehr", model.format(""))
+    write("series.lehr", model.format(" ordered"))
     lehr("fit", "gaps.lehr", "--data", "gaps.csv", "--out", "x", code=4)
     whole = posterior("gaps.lehr", "--data", "whole.csv")
     assert posterior("gaps.lehr", "--data", "gaps.csv", "--drop-missing") == whole
@@ -354,7 +350,7 @@ def gaps():
     lehr("fit", f"{ROOT}/models/markov_switching.lehr", *series, "--max-iter", "5", "--out", "x")
     said = lehr("predict", "x", *series, "--out", "p.csv").stderr
     assert "note: gaps of 'growth' belong to the fit, whose posterior has them" in said, said
-    write("none.csv", ["a,b", "1,", ",2"])
+    write_lines("none.csv", ["a,b", "1,", ",2"])
     error = lehr("fit", "gaps.lehr", "--data", "none.csv", "--drop-missing", "--out", "x", code=4).stderr
     assert "every element of 'n' has missing values" in error, error
 
@@ -362,7 +358,7 @@ def gaps():
 def changed_bytes():
     """Whatever its bytes, a file is read or refused: what crashes the library of HDF5 or NetCDF does not end the program."""
     random = numpy.random.default_rng(3)
-    write("normal.lehr", ["model m { plate n; mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); }"])
+    write("normal.lehr", "model m { plate n; mu ~ Normal(mean = 0, precision = 1); observe x[n] ~ Normal(mean = mu, precision = 1); }")
     with netCDF4.Dataset("whole.h5", "w") as file:
         file.createDimension("n", 50)
         file.createVariable("x", "f8", ("n",), zlib=True)[:] = numpy.arange(50.0)
@@ -376,8 +372,7 @@ def changed_bytes():
             content = bytearray(whole)
             for at in random.integers(0, len(content), random.integers(1, 5)):
                 content[at] = random.choice([0, 255, content[at] ^ (1 << random.integers(8)), random.integers(256)])
-            with open(to, "wb") as file:
-                file.write(content)
+            write(to, bytes(content))
             done = lehr(*words, code=None, timeout=100)
             assert done.returncode in (0, 4), (done.returncode, done.stderr)
 

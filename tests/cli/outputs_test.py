@@ -13,11 +13,10 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 import zlib
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import LEHR, each, lehr, read, read_json, run, write, write_json  # noqa: E402
+from lehr_tests import LEHR, each, lehr, read, read_json, run, started, write, write_json  # noqa: E402
 
 lehr = functools.partial(lehr, timeout=300)
 COIN = ["fit", "models/coin.lehr", "--data", "models/data/coin.csv"]
@@ -80,10 +79,8 @@ def one_set(d):
 def killed(d):
     """A run that is killed leaves a directory that the next one can use, and what it left half written is removed."""
     command = [LEHR, "fit", "models/lda.lehr", "--data", "w=models/data/kos.ldac.gz", "--set", "K=20", "--out", f"{d}/fit"]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not os.path.exists(f"{d}/fit/trace.csv") and running.poll() is None:
-        time.sleep(0.05)
-    running.send_signal(signal.SIGKILL)
+    running = started(*command, path=f"{d}/fit/trace.csv")
+    running.kill()
     running.wait()
     write(f"{d}/fit/.{zlib.crc32(b'fit.json'):08x}-0123456789abcdef.unfinished", "half")
     write(f"{d}/fit/fit.json.unfinished", "half")

@@ -9,11 +9,9 @@ import sys
 import numpy as np
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import LEHR, lehr, run, temporary  # noqa: E402
+from lehr_tests import LEHR, lehr, peak_memory, temporary, write  # noqa: E402
 
 R = np.random.default_rng(3)
-PEAK = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
 
 
 def planned(model, settings, sizes):
@@ -22,8 +20,8 @@ def planned(model, settings, sizes):
 
 
 def peak(folder, model, settings, data):
-    fit = [LEHR, "fit", model, "--data", data, *settings, "--search", "none", "--max-iter", "2", "--quiet", "--out", f"{folder}/out"]
-    return 1024 * int(run(sys.executable, "-c", PEAK, *fit).stdout)
+    fit = ["fit", model, "--data", data, *settings, "--search", "none", "--max-iter", "2", "--quiet", "--out", f"{folder}/out"]
+    return peak_memory(LEHR, *fit)[0]
 
 
 def compare(folder, model, settings, *cases):
@@ -44,9 +42,7 @@ def points(folder, count):
 def documents(folder, count):
     words = np.arange(100)
     line = "100 " + " ".join(f"{w}:{1 + w % 3}" for w in words) + "\n"
-    with open(f"{folder}/{count}.ldac", "w") as f:
-        f.writelines([line] * count)
-    return f"doc={count},token=100,term=100", f"w={folder}/{count}.ldac"
+    return f"doc={count},token=100,term=100", "w=" + write(f"{folder}/{count}.ldac", line * count)
 
 
 with temporary() as here:

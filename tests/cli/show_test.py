@@ -6,14 +6,12 @@ Usage: show_test.py LEHR, from the root of the repository.
 import os
 import shlex
 import signal
-import subprocess
 import sys
-import time
 
 import numpy
 
 sys.path.append(f"{sys.path[0]}/../helpers")
-from lehr_tests import LEHR, lehr, read_csv, read_json, temporary, write, write_json  # noqa: E402
+from lehr_tests import LEHR, lehr, read, read_csv, read_json, started, temporary, write, write_json  # noqa: E402
 
 DATA = "models/data/"
 KOS = ["models/lda.lehr", "--data", f"w={DATA}kos.ldac.gz", "--labels", f"term={DATA}kos.vocab.txt"]
@@ -78,12 +76,7 @@ def start_only(out):
 
 
 def interrupted(out, number):
-    running = subprocess.Popen([LEHR, "fit", *KOS, "--set", "K=20", "--tol", "0", "--quiet", "--out", out],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(6000):  # until a sweep is on disk
-        if os.path.exists(f"{out}/trace.csv") and len(trace(out)) > 0:
-            break
-        time.sleep(0.02)
+    running = started(LEHR, "fit", *KOS, "--set", "K=20", "--tol", "0", "--quiet", "--out", out, path=f"{out}/trace.csv", lines=2)
     running.send_signal(number)
     _, complaint = running.communicate(timeout=120)
     assert running.returncode == 0 and "interrupted" in complaint, complaint
@@ -94,8 +87,7 @@ def interrupted(out, number):
 
 def warned_once(out):
     os.makedirs(out)
-    with open("models/coin.lehr") as model, open(f"{out}/model.lehr", "w") as file:
-        file.write(model.read().replace("plate throw;", "plate throw; const unused = 1;"))
+    write(f"{out}/model.lehr", read("models/coin.lehr").replace("plate throw;", "plate throw; const unused = 1;"))
     done = lehr("fit", f"{out}/model.lehr", "--data", f"{DATA}coin.csv", "--quiet", "--out", out)
     assert done.stderr.count("warning") == 1, done.stderr
     unbound = lehr("fit", f"{out}/model.lehr", "--quiet", "--out", out, code=4)

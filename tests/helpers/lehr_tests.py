@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -34,6 +35,27 @@ def lehr(*words, code=0, **how):
     if not os.access(LEHR, os.X_OK):
         sys.exit(f"usage: {sys.argv[0]} LEHR")
     return run(LEHR, *words, code=code, **how)
+
+
+def started(*command, path, lines=0, **how):
+    """Starts a command, and returns the process when it has written so many lines of the file `path`, or has ended before.
+
+    `how` goes to subprocess.Popen.
+    """
+    words = [str(word) for word in command]
+    process = subprocess.Popen(words, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, **how})
+    end = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < end and not (os.path.exists(path) and read(path, "rb").count(b"\n") >= lines):
+        time.sleep(0.001)
+    return process
+
+
+def peak_memory(*command, **how):
+    """The most memory that a command took, in bytes, and what it complained of. Its parent is small, whose memory counts too."""
+    script = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
+              "print(1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    done = run(sys.executable, "-c", script, *command, **how)
+    return int(done.stdout), done.stderr
 
 
 def memory_limit(gigabytes):
@@ -115,6 +137,11 @@ def arrays(path):
     """Arrays of a file of NumPy's (.npz), by name."""
     with np.load(path) as file:
         return {name: file[name] for name in file.files}
+
+
+def bits(path):
+    """The same as bytes, where no bit may differ."""
+    return {name: array.tobytes() for name, array in arrays(path).items()}
 
 
 def relative(got, want):

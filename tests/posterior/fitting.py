@@ -12,7 +12,7 @@ import numpy as np
 
 sys.path.append(f"{sys.path[0]}/../helpers")
 from lehr_tests import (CHECKS, LEHR, ROOT, arrays, check, close, columns, each, finish, holds, lehr, near,  # noqa: E402, F401
-                        plain, read, read_csv, read_json, relative, run, temporary, within, write, write_json)
+                        peak_memory, plain, read, read_csv, read_json, relative, run, started, temporary, within, write, write_json)
 
 
 @dataclass

@@ -3,12 +3,11 @@
 import os
 import re
 import resource
-import subprocess
 import tempfile
 
 import numpy as np
 
-from fitting import LEHR, finish, lehr, temporary
+from fitting import LEHR, finish, lehr, peak_memory, temporary
 
 HMM = """model m { plate t ordered; plate k = 10;
   pi ~ Dirichlet(concentration = 1) over k;
@@ -42,15 +41,10 @@ def peak(model, steps, extra):
     """The resident memory of a fit, in bytes."""
     with temporary({"m.lehr": model, "d.json": {"x": series(steps), **extra}}) as directory:
         at = lambda name: os.path.join(directory, name)
-        command = [LEHR, "fit", at("m.lehr"), "--data", at("d.json"), "--out", at("out"), "--max-iter", "3", "--quiet"]
+        words = ["fit", at("m.lehr"), "--data", at("d.json"), "--out", at("out"), "--max-iter", "3", "--quiet"]
         limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
         # What compiling takes is the same at every length, where it is done at every length.
-        child = subprocess.Popen(command, preexec_fn=limit, stderr=subprocess.PIPE, env={**os.environ, "LEHR_CACHE": "off"})
-        message = child.stderr.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        if status != 0:
-            raise RuntimeError(f"status {status}: {message.decode()}")
-        return usage.ru_maxrss * 1024
+        return peak_memory(LEHR, *words, preexec_fn=limit, env={**os.environ, "LEHR_CACHE": "off"})[0]
 
 
 def linear(model, extra=None):

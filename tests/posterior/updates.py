@@ -4,21 +4,18 @@ ELBOs add up, because they are log evidences. With --forget, a batch counts for 
 
 usage: updates.py LEHR [NAME ...]
 """
-import os
 import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
-from fitting import LEHR, lehr, read_json, temporary, write
+from fitting import LEHR, arrays, lehr, read_json, started, temporary, write
 from conjugate_models import JOINT, MODELS, NUMBERS, text_of
 
 BATCHES = 10
 
 
 def result(out):
-    return dict(np.load(f"{out}/posterior.npz")), read_json(f"{out}/fit.json")["elbo"]
+    return arrays(f"{out}/posterior.npz"), read_json(f"{out}/fit.json")["elbo"]
 
 
 def prepared(tmp, name):
@@ -96,9 +93,7 @@ def interrupted(tmp):
     lehr("fit", "models/gmm.lehr", *data, "--set", "K=3", "--search", "none", "--quiet", "--out", f"{tmp}/first")
     words = ["update", f"{tmp}/first", *data, "--tol", "0", "--max-iter", "3000", "--quiet"]
     lehr(*words, "--out", f"{tmp}/whole")
-    now = subprocess.Popen([LEHR, *words, "--out", f"{tmp}/broken", "--checkpoint-every", "1"], stderr=subprocess.PIPE, text=True)
-    while not os.path.exists(f"{tmp}/broken/checkpoint.bin"):
-        time.sleep(0.01)
+    now = started(LEHR, *words, "--out", f"{tmp}/broken", "--checkpoint-every", "1", path=f"{tmp}/broken/checkpoint.bin")
     now.send_signal(signal.SIGINT)
     said = now.communicate()[1]
     assert f"--resume {tmp}/broken`" in said, said
