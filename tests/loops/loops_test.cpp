@@ -11,10 +11,7 @@
 #include "compiler/loops/verify.h"
 
 using namespace lehr;
-using loops::Builder;
-using loops::ExprId;
-using loops::Role;
-using loops::Type;
+using namespace lehr::loops;
 
 TEST_CASE("Expressions are shared and lightly folded") {
   Builder b;

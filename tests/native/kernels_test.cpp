@@ -7,10 +7,7 @@
 #include "tests/native/harness.h"
 
 using namespace lehr;
-using loops::Builder;
-using loops::ExprId;
-using loops::Role;
-using loops::Type;
+using namespace lehr::loops;
 
 namespace {
 

@@ -7,12 +7,7 @@
 #include "tests/native/harness.h"
 
 using namespace lehr;
-using loops::BufferId;
-using loops::Builder;
-using loops::ExprId;
-using loops::Role;
-using loops::ScalarId;
-using loops::SizeId;
+using namespace lehr::loops;
 
 namespace {
 

@@ -5,13 +5,7 @@
 #include "tests/native/harness.h"
 
 using namespace lehr;
-using loops::BufferId;
-using loops::Builder;
-using loops::ExprId;
-using loops::Role;
-using loops::SizeId;
-using loops::Type;
-using loops::UnaryOp;
+using namespace lehr::loops;
 
 namespace {
 

@@ -6,10 +6,7 @@
 #include "tests/passes/run.h"
 
 using namespace lehr;
-using loops::BufferId;
-using loops::Builder;
-using loops::ExprId;
-using loops::Role;
+using namespace lehr::loops;
 
 namespace {
 

@@ -7,11 +7,7 @@
 #include "compiler/loops/builder.h"
 
 using namespace lehr;
-using loops::BufferId;
-using loops::Builder;
-using loops::ExprId;
-using loops::Role;
-using loops::Type;
+using namespace lehr::loops;
 
 namespace {
 
