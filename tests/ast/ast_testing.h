@@ -1,31 +1,17 @@
 // Helpers of the tests of parser and formatter: model files, and syntax trees printed without positions so that
 // differently formatted texts can be compared.
 #pragma once
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
-
 #include "compiler/ast/parse.h"
 #include "compiler/ast/print_ast.h"
+#include "tests/golden/goldens.h"
 
 namespace lehr {
-
-/// Returns the content of a file, with its path as name.
-inline Source read_source(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {path.generic_string(), std::string(std::istreambuf_iterator<char>(in), {})};
-}
 
 /// Returns all model files (*.lehr) of a directory, sorted by name.
 inline std::vector<Source> read_sources(const std::filesystem::path& folder) {
   std::vector<Source> out;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".lehr") out.push_back(read_source(entry.path()));
-  }
-  std::sort(out.begin(), out.end(), [](const Source& a, const Source& b) { return a.name < b.name; });
+  for (const std::filesystem::path& path : test::files_in(folder))
+    out.push_back(golden::read(path));
   return out;
 }
 

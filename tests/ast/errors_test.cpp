@@ -1,8 +1,5 @@
 // Syntax errors as the user sees them: errors/NAME.lehr gives the messages in errors/NAME.diag. LEHR_UPDATE_GOLDENS=1
 // rewrites the latter.
-#include <catch2/catch.hpp>
-#include <cstdlib>
-
 #include "tests/ast/ast_testing.h"
 
 using namespace lehr;
@@ -12,15 +9,12 @@ TEST_CASE("syntax errors in the user's words") {
     INFO(source.name);
     Diagnostics diagnostics;
     CHECK_FALSE(parse(source, diagnostics));
-    const std::string text = render(diagnostics, source, 100);
-    const std::filesystem::path golden = std::filesystem::path(source.name).replace_extension(".diag");
-    if (std::getenv("LEHR_UPDATE_GOLDENS")) std::ofstream(golden, std::ios::binary) << text;
-    CHECK(text == read_source(golden).text);
+    golden::compare(render(diagnostics, source, 100), std::filesystem::path(source.name).replace_extension(".diag"));
   }
 }
 
 TEST_CASE("one slip, one error") {
-  const Source whole = read_source("tests/ast/inputs/lda.lehr");
+  const Source whole = golden::read("tests/ast/inputs/lda.lehr");
   for (std::size_t i = whole.text.find("const"); i < whole.text.size(); ++i) {
     if (std::string_view(";=~()[],{}:").find(whole.text[i]) == std::string_view::npos) continue;
     const std::size_t line = whole.text.rfind('\n', i);

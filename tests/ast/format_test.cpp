@@ -2,9 +2,6 @@
 // they can be broken. All models of the repository must be formatted.
 #include "compiler/ast/format.h"
 
-#include <catch2/catch.hpp>
-#include <cstdlib>
-
 #include "tests/ast/ast_testing.h"
 
 using namespace lehr;
@@ -48,9 +45,7 @@ TEST_CASE("the models of the repository are formatted") {
 TEST_CASE("formatted inputs") {
   for (const char* name : {"lda", "comments", "everything"}) {
     const std::string base = fmt::format("tests/ast/inputs/{}", name);
-    const std::string out = formatted(read_source(base + ".lehr").text);
-    if (std::getenv("LEHR_UPDATE_GOLDENS")) std::ofstream(base + ".formatted", std::ios::binary) << out;
-    CHECK(out == read_source(base + ".formatted").text);
+    golden::compare(formatted(test::contents(base + ".lehr")), base + ".formatted");
   }
 }
 
@@ -74,7 +69,7 @@ TEST_CASE("spaces") {
 
 TEST_CASE("lines are at most 100 columns where there is a place to break") {
   const std::string text =
-      formatted(read_source("tests/ast/inputs/comments.lehr").text + "// " + std::string(200, '-') + "\n");
+      formatted(test::contents("tests/ast/inputs/comments.lehr") + "// " + std::string(200, '-') + "\n");
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = text.find('\n', begin);

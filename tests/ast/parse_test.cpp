@@ -49,18 +49,15 @@ TEST_CASE("inputs and models parse") {
 
 TEST_CASE("trees of the inputs") {
   for (const char* name : {"lda", "names"}) {
-    const Source source = read_source(fmt::format("tests/ast/inputs/{}.lehr", name));
+    const Source source = golden::read(fmt::format("tests/ast/inputs/{}.lehr", name));
     const std::optional<ast::Ast> ast = parse_well(source);
     REQUIRE(ast);
-    const std::filesystem::path golden = std::filesystem::path(source.name).replace_extension(".ast");
-    const std::string text = print(*ast, source);
-    if (std::getenv("LEHR_UPDATE_GOLDENS")) std::ofstream(golden, std::ios::binary) << text;
-    CHECK(text == read_source(golden).text);
+    golden::compare(print(*ast, source), std::filesystem::path(source.name).replace_extension(".ast"));
   }
 }
 
 TEST_CASE("declarations carry what was typed") {
-  const Source source = read_source("tests/ast/inputs/everything.lehr");
+  const Source source = golden::read("tests/ast/inputs/everything.lehr");
   const std::optional<ast::Ast> ast = parse_well(source);
   REQUIRE(ast);
   CHECK(ast->model.text == "everything");
@@ -77,7 +74,7 @@ TEST_CASE("declarations carry what was typed") {
 }
 
 TEST_CASE("over may stand on either side of start") {
-  const auto ast = parse_well(read_source("tests/ast/inputs/everything.lehr"));
+  const auto ast = parse_well(golden::read("tests/ast/inputs/everything.lehr"));
   REQUIRE(ast);
   int seen = 0;
   for (const ast::Decl& d : ast->decls) {
@@ -169,7 +166,7 @@ TEST_CASE("spans are bytes of the file, whatever its characters") {
 }
 
 TEST_CASE("children precede parents") {
-  const auto ast = parse_well(read_source("tests/ast/inputs/everything.lehr"));
+  const auto ast = parse_well(golden::read("tests/ast/inputs/everything.lehr"));
   REQUIRE(ast);
   for (std::size_t i = 0; i < ast->exprs.size(); ++i) {
     const auto before = [&](ast::ExprId child) { CHECK(child.index() < i); };

@@ -10,17 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
-#include <string>
-#include <vector>
 
+#include "tests/golden/goldens.h"
+
+using lehr::test::contents;
 namespace fs = std::filesystem;
 
 namespace {
@@ -32,13 +27,8 @@ struct Case {
   std::optional<std::string> out, err;
 };
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 Case parse(const fs::path& path) {
-  std::istringstream lines(read(path));
+  std::istringstream lines(contents(path));
   Case c;
   std::optional<std::string>* block = nullptr;
   for (std::string line; std::getline(lines, line);) {
@@ -86,8 +76,8 @@ Case run(const Case& c) {
     const int status = std::system(command.c_str());
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  if (c.out) result.out = replaced(read(tmp / "stdout"), tmp.string(), "{tmp}");
-  if (c.err) result.err = replaced(read(tmp / "stderr"), tmp.string(), "{tmp}");
+  if (c.out) result.out = replaced(contents(tmp / "stdout"), tmp.string(), "{tmp}");
+  if (c.err) result.err = replaced(contents(tmp / "stderr"), tmp.string(), "{tmp}");
   fs::remove_all(tmp);
   return result;
 }
@@ -95,19 +85,10 @@ Case run(const Case& c) {
 }  // namespace
 
 TEST_CASE("commands") {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& e : fs::directory_iterator("tests/cli")) {
-    if (e.path().extension() == ".test") files.push_back(e.path());
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<fs::path> files = lehr::test::files_in("tests/cli", ".test");
   REQUIRE(!files.empty());
   REQUIRE(fs::exists(LEHR_PROGRAM));
   for (const fs::path& file : files) {
-    DYNAMIC_SECTION(file.generic_string()) {
-      const std::string printed = print(run(parse(file)));
-      INFO("scripts/update-goldens accepts what is printed now");
-      if (std::getenv("LEHR_UPDATE_GOLDENS")) std::ofstream(file, std::ios::binary) << printed;
-      CHECK(printed == read(file));
-    }
+    DYNAMIC_SECTION(file.generic_string()) { lehr::golden::compare(print(run(parse(file))), file); }
   }
 }

@@ -11,7 +11,7 @@ using namespace lehr::golden;
 TEST_CASE("every kind of diagnostic has a golden") {
   std::set<DiagnosticKind> seen;
   for (const char* folder : {"tests/golden", "tests/ast/errors"}) {
-    for (const fs::path& path : models_in(folder)) {
+    for (const fs::path& path : test::files_in(folder)) {
       Diagnostics diagnostics;
       analyse(read(path), {}, diagnostics);
       for (const Diagnostic& d : diagnostics.all())
@@ -28,7 +28,7 @@ TEST_CASE("every kind of diagnostic has a golden") {
 }
 
 TEST_CASE("goldens are short") {
-  for (const fs::path& path : models_in("tests/golden")) {
+  for (const fs::path& path : test::files_in("tests/golden")) {
     const std::string text = read(path).text;
     INFO(path.generic_string());
     CHECK(std::count(text.begin(), text.end(), '\n') <= 20);

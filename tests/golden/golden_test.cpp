@@ -27,7 +27,7 @@ bool starts_with(const fs::path& path, const char* prefix) { return path.filenam
 }  // namespace
 
 TEST_CASE("diagnostics of goldens, and the meaning of their names") {
-  for (const fs::path& path : models_in("tests/golden")) {
+  for (const fs::path& path : test::files_in("tests/golden")) {
     DYNAMIC_SECTION(path.generic_string()) {
       const Source source = read(path);
       Diagnostics diagnostics;
@@ -42,7 +42,7 @@ TEST_CASE("diagnostics of goldens, and the meaning of their names") {
 }
 
 TEST_CASE("rungs of goldens") {
-  for (const fs::path& path : models_in("tests/golden")) {
+  for (const fs::path& path : test::files_in("tests/golden")) {
     for (std::string_view ir_name : ir_names()) {
       const fs::path file = fs::path(path).replace_extension(std::string(ir_name));
       if (!fs::exists(file)) continue;
@@ -59,7 +59,7 @@ TEST_CASE("rungs of goldens") {
 }
 
 TEST_CASE("derivations of goldens") {
-  for (const fs::path& path : models_in("tests/golden")) {
+  for (const fs::path& path : test::files_in("tests/golden")) {
     for (const char* form : {".derive", ".json", ".tex"}) {
       const fs::path file = fs::path(path).replace_extension(form);
       if (!fs::exists(file)) continue;
@@ -69,7 +69,7 @@ TEST_CASE("derivations of goldens") {
 }
 
 TEST_CASE("derivations of models/") {
-  for (const fs::path& path : models_in("models")) {
+  for (const fs::path& path : test::files_in("models")) {
     DYNAMIC_SECTION(path.generic_string()) {
       compare(derived(read(path), ".derive"), "tests/golden/models" / path.stem().replace_extension(".derive"));
     }

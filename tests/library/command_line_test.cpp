@@ -3,22 +3,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "runtime/files/dataset.h"
 #include "runtime/files/npz.h"
+#include "tests/files.h"
 #include "tests/library/models.h"
 
 using namespace lehr;
 using namespace lehr::test;
 
 namespace {
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 std::vector<double> by_command(const std::string& arguments) {
   const std::string out =

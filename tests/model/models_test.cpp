@@ -1,22 +1,14 @@
 // Every example model resolves without a diagnostic, and the command line in the comment at its head binds its data.
 // Complete models quoted in docs/language.md resolve too.
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include "tests/files.h"
 #include "tests/model/text.h"
 
 using namespace lehr;
 
 namespace {
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 /// Returns the words of the `lehr fit` command in the comment at the head of a model, with continuation lines joined.
 std::vector<std::string> command_of(const std::string& text) {
@@ -38,15 +30,14 @@ std::vector<std::string> command_of(const std::string& text) {
 
 TEST_CASE("models/ resolves and binds as its comments say") {
   std::size_t seen = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("models")) {
-    if (entry.path().extension() != ".lehr") continue;
+  for (const std::filesystem::path& path : test::files_in("models")) {
     ++seen;
-    const std::string text = read(entry.path());
-    INFO(entry.path());
+    const std::string text = test::contents(path);
+    INFO(path);
     const Resolved r = resolve_text(text);
     CHECK(r.diagnostics == "");
     REQUIRE(r.model);
-    CHECK(r.model->name == entry.path().stem());
+    CHECK(r.model->name == path.stem());
     std::vector<std::string> bindings;
     Settings settings;
     const std::vector<std::string> words = command_of(text);
@@ -68,7 +59,7 @@ TEST_CASE("models/ resolves and binds as its comments say") {
 }
 
 TEST_CASE("complete models of docs/language.md resolve") {
-  const std::string page = read("docs/language.md");
+  const std::string page = test::contents("docs/language.md");
   const std::string fence = "```";
   std::size_t seen = 0;
   for (std::size_t at = page.find(fence + "lehr"); at != std::string::npos; at = page.find(fence + "lehr", at)) {

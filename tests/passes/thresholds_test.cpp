@@ -6,7 +6,6 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -17,6 +16,7 @@
 #include "compiler/loops/verify_regions.h"
 #include "compiler/passes/passes.h"
 #include "runtime/methods/cavi.h"
+#include "tests/files.h"
 #include "tests/posterior/every_model.h"
 
 namespace {
@@ -260,12 +260,6 @@ void move(const ThresholdCase& moved, int enough, bool all, const Text& text) {
   CHECK(differ > 0);
 }
 
-std::string text_of(const fs::path& path) {
-  std::stringstream all;
-  all << std::ifstream(path).rdbuf();
-  return all.str();
-}
-
 bool is_source(const fs::path& path) { return path.extension() == ".cpp" || path.extension() == ".h"; }
 
 /// Calls f(name) for every threshold that a source text declares.
@@ -284,7 +278,8 @@ void each_number(const std::function<void(const std::string&, const std::string&
   for (const char* folder : {"passes", "loops", "native", "schedule"}) {
     for (const auto& entry : fs::directory_iterator(std::string("compiler/") + folder)) {
       if (!is_source(entry.path())) continue;
-      const std::string text = text_of(entry.path()), file = std::string(folder) + "/" + entry.path().stem().string();
+      const std::string text = test::contents(entry.path()),
+                        file = std::string(folder) + "/" + entry.path().stem().string();
       each_threshold(text, [&](const std::string& n) { f(file, n, true); });
       for (std::sregex_iterator it(text.begin(), text.end(), constants), end; it != end; ++it) {
         const std::string declared = (*it)[1].str();
@@ -326,13 +321,13 @@ TEST_CASE("every threshold is one of the code generation, or one of runs that th
   for (const char* folder : {"compiler", "runtime"}) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (is_source(entry.path()))
-        each_threshold(text_of(entry.path()), [&](const std::string& n) { found.insert(n); });
+        each_threshold(test::contents(entry.path()), [&](const std::string& n) { found.insert(n); });
     }
   }
   std::set<std::string> listed = kOfRuns;
   listed.insert(of_code.begin(), of_code.end());
   CHECK(found == listed);
-  const std::string moved = text_of("tests/generator/checks.py");
+  const std::string moved = test::contents("tests/generator/checks.py");
   for (const std::string& name : kOfRuns) {
     INFO(name);
     CHECK(moved.find("\"" + name + "\"") != std::string::npos);
