@@ -58,7 +58,7 @@ std::vector<Row> rows_of(const Ranks& ranks) {
 /// Returns the comparisons of Geweke's test, one for each scalar.
 std::vector<Row> rows_of(const JointTest& test) {
   std::vector<Row> out;
-  for (const JointComparison& c : test.rows)
+  for (const JointComparison& c : test.comparisons)
     out.push_back({c.name, c.z_location, c.z_spread, c.p});
   return out;
 }

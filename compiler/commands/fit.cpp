@@ -149,7 +149,7 @@ bool was_interrupted(const Recording& recording, const Runs& runs) {
 /// Returns notes on the result: how its ELBO differs from the exact one, and which standard deviations are too small
 /// because of local bounds.
 std::vector<std::string> result_notes(const Fitting& fitting) {
-  std::vector<std::string> out = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  std::vector<std::string> out = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   if (const std::vector<std::string> narrow = narrowed_by_links(fitting.analysed()); !narrow.empty())
     out.push_back(fmt::format("the standard deviations of {} are too small, `lehr diagnose` says by how much",
                               fmt::join(narrow, ", ")));

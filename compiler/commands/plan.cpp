@@ -102,7 +102,7 @@ class Plan {
 
  private:
   /// Returns the bytes for saving factors of items: the parameters as an array, in a table, and as bytes of a file. It
-  /// is 0 if they are too many to be saved (kMaxSavedNumbers).
+  /// is 0 if they are too many to be saved (kMaxSavedValues).
   double saved_item_bytes() const {
     constexpr double kCopies = 3;
     double out = 0;
@@ -110,7 +110,7 @@ class Plan {
       const machine::BufferRow& b = tables_.buffers[static_cast<std::size_t>(p.buffer)];
       if (b.on_items) out += bytes_of(b);
     }
-    return out > 8 * static_cast<double>(kMaxSavedNumbers) ? 0 : kCopies * out;
+    return out > 8 * static_cast<double>(kMaxSavedValues) ? 0 : kCopies * out;
   }
   /// Returns the bytes of a buffer of doubles.
   double bytes_of(const machine::BufferRow& b) const {

@@ -23,7 +23,7 @@ using json = nlohmann::ordered_json;
 const std::vector<std::string> kValues{"mean", "sd", "q5", "q50", "q95"};
 
 /// Returns the values of scalar `i` in the order of kValues.
-std::vector<double> values_of(const PosteriorNumbers& v, std::size_t i) {
+std::vector<double> values_of(const VariableSummary& v, std::size_t i) {
   std::vector<double> out{v.mean[i], v.sd[i]};
   for (const std::vector<double>& q : v.quantiles)
     out.push_back(q[i]);
@@ -37,7 +37,7 @@ struct AxisColumn {
 };
 
 /// Returns the index columns of a variable. Names that are in use get a number: "doc_2".
-std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const PosteriorNumbers& v) {
+std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const VariableSummary& v) {
   std::set<std::string> used_names(kValues.begin(), kValues.end());
   used_names.insert("variable");
   std::vector<AxisColumn> out;
@@ -53,7 +53,7 @@ std::vector<AxisColumn> axis_columns_of(const SavedFit& fit, const PosteriorNumb
 }
 
 /// Returns the number of the element of a column's plate, for the scalar at positions `at` along the axes.
-std::size_t number_at(const SavedFit& fit, const PosteriorNumbers& v, const AxisColumn& column,
+std::size_t number_at(const SavedFit& fit, const VariableSummary& v, const AxisColumn& column,
                       const std::vector<std::size_t>& at) {
   for (const auto& [plate, number] : path_of(fit, v.axes[column.axis], at[column.axis]))
     if (plate == column.plate) return number;
@@ -70,7 +70,7 @@ std::string number_cell(double x) { return std::isnan(x) ? "" : fmt::format("{}"
 
 std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& table) {
   std::vector<std::string> axes;
-  for (const PosteriorNumbers& v : table.variables) {
+  for (const VariableSummary& v : table.variables) {
     for (const AxisColumn& column : axis_columns_of(fit, v))
       if (std::ranges::find(axes, column.name) == axes.end()) axes.push_back(column.name);
   }
@@ -78,7 +78,7 @@ std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& tabl
   for (const std::string& name : axes)
     out += "," + text_cell(name);
   out += fmt::format(",{}\n", fmt::join(kValues, ","));
-  for (const PosteriorNumbers& v : table.variables) {
+  for (const VariableSummary& v : table.variables) {
     const std::vector<AxisColumn> own = axis_columns_of(fit, v);
     for (std::size_t i = 0; i < v.mean.size(); ++i) {
       const std::vector<std::size_t> at = unravel(v.shape, i);
@@ -101,7 +101,7 @@ std::string format_posterior_csv(const SavedFit& fit, const PosteriorTable& tabl
 
 std::string format_posterior_json(const SavedFit& fit, const PosteriorTable& table) {
   json rows = json::array();
-  for (const PosteriorNumbers& v : table.variables) {
+  for (const VariableSummary& v : table.variables) {
     const std::vector<AxisColumn> own = axis_columns_of(fit, v);
     for (std::size_t i = 0; i < v.mean.size(); ++i) {
       const std::vector<std::size_t> at = unravel(v.shape, i);

@@ -1,7 +1,7 @@
 // `lehr stats`: the first half of a distributed sweep. Updates the local variables of one shard of the items and writes
 // the expected sufficient statistics of the shard to a file.
 //
-// Items are cut into the same chunks on every machine, and a shard is a range of chunks. Its sums are stored as
+// Items are divided into the same chunks on every machine, and a shard is a range of chunks. Its sums are stored as
 // branches of the sum tree, not as one sum. `lehr update-globals` then adds them in the order of a fit on one machine,
 // and gets its bits. For 8 chunks, shard 1/2 writes branch [0, 4) and shard 2/2 branch [4, 8).
 #include <fmt/format.h>
@@ -113,7 +113,7 @@ Result<std::size_t> write_statistics(const StatsArguments& o, ShardState& now) {
   if (const std::int32_t status = machine::sweep_to_stage(m, now.step, stage)) return failed(status);
   Workers& workers = now.engine().workers();
   const ParallelWork items = machine::items_of(*m.model, *stage);
-  const Partition partition = workers.cut(m, items);
+  const Partition partition = workers.partition_items(m, items);
   const ChunkRange own_chunks = chunks_of_process(partition.count(), o.part, o.parts);
   if (Result<bool> r = restore_items(o, now, items, partition, own_chunks); !r) return r.error();
   SumTree tree = workers.tree(items, partition.count());

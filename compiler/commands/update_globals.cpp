@@ -72,7 +72,7 @@ Result<bool> add_file(const std::string& path, const ShardState& now, const Para
 /// some chunks are missing.
 Result<bool> sum_shards(const UpdateArguments& o, const ShardState& now, const ParallelWork& items) {
   Workers& workers = now.engine().workers();
-  const std::size_t chunks = workers.cut(now.engine().machine(), items).count();
+  const std::size_t chunks = workers.partition_items(now.engine().machine(), items).count();
   SumTree tree = workers.tree(items, chunks);
   ShardFiles from{std::vector<std::string>(chunks), {}};
   for (const std::string& path : o.shards) {

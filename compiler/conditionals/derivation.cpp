@@ -425,7 +425,7 @@ std::vector<int> all_lines(const std::vector<DerivedPart>& parts) {
 }
 
 Derivation derivation_of(const model::Model& m, const Conditionals& c, const Source& source) {
-  Derivation out{m.name, source.name, {}, {}, {}, density::caveats(m, c.density)};
+  Derivation out{m.name, source.name, {}, {}, {}, density::elbo_notes(m, c.density)};
   // A copy, which the index variables of the elements extend.
   density::Algebra a = c.density.algebra;
   const OriginLines origin_lines{c.density, source};

@@ -151,7 +151,7 @@ std::string print_text(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += "\n" + block_text(b);
   out += "\nELBO\n";
-  for (const std::string& note : d.caveats)
+  for (const std::string& note : d.elbo_notes)
     out += "  (" + note + ")\n";
   std::vector<Row> rows;
   for (const std::vector<DerivedPart>* parts : {&d.elbo, &d.entropies}) {
@@ -175,7 +175,7 @@ std::string print_json(const Derivation& d) {
   }
   out["elbo"] = json_of(d.elbo);
   out["entropies"] = json_of(d.entropies);
-  out["caveats"] = d.caveats;
+  out["caveats"] = d.elbo_notes;
   return out.dump(2) + "\n";
 }
 

@@ -102,7 +102,7 @@ std::string print_latex(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += block_latex(b);
   out += "\\subsection*{Evidence lower bound}\n";
-  for (const std::string& note : d.caveats)
+  for (const std::string& note : d.elbo_notes)
     out += escape(note) + "\n\n";
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());

@@ -9,7 +9,7 @@
 
 namespace lehr::density {
 
-std::vector<std::string> caveats(const model::Model& m, const Density& d) {
+std::vector<std::string> elbo_notes(const model::Model& m, const Density& d) {
   std::vector<std::string> out, improper;
   // Adds a phrase with the statements that have tangent points of that family row.
   const auto bounded_by = [&](const math::FamilyRow& row, std::string_view function_name) {

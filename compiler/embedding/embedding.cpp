@@ -82,7 +82,7 @@ class EmbeddingBuilder {
     const std::string macros = upper_case(e_.name);
     members_ = {e_.name + "_sizes", e_.name + "_data", macros + "_ABI", macros + "_LEHR_H"};
     e_.abi = identity(t_, data_.constants, l_.program, m_);
-    e_.elbo_notes = density::caveats(m_, s_.conditionals.density);
+    e_.elbo_notes = density::elbo_notes(m_, s_.conditionals.density);
     write_sizes();
     write_arrays();
     write_parameters();

@@ -66,8 +66,8 @@ struct JointComparison {
 
 /// The result of the joint test.
 struct JointTest {
-  std::vector<JointComparison> rows;  // one comparison for each number
-  std::vector<std::string> skipped;   // one line for each thing that is not compared: what, and why
+  std::vector<JointComparison> comparisons;  // one comparison for each number
+  std::vector<std::string> skipped;          // one line for each thing that is not compared: what, and why
 };
 
 /// Runs Geweke's test: `options.simulations` chains of `options.draws` rounds, each round `options.thin` sweeps and

@@ -119,7 +119,7 @@ json fit_summary(const FitRequest& request, const model::Model& m, const conditi
               {"status", name_of(interrupted ? Status::interrupted : best.outcome.status)},
               {"iterations", best.outcome.iterations},
               {"elbo", best.outcome.elbo},
-              {"elbo_caveats", density::caveats(m, c.density)},
+              {"elbo_caveats", density::elbo_notes(m, c.density)},
               {"elbo_decreases", best.outcome.decreases},
               {"sizes", sizes},
               {"rows", referenced_rows(m, data)},

@@ -240,7 +240,7 @@ std::optional<Error> Fitting::compile() {
   const bool all_local = std::ranges::all_of(schedule().stage_of, [](const auto& s) { return s.has_value(); });
   settings_.save_locals = settings_.save_locals || all_local;
   // Sweeps write per-item parameters that no sweep reads only if these are saved.
-  std::visit([&](auto& m) { m.options.rows = settings_.save_locals; }, settings_.method);
+  std::visit([&](auto& m) { m.options.item_parameters = settings_.save_locals; }, settings_.method);
   if (bound_.streamed && all_local)
     return Error{ExitCode::model, "", "the data cannot be read in pieces: all variables are those of single items", {}};
   Result<std::unique_ptr<Instance>> made =

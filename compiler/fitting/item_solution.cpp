@@ -281,7 +281,7 @@ std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData&
     const bool here = row.local && !row.streamed && !engine.is_partial(row.buffer);
     if (here && !find(posterior, instance.name_of(row.buffer))) count += engine.reals(row.buffer).size();
   }
-  if (count > kMaxSavedNumbers) return {};
+  if (count > kMaxSavedValues) return {};
   if (count > 0) {
     for (NamedArray& a : instance.posterior(true))
       if (local_of(analysed, a) && !find(posterior, a.name)) out.push_back(std::move(a));
@@ -308,7 +308,7 @@ Result<ItemSolution> solve_items(Instance& instance, const Analysed& analysed, c
   starts.converges_in_one_visit = converges_in_one_visit(analysed.schedule);
   starts.unique = is_unique(analysed.schedule);
   starts.accuracy = {options.local.local_iterations, options.local.local_tolerance};
-  starts.which = options.scope;
+  starts.scope = options.scope;
   starts.on_start = options.on_start;
   if (recognised.any()) {
     for (const std::int64_t k : recognised.matches())

@@ -25,13 +25,13 @@ std::vector<double> item_digests(const Analysed& analysed, const model::Model& m
 
 /// Returns what a fit stores of its items, for SavedFit::items: checksums, row offsets of nested plates, and the
 /// factors of local variables that are not in `posterior`. Returns an empty list if these have more than
-/// kMaxSavedNumbers numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
+/// kMaxSavedValues numbers, or if local factors follow uniquely from global ones. Factors that are not in memory
 /// count as those that follow from the prior.
 std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData& data,
                                       const std::vector<double>& digests, const Instance& instance,
                                       const std::vector<NamedArray>& posterior);
 /// The maximum number of numbers that items_to_save stores.
-inline constexpr std::size_t kMaxSavedNumbers = std::size_t{1} << 22;
+inline constexpr std::size_t kMaxSavedValues = std::size_t{1} << 22;
 
 /// The options of an inference of local variables.
 struct ItemInference {

@@ -141,7 +141,7 @@ Result<JointTest> joint_calibration(const CalibrationProblem& problem, std::uint
   JointTest out;
   const std::vector<std::string> names = measures.names();
   for (std::size_t q = 0; q < names.size(); ++q)
-    out.rows.push_back(compare(names[q], chains, q));
+    out.comparisons.push_back(compare(names[q], chains, q));
   out.skipped = std::move(measures.skipped);
   return out;
 }

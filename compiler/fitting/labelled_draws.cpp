@@ -33,7 +33,7 @@ void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& pl
     const auto found = names.labels.find(of);
     return found != names.labels.end() && found->second.size() >= least ? &found->second : nullptr;
   };
-  if (const auto* labels = labels_of(plate, own.numbers.size()); labels && labels->size() == own.numbers.size())
+  if (const auto* labels = labels_of(plate, own.values.size()); labels && labels->size() == own.values.size())
     own = {axis, axis, *labels, {}};
   add_coordinate(group, std::move(own));
   const auto nested = names.parent_index.find(plate);
@@ -41,9 +41,9 @@ void add_plate(ArrayGroup& group, const PlateNames& names, const std::string& pl
   Coordinate row{free_name(axis + "_" + nested->second.parent, names.reserved), axis, {}, nested->second.of};
   const auto most = static_cast<std::size_t>(nested->second.of.back());
   if (const auto* labels = labels_of(nested->second.parent, most + 1)) {
-    for (const double k : row.numbers)
+    for (const double k : row.values)
       row.labels.push_back((*labels)[static_cast<std::size_t>(k)]);
-    row.numbers.clear();
+    row.values.clear();
   }
   add_coordinate(group, std::move(row));
 }
@@ -117,7 +117,7 @@ struct Stacking {
 
 Coordinate counted(const std::string& axis, std::int64_t extent) {
   Coordinate out{axis, axis, {}, std::vector<double>(static_cast<std::size_t>(extent))};
-  std::iota(out.numbers.begin(), out.numbers.end(), 0.0);
+  std::iota(out.values.begin(), out.values.end(), 0.0);
   return out;
 }
 

@@ -45,7 +45,7 @@ class OutOfCoreData {
   /// Returns the number of items.
   std::int64_t items() const { return items_; }
   /// Returns how many numbers the data of an item have on average, over all arrays.
-  double numbers_per_item() const { return values_per_item_; }
+  double values_per_item() const { return values_per_item_; }
   /// Returns the position of the first element that item `item` has on a nested plate, among the elements of all items.
   /// Throws Unreadable.
   std::int64_t row(model::PlateId nested, std::int64_t item) const;

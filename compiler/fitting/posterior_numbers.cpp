@@ -34,11 +34,11 @@ std::vector<std::string> last(std::vector<std::string> plates, std::size_t n) {
 }
 
 /// Returns the numbers of a variable from its factor, or nullopt if it has none.
-std::optional<PosteriorNumbers> of_factor(const SavedFit& fit, const SavedVariable& v) {
+std::optional<VariableSummary> of_factor(const SavedFit& fit, const SavedVariable& v) {
   if (v.parameters.empty()) return std::nullopt;
   std::optional<Moments> m = moments_of(fit, v);
   if (!m) return std::nullopt;
-  PosteriorNumbers out{v.name, last(v.axes, m->elements.size()), m->elements, {}, {}, {}};
+  VariableSummary out{v.name, last(v.axes, m->elements.size()), m->elements, {}, {}, {}};
   for (const std::string& plate : last(v.event, m->event.size()))
     out.axes.push_back(plate);
   out.shape.insert(out.shape.end(), m->event.begin(), m->event.end());
@@ -77,7 +77,7 @@ class ScalarDraws {
 };
 
 /// Fills in the quantiles of all numbers.
-void add_quantiles(const ScalarDraws& draws, PosteriorNumbers& to) {
+void add_quantiles(const ScalarDraws& draws, VariableSummary& to) {
   for (std::size_t i = 0; i < to.mean.size(); ++i) {
     std::vector<double> sorted = draws.of(i);
     std::ranges::sort(sorted);
@@ -87,7 +87,7 @@ void add_quantiles(const ScalarDraws& draws, PosteriorNumbers& to) {
 }
 
 /// Replaces means of a category's positions by the relative frequencies of its values, along a new last axis.
-void make_frequencies(const ScalarDraws& draws, const std::string& plate, std::size_t classes, PosteriorNumbers& to) {
+void make_frequencies(const ScalarDraws& draws, const std::string& plate, std::size_t classes, VariableSummary& to) {
   std::vector<double> frequencies(to.mean.size() * classes, 0.0);
   for (std::size_t i = 0; i < to.mean.size(); ++i) {
     for (const double x : draws.of(i))
@@ -103,12 +103,12 @@ void make_frequencies(const ScalarDraws& draws, const std::string& plate, std::s
 }
 
 /// Returns the numbers of a sampled variable.
-Result<PosteriorNumbers> of_draws(const SavedFit& fit, const SavedVariable& v, const LabelledArrays& stored) {
+Result<VariableSummary> of_draws(const SavedFit& fit, const SavedVariable& v, const LabelledArrays& stored) {
   const NamedArray *mean = v.find(kDrawnMean), *sd = v.find(kDrawnSd);
   const Error no_draws{ExitCode::data, fit.directory, fmt::format("{} has no draws of '{}'", kStoredDraws, v.name), {}};
   const ArrayGroup* group = find_group(stored, "posterior");
   if (!mean || !sd || sd->values.size() != mean->values.size() || !group) return no_draws;
-  PosteriorNumbers out{v.name, plates_of(fit, v, mean->shape), mean->shape, mean->values, sd->values, {}};
+  VariableSummary out{v.name, plates_of(fit, v, mean->shape), mean->shape, mean->values, sd->values, {}};
   out.quantiles.fill(std::vector<double>(out.mean.size(), kNone));
   if (out.mean.empty()) return out;
   const auto found = std::ranges::find(group->arrays, v.name, &LabelledArray::name);
@@ -131,7 +131,7 @@ Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<co
   std::optional<LabelledArrays> stored;
   for (const SavedVariable* v : variables) {
     if (!v->find(kDrawnRHat)) {
-      std::optional<PosteriorNumbers> summary = of_factor(fit, *v);
+      std::optional<VariableSummary> summary = of_factor(fit, *v);
       if (summary) out.variables.push_back(std::move(*summary));
       else out.without.push_back(v->name);
       continue;
@@ -141,7 +141,7 @@ Result<PosteriorTable> posterior_table(const SavedFit& fit, const std::vector<co
       if (!read) return read.error();
       stored = std::move(*read);
     }
-    Result<PosteriorNumbers> summary = of_draws(fit, *v, *stored);
+    Result<VariableSummary> summary = of_draws(fit, *v, *stored);
     if (!summary) return summary.error();
     out.variables.push_back(std::move(*summary));
   }

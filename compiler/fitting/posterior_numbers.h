@@ -17,7 +17,7 @@ namespace lehr {
 inline constexpr std::array kTableProbabilities{0.05, 0.5, 0.95};
 
 /// The rows of one variable, row-major. A category has the probabilities of its values, along the last axis.
-struct PosteriorNumbers {
+struct VariableSummary {
   std::string variable;             // name of the variable
   std::vector<std::string> axes;    // names of the plates, one for each extent in `shape`
   std::vector<std::int64_t> shape;  // extents of the axes, then of the event axes
@@ -29,8 +29,8 @@ struct PosteriorNumbers {
 
 /// The table of a posterior.
 struct PosteriorTable {
-  std::vector<PosteriorNumbers> variables;  // one entry for each variable with numbers, in the order asked for
-  std::vector<std::string> without;         // variables without numbers: not saved, or of an unknown family
+  std::vector<VariableSummary> variables;  // one entry for each variable with numbers, in the order asked for
+  std::vector<std::string> without;        // variables without numbers: not saved, or of an unknown family
 };
 
 /// Loads the stored draws of a sampled fit. Called at most once, and only if a variable was sampled.

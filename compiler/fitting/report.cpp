@@ -29,7 +29,7 @@ json curve(const std::vector<HeatingPoint>& heating) {
 json candidates(const AutoReport& r) {
   json out = json::array();
   for (const AutoReport::Candidate& a : r.candidates)
-    out.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.kept}});
+    out.push_back({{"from", a.from}, {"elbo", a.elbo}, {"kept", a.accepted}});
   return out;
 }
 
@@ -89,7 +89,8 @@ std::string text_of(const SearchReport& r, const Outcome& outcome) {
   for (const SearchReport::Start& s : r.starts) {
     if (s.converged && (!best || s.elbo > best->elbo)) best = &s;
   }
-  const bool accepted = std::ranges::any_of(r.candidates, &AutoReport::Candidate::kept), melted = r.fresh && accepted;
+  const bool accepted = std::ranges::any_of(r.candidates, &AutoReport::Candidate::accepted),
+             melted = r.fresh && accepted;
   if (!best && !melted) return "";
   const double annealed_to = r.moves.plates.empty() ? outcome.elbo : r.moves.before;
   const bool gained = melted || (accepted && annealed_to > best->elbo + 1e-6 * std::abs(best->elbo));
@@ -113,7 +114,7 @@ std::string text_of(const AutoReport& r, const Outcome& outcome) {
     out += "temperatures of all entropies: annealing the data would leave the proportions of items as they are\n";
   if (r.plateau) out += "the entropy rose in two steps: one more candidate, from the first\n";
   for (const AutoReport::Candidate& a : r.candidates)
-    out += fmt::format("candidate from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.kept ? ", kept" : "");
+    out += fmt::format("candidate from T = {:.2f}: ELBO {:.6f}{}\n", a.from, a.elbo, a.accepted ? ", kept" : "");
   return out + fmt::format("gain over plain ascent {:.6f}, {} sweeps in all\n", outcome.elbo - r.plain_elbo,
                            outcome.iterations);
 }

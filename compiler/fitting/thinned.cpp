@@ -20,14 +20,14 @@ std::vector<double> candidates(const LabelledArrays& arrays, std::size_t least) 
   const ArrayGroup* posterior = find_group(arrays, "posterior");
   const Coordinate* draws = posterior ? coordinate(*posterior, kDrawAxis) : nullptr;
   if (!draws) return {};
-  std::vector<double> common = draws->numbers;
+  std::vector<double> common = draws->values;
   for (const ArrayGroup& g : arrays.groups) {
     const Coordinate* own = coordinate(g, kDrawAxis);
     if (!own) continue;
-    const std::set<double> has(own->numbers.begin(), own->numbers.end());
+    const std::set<double> has(own->values.begin(), own->values.end());
     std::erase_if(common, [&](double d) { return !has.contains(d); });
   }
-  return common.size() >= least ? common : draws->numbers;
+  return common.size() >= least ? common : draws->values;
 }
 
 /// Returns the array with the positions `selected` along one axis.
@@ -55,9 +55,9 @@ ArrayGroup sliced(const ArrayGroup& g, const std::set<double>& chosen) {
   std::vector<std::size_t> selected;
   for (Coordinate& c : out.coordinates) {
     if (c.name != kDrawAxis) continue;
-    for (std::size_t k = 0; k < c.numbers.size(); ++k)
-      if (chosen.contains(c.numbers[k])) selected.push_back(k);
-    std::erase_if(c.numbers, [&](double d) { return !chosen.contains(d); });
+    for (std::size_t k = 0; k < c.values.size(); ++k)
+      if (chosen.contains(c.values[k])) selected.push_back(k);
+    std::erase_if(c.values, [&](double d) { return !chosen.contains(d); });
   }
   for (const LabelledArray& a : g.arrays) {
     const auto axis = std::ranges::find(a.axes, kDrawAxis);
@@ -86,7 +86,7 @@ LabelledArrays thinned(const LabelledArrays& draws, std::int64_t n) {
   // A group that has none of the chosen draws is left out.
   std::erase_if(out.groups, [](const ArrayGroup& g) {
     const Coordinate* c = coordinate(g, kDrawAxis);
-    return c && c->numbers.empty();
+    return c && c->values.empty();
   });
   return out;
 }

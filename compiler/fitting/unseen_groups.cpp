@@ -275,7 +275,7 @@ class PlateEnlarger {
     const std::int64_t from = model_[plate].from;
     double last = -1;
     const auto look = [&](DataArray a) {
-      levels_to_numbers(a);
+      parse_numeric_levels(a);
       if (!a.levels.empty() || a.of_columns) return;
       for (const double v : a.values)
         if (v > last && v < kMaxElementNumber) last = v;

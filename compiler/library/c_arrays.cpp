@@ -45,7 +45,7 @@ Result<lehr_arrays> number_arrays(const Fit& fit) {
       posterior_table(saved, variables, [&] { return Result<LabelledArrays>(fit.impl().draws); });
   if (!table) return table.error();
   lehr_arrays out;
-  for (PosteriorNumbers& v : table->variables) {
+  for (VariableSummary& v : table->variables) {
     const auto add = [&](const char* suffix, std::vector<double>& values) {
       out.add(v.variable + suffix, v.shape, std::move(values), false, v.axes);
     };

@@ -189,7 +189,7 @@ Result<Fit> Program::fit(std::span<const DataView> data, const FitOptions& optio
   for (const std::string& warning : out->warnings)
     warnings.push_back({warning, {}});
   summary["warnings"] = to_json(warnings);
-  out->elbo_notes = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  out->elbo_notes = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   out->summary = text_of(summary);
   return Fit(std::move(out));
 }
@@ -218,7 +218,7 @@ Result<Fit> Program::infer(const Fit& fit, std::span<const DataView> data) const
   out->summary = text_of(fit_summary(request_of(*impl_, {}), fitting.model(), fitting.schedule().conditionals,
                                      fitting.data(), inferred, {}, false, {}));
   out->run = std::move(inferred);
-  out->elbo_notes = density::caveats(fitting.model(), fitting.schedule().conditionals.density);
+  out->elbo_notes = density::elbo_notes(fitting.model(), fitting.schedule().conditionals.density);
   return Fit(std::move(out));
 }
 

@@ -54,7 +54,7 @@ void SubjectTables::add_named(model::PlateId element) {
         const model::Given& other = m_.givens[b];
         if (b == a || !names(other) || other.axes != by.axes) continue;
         row.other = position(l_.data.givens[b]);
-        row.others = extent(*other.value_plate);
+        row.feature_count = extent(*other.value_plate);
         t_.columns.push_back(row);
         alone = false;
       }

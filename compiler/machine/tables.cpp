@@ -459,7 +459,7 @@ class Writer {
       for (const loops::ParallelRegion& phase : p_.functions[f].regions) {
         row.function = static_cast<std::int64_t>(phase.function);
         const auto* size = std::get_if<loops::Extent>(&p_[phase.trip_count].node);
-        row.turns = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.trip_count].node).value;
+        row.trip_count = size ? extent(size->size) : std::get<loops::ConstI>(p_[phase.trip_count].node).value;
         row.first_sum = static_cast<std::int64_t>(t_.statistics.size());
         row.sums = phase.sums.valid() ? write_list({phase.sums}) : 0;
         row.first_scratch = static_cast<std::int64_t>(t_.statistics.size());

@@ -372,7 +372,7 @@ void count_from_zero(Binder& b, const Slot& slot, DataArray& a) {
   const std::optional<PlateId> values = numbered(slot, a);
   const Plate* plate = values ? &b.model[b.model[*values].set] : nullptr;
   if (!plate || plate->from == 0 || a.of_columns) return;
-  levels_to_numbers(a);
+  parse_numeric_levels(a);
   if (!a.levels.empty()) return;
   const auto from = static_cast<double>(plate->from);
   for (std::size_t k = 0; k < a.values.size(); ++k) {

@@ -127,7 +127,7 @@ bool match_lines(Binder& b, PlateId id, const DataArray& column) {
   const std::vector<Column> columns = columns_in_table_of(b, id, column);
   if (columns.empty() || column.shape.size() != 1 || column.values.empty()) return false;
   DataArray ids = column;
-  if (plate.from > 0) levels_to_numbers(ids);
+  if (plate.from > 0) parse_numeric_levels(ids);
   const std::optional<Ids> kind = ids_are(b, plate, ids);
   if (!kind) return false;
   const std::optional<LineGroups> lines = lines_of(b, plate, ids);

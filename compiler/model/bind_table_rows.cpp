@@ -171,7 +171,7 @@ void match_table_rows(Binder& b) {
       continue;
     // Several tables may have this column; take the one beside arrays over the nested plate.
     DataArray ids = take(*b.data, entry, matching_id_column(b.model, b.slots, b.arrays, entry->second, *nested));
-    if (outer.from > 0) levels_to_numbers(ids);
+    if (outer.from > 0) parse_numeric_levels(ids);
     LineGroups rows;
     std::map<std::string, std::size_t> seen;
     for (std::size_t line = 0; line < ids.values.size(); ++line) {

@@ -120,7 +120,7 @@ std::optional<ElementRows> match_rows_by_number(Binder& b, const Plate& outer, c
       if (v >= size && v < static_cast<double>(kLargestImplied)) size = v + 1;
   for (const DataArray* table : id_columns_of(b, outer.set)) {
     DataArray others = *table;
-    levels_to_numbers(others);
+    parse_numeric_levels(others);
     for (const double v : others.values) {
       const double at = v - static_cast<double>(outer.from);
       if (others.levels.empty() && at >= size && at < static_cast<double>(kLargestImplied)) size = at + 1;

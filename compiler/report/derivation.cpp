@@ -129,7 +129,7 @@ Markup derivation(const Derivation& d) {
   for (const DerivedBlock& b : d.blocks)
     out += block(b);
   out += text_element("h3", "Evidence lower bound");
-  for (const std::string& note : d.caveats)
+  for (const std::string& note : d.elbo_notes)
     out += text_element("p", note, {{"class", "quiet"}});
   std::vector<DerivedPart> all = d.elbo;
   all.insert(all.end(), d.entropies.begin(), d.entropies.end());

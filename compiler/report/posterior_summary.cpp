@@ -66,7 +66,7 @@ std::optional<PosteriorSummary> of_table(const SavedFit& fit, const SavedVariabl
   };
   Result<PosteriorTable> table = posterior_table(fit, {&v}, source);
   if (!table || table->variables.empty()) return std::nullopt;
-  PosteriorNumbers& p = table->variables[0];
+  VariableSummary& p = table->variables[0];
   PosteriorSummary out;
   out.axes = std::move(p.axes);
   out.shape = std::move(p.shape);

@@ -25,7 +25,7 @@ std::string entry_text(const DataArray& column, std::size_t line) {
   return column.levels.empty() ? fmt::format("{:.10g}", v) : column.levels[static_cast<std::size_t>(v)];
 }
 
-void levels_to_numbers(DataArray& column) {
+void parse_numeric_levels(DataArray& column) {
   std::vector<double> parsed;
   for (const std::string& level : column.levels) {
     const std::optional<double> number = whole_number(level);

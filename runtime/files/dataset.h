@@ -47,7 +47,7 @@ std::string entry_text(const DataArray& column, std::size_t line);
 
 /// Converts a text column to numbers if all its levels are whole numbers from 0, written without leading zeros or
 /// signs. Other columns stay as they are.
-void levels_to_numbers(DataArray& column);
+void parse_numeric_levels(DataArray& column);
 
 /// A set of named arrays, as read from files: each DataArray by its name.
 using Dataset = std::map<std::string, DataArray>;

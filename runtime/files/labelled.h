@@ -15,14 +15,14 @@ struct LabelledArray : NamedArray {
   std::vector<std::string> axes = {};  // names of the axes, as many as `shape` has
 };
 
-/// The labels or numbers of the positions along an axis. Several coordinates may describe one axis, under other names.
+/// The labels or values of the positions along an axis. Several coordinates may describe one axis, under other names.
 struct Coordinate {
   std::string name, axis;                // own name, and the name of the axis that it describes
-  std::vector<std::string> labels = {};  // one text for each position; empty if `numbers` is used
-  std::vector<double> numbers = {};      // one number for each position, instead of `labels`
+  std::vector<std::string> labels = {};  // one text for each position; empty if `values` is used
+  std::vector<double> values = {};       // one number for each position, instead of `labels`
 
   /// Returns the number of positions that the coordinate labels.
-  std::size_t size() const { return labels.empty() ? numbers.size() : labels.size(); }
+  std::size_t size() const { return labels.empty() ? values.size() : labels.size(); }
 };
 
 /// A named group of arrays and coordinates. An axis has the same extent in all arrays of its group.
@@ -46,7 +46,7 @@ void fields(Archive& a, LabelledArray& x) {
 /// Serialises a Coordinate (bytes.h).
 template <class Archive>
 void fields(Archive& a, Coordinate& c) {
-  a(c.name, c.axis, c.labels, c.numbers);
+  a(c.name, c.axis, c.labels, c.values);
 }
 /// Serialises an ArrayGroup (bytes.h).
 template <class Archive>

@@ -59,7 +59,7 @@ void write_coordinate(int group, int dimension, const Coordinate& c) {
       labels.push_back(s.c_str());
     check(nc_put_vara_string(group, id, &start, &count, labels.data()));
   } else {
-    check(nc_put_vara_double(group, id, &start, &count, c.numbers.data()));
+    check(nc_put_vara_double(group, id, &start, &count, c.values.data()));
   }
 }
 

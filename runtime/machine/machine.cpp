@@ -25,7 +25,7 @@ std::int32_t run_phase(Machine m, const PrerequisiteRow& phase, const std::int64
   m.sizes = sizes;
   m.window = nullptr;
   const ParallelWork loop = iterations_of(*m.model, phase);
-  const ItemRange all{0, m.view().extent(phase.turns)};
+  const ItemRange all{0, m.view().extent(phase.trip_count)};
   const ItemWork work{phase.function};
   for (const std::int64_t b : loop.sums) {
     for (double& x : m.view().reals(b))
@@ -213,7 +213,7 @@ ParallelWork items_of(const Model& m, const StepRow& stage) {
 }
 
 ParallelWork iterations_of(const Model& m, const PrerequisiteRow& phase) {
-  return {phase.turns,
+  return {phase.trip_count,
           {m.statistics + phase.first_sum, unsigned_of(phase.sums)},
           {m.statistics + phase.first_scratch, unsigned_of(phase.scratch)},
           phase.operations,

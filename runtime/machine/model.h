@@ -127,7 +127,7 @@ struct PrerequisiteRow {
   std::int64_t of,  // position of the generated function that needs this work done before it is called
       function;  // cached sums: function () that computes them; region: function (begin, end) that runs its iterations
   std::int64_t valid;       // buffer of the flag that is nonzero while the cached sums are valid; -1: a region
-  Extent turns;             // number of iterations of the parallel region
+  Extent trip_count;        // number of iterations of the parallel region
   std::int64_t first_sum,   // index in Model::statistics of the first buffer that the iterations add to
       sums,                 // number of buffers that the iterations add to; the caller clears them
       first_scratch,        // index in Model::statistics of the first scratch buffer of the region
@@ -205,7 +205,7 @@ struct FeatureArrayRow {
   std::int64_t buffer;       // buffer of the values
   std::int64_t by;           // ragged: buffer of row offsets; named: buffer with the element of each value
   std::int64_t other;        // named: buffer with another element that each value belongs to, the feature; -1: none
-  Extent others;             // number of elements that `other` may name
+  Extent feature_count;      // number of elements that `other` may name
   std::int64_t covariate;    // 1: a given, or values of edges, which are left out on request; 0: an observed variable
   std::int64_t first_inner,  // index in Model::axes of the first axis of one value
       inners;                // number of axes of one value

@@ -129,7 +129,7 @@ class Run {
   /// Returns true if further candidates should follow: they are free, or one was kept and few have failed since.
   bool goes_on() const {
     if (out_.iterations < o_.spare) return true;
-    const auto accepted = [](const AutoReport::Candidate& a) { return a.kept; };
+    const auto accepted = [](const AutoReport::Candidate& a) { return a.accepted; };
     const auto last = std::find_if(report_.candidates.rbegin(), report_.candidates.rend(), accepted);
     return last - report_.candidates.rbegin() <
                o_.failures + std::ranges::count_if(report_.candidates, accepted) / kGains &&

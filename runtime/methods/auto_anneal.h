@@ -49,9 +49,9 @@ struct AutoReport {
   /// The record of one annealed run (candidate) of automatic annealing: where it began, what it reached, and whether it
   /// became the best.
   struct Candidate {
-    double from = 1;    // first temperature of the candidate
-    double elbo = 0;    // last ELBO of the candidate, in nats; NaN: it failed
-    bool kept = false;  // true: it became the best
+    double from = 1;        // first temperature of the candidate
+    double elbo = 0;        // last ELBO of the candidate, in nats; NaN: it failed
+    bool accepted = false;  // true: it became the best
   };
   std::vector<Candidate> candidates;  // all candidates, in order
   bool plateau = false;  // true: the entropy rose in two steps, which suggests more than one phase transition

@@ -139,7 +139,7 @@ class Observations {
       last_named_ = &row;
     }
     if (row.other < 0) return;
-    const bool hashed = e_.extent(row.others) > kColumns;
+    const bool hashed = e_.extent(row.feature_count) > kColumns;
     const std::span<const std::int64_t> elements = e_.integers(row.by), features = e_.integers(row.other);
     const std::span<const double> x = e_.reals(row.buffer);
     for (std::size_t i = 0; i < x.size(); ++i) {

@@ -68,7 +68,7 @@ class Starts {
     m_.accuracy = options.accuracy;
     for (std::int64_t k = 0; k < model_.parameter_count; ++k) {
       const ParameterRow& row = model_.parameters[k];
-      const bool updated = o_.which == machine::SweepScope::stages ? row.by_stage != 0 : row.local != 0;
+      const bool updated = o_.scope == machine::SweepScope::stages ? row.by_stage != 0 : row.local != 0;
       if (updated && !row.streamed) parameters_.push_back(k);
     }
     for (const StepRow& step : engine.steps())
@@ -101,7 +101,7 @@ class Starts {
   /// Updates these variables, which are at their start values for new items. They depend on the global variables,
   /// weighted by the statistics of the stages, so a sweep over the stages comes first. Returns a status.
   std::int32_t form_sources() {
-    const std::int32_t status = machine::sweep(m_, {.scope = o_.which});
+    const std::int32_t status = machine::sweep(m_, {.scope = o_.scope});
     return status == 0 ? machine::sweep(m_, {.scope = machine::SweepScope::sources}) : status;
   }
 
@@ -258,7 +258,7 @@ class Starts {
     const std::int64_t rounds = o_.converges_in_one_visit ? 1 : m_.accuracy.iterations;
     for (std::int64_t round = 1; round <= rounds; ++round) {
       std::ranges::fill(item_elbos(), 0.0);
-      if (const std::int32_t status = machine::sweep(m_, {.scope = o_.which})) return status;
+      if (const std::int32_t status = machine::sweep(m_, {.scope = o_.scope})) return status;
       bool all = true;
       for (std::size_t i = 0; i < done.size(); ++i) {
         const double bound = item_elbos()[i];
@@ -316,14 +316,14 @@ class Starts {
       ++result_.differing;
       result_.largest = std::max(result_.largest, gap);
     }
-    return machine::sweep(m_, {.scope = o_.which});
+    return machine::sweep(m_, {.scope = o_.scope});
   }
 
   /// Visits all items until their joint ELBO has converged; once if one visit suffices. Returns a status.
   std::int32_t visit_all() {
     double before = 0;
     for (std::int64_t round = 0;; ++round) {
-      if (const std::int32_t status = machine::infer_items(m_, o_.which)) return status;
+      if (const std::int32_t status = machine::infer_items(m_, o_.scope)) return status;
       Elbo now;
       if (o_.converges_in_one_visit || round + 1 >= m_.accuracy.iterations || engine_.elbo(now) != 0) return 0;
       if (round > 0 && std::abs(now.value - before) <= kEqual * (1 + std::abs(now.value))) return 0;
@@ -350,7 +350,7 @@ class Starts {
       for (const std::int64_t parameter : parameters_)
         displace(parameter, -1, rng);
       result_.starts = k + 1;
-      if (machine::call_on_stored(m_, model_.expectations) != 0 || machine::infer_items(m_, o_.which) != 0 ||
+      if (machine::call_on_stored(m_, model_.expectations) != 0 || machine::infer_items(m_, o_.scope) != 0 ||
           engine_.elbo(now) != 0 || !machine::is_possible(now.value))
         continue;
       worst = std::min(worst, now.value);
@@ -364,7 +364,7 @@ class Starts {
       result_.differing = result_.items;
       result_.largest = highest - worst;
     }
-    return machine::infer_items(m_, o_.which);
+    return machine::infer_items(m_, o_.scope);
   }
 
   Engine& engine_;

@@ -19,7 +19,7 @@ struct ItemStarts {
   bool converges_in_one_visit = true;  // true: one visit of an item reaches a solution
   bool unique = false;                 // true: an item has one solution only, so that further starts are useless
   machine::Accuracy accuracy = {};     // when a visit of an item stops
-  machine::SweepScope which = machine::SweepScope::stages;  // which local blocks are updated
+  machine::SweepScope scope = machine::SweepScope::stages;  // which local blocks are updated
   std::vector<bool> given = {};  // by item: true if it keeps the solution of its present factors; empty: none does
   std::function<void(std::int64_t done, std::int64_t all)> on_start = {};  // progress: called before each further start
 };

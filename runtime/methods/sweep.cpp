@@ -65,7 +65,7 @@ std::int32_t evaluate(const Engine& e, const SweepOptions& options, Elbo& out) {
 }
 
 bool omits_item_parameters(const Engine& e, const SweepOptions& options) {
-  return !options.rows && !machine::reads_statistics_first(e.model());
+  return !options.item_parameters && !machine::reads_statistics_first(e.model());
 }
 
 std::int32_t prepare_statistics(const Engine& e) {

@@ -179,7 +179,7 @@ void Workers::work(const Machine& m, const ParallelWork& loop, const Partition& 
   });
 }
 
-Partition Workers::cut(const Machine& m, const ParallelWork& loop) const {
+Partition Workers::partition_items(const Machine& m, const ParallelWork& loop) const {
   const ItemRange all{0, m.view().extent(loop.items)};
   return partition_into_chunks(m, loop, {&all, 1}, least_);
 }

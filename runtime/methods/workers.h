@@ -44,7 +44,7 @@ class Workers {
   const machine::Workers* hook() const { return &hook_; }
 
   /// Returns the chunks into which all items of a stage are partitioned.
-  Partition cut(const machine::Machine& m, const machine::ParallelWork& loop) const;
+  Partition partition_items(const machine::Machine& m, const machine::ParallelWork& loop) const;
   /// Returns an empty tree for the sums of so many chunks; it reuses the memory of earlier sums.
   SumTree tree(const machine::ParallelWork& loop, std::size_t chunks) {
     return {chunks, spare_[{loop.sums.data(), loop.sums.size()}]};

@@ -16,6 +16,6 @@ TEST_CASE("a search says that it annealed where an annealed arm was kept") {
   candidate.elbo = -5;
   report.candidates = {candidate};
   CHECK_THAT(describe(report, outcome), Catch::Contains("1 annealed: best from flat, ELBO -5"));
-  report.candidates[0].kept = true;
+  report.candidates[0].accepted = true;
   CHECK_THAT(describe(report, outcome), Catch::Contains("1 annealed: best from flat, then annealed, ELBO -5"));
 }

@@ -10,10 +10,13 @@ using namespace lehr::loops;
 
 namespace {
 
+/// The least length of an array that the pass computes again (the threshold rematerialise.in_memory).
+constexpr std::int64_t kInMemory = 16;
+
 /// A program that multiplies each row by a vector into an array, sums it, and adds the array times the sum to a
 /// statistic. The array can be computed twice instead of being stored.
 struct Products {
-  explicit Products(std::int64_t width = loops::kInMemory + 3) : k(b.constant_size("K", width)) {}
+  explicit Products(std::int64_t width = kInMemory + 3) : k(b.constant_size("K", width)) {}
 
   Builder b;
   const loops::SizeId k, n = b.runtime_size("N");
@@ -46,7 +49,7 @@ struct Products {
     const loops::Program before = b.take(), done = loops::rematerialise(before);
     test::Buffers values(before.buffers.size());
     for (std::vector<double>& all : values) {
-      for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(loops::kInMemory + 3); ++e)
+      for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(kInMemory + 3); ++e)
         all.push_back(0.25 * static_cast<double>((7 * e) % 11));
     }
     test::check_same(before, done, values, {3});
@@ -64,7 +67,7 @@ TEST_CASE("products of what stays are computed where they are read") {
 }
 
 TEST_CASE("what fits into registers, or costs more than two loads and a few products, is kept") {
-  CHECK(!Products(loops::kInMemory - 1).goes());
+  CHECK(!Products(kInMemory - 1).goes());
   Products quotient, call, three;
   quotient.value = [&](ExprId row, ExprId e) {
     return quotient.b.div(quotient.b.load(quotient.x, {row, e}), quotient.b.f(3));
@@ -117,7 +120,7 @@ TEST_CASE("what all parts of a sum are multiplied by is multiplied by once") {
   const loops::Program before = b.take(), done = loops::rematerialise(before);
   test::Buffers values(before.buffers.size());
   for (std::vector<double>& all : values) {
-    for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(loops::kInMemory + 3); ++e)
+    for (std::size_t e = 0; e < 3 * static_cast<std::size_t>(kInMemory + 3); ++e)
       all.push_back(0.25 * static_cast<double>((7 * e) % 11));
   }
   test::check_same(before, done, values, {3});
