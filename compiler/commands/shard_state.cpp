@@ -48,12 +48,12 @@ std::vector<std::int64_t> buffers_outside(const Engine& e) {
 Result<bool> restore_state(ShardState& now, const std::vector<NamedArray>& arrays, const std::string& path) {
   const Error wrong{ExitCode::data, path, "not what `lehr update-globals` writes for this model", {}};
   for (const std::int64_t b : buffers_outside(now.engine())) {
-    const NamedArray* const from = find(arrays, now.fitting->instance().name_of(b));
+    const NamedArray* const from = find_array(arrays, now.fitting->instance().name_of(b));
     const std::span<double> to = now.engine().reals(b);
     if (!from || from->values.size() != to.size()) return wrong;
     std::ranges::copy(from->values, to.begin());
   }
-  const NamedArray* const at = find(arrays, kProgress);
+  const NamedArray* const at = find_array(arrays, kProgress);
   if (!at || at->values.size() != 2) return wrong;
   now.step = static_cast<std::int64_t>(at->values[0]);
   now.update_count = static_cast<std::int64_t>(at->values[1]);
@@ -142,9 +142,9 @@ Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::s
                                            const std::string& expected) {
   Result<std::vector<NamedArray>> arrays = read_npz(path);
   if (!arrays) return arrays;
-  const NamedArray* const stored = find(*arrays, kDigest);
-  if (!stored) return Error{ExitCode::data, path, "not " + expected, {}};
-  if (stored->values != char_codes(digest)) {
+  const NamedArray* const found = find_array(*arrays, kDigest);
+  if (!found) return Error{ExitCode::data, path, "not " + what, {}};
+  if (found->values != numbers_of(digest)) {
     return Error{ExitCode::data,
                  path,
                  "of another sweep, model, option, data or program than " + option("globals"),
@@ -157,11 +157,6 @@ machine::Machine machine_of(const Engine& engine, const ShardArguments& o) {
   machine::Machine out = engine.machine();
   out.accuracy = {o.fit.fit.local_iterations, o.fit.fit.local_tolerance};
   return out;
-}
-
-const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
-  const auto found = std::ranges::find(arrays, name, &NamedArray::name);
-  return found == arrays.end() ? nullptr : &*found;
 }
 
 }  // namespace lehr::commands

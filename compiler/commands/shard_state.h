@@ -58,7 +58,4 @@ Result<std::vector<NamedArray>> read_shard(const std::string& path, const std::s
 /// an item that the options `o` ask for.
 machine::Machine machine_of(const Engine& engine, const ShardArguments& o);
 
-/// Returns the array of this name, or null.
-const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name);
-
 }  // namespace lehr::commands

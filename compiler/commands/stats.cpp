@@ -61,13 +61,13 @@ Result<bool> restore_items(const StatsArguments& o, const ShardState& now, const
   if (o.after.empty()) return true;
   const Result<std::vector<NamedArray>> arrays = read_npz(o.after);
   if (!arrays) return arrays.error();
-  const NamedArray* const identity = find(*arrays, "lehr.place");
-  if (!identity || identity->values != shard_identity(o, now.update_count - 1))
+  const NamedArray* const place = find_array(*arrays, "lehr.place");
+  if (!place || place->values != shard_identity(o, now.update_count - 1))
     return Error{ExitCode::data, o.after, "not what `lehr stats` made of this shard the last time", {}};
   bool fits = true;
   for_each_item_buffer(now, items, partition, own_chunks,
                        [&](const std::string& name, const std::vector<std::span<double>>& rows) {
-                         const NamedArray* const from = find(*arrays, name);
+                         const NamedArray* const from = find_array(*arrays, name);
                          std::size_t at = 0;
                          for (const std::span<double> to : rows) {
                            fits = fits && from && from->values.size() - at >= to.size();

@@ -43,10 +43,11 @@ Result<bool> add_file(const std::string& path, const ShardState& now, const Para
   const Result<std::vector<NamedArray>> arrays = read_shard(path, now.digest, kExpected);
   if (!arrays) return arrays.error();
   const auto wrong = [&](const std::string& text) { return Error{ExitCode::data, path, text, {}}; };
-  const NamedArray *const branches = find(*arrays, "lehr.branches"), *const identity = find(*arrays, "lehr.place");
-  if (!branches || !identity) return wrong(fmt::format("not {}", kExpected));
-  if (const auto [entry, first] = from.by_shard.emplace(identity->values, path); !first)
-    return wrong(fmt::format("{} is of the same shard", entry->second));
+  const NamedArray *const branches = find_array(*arrays, "lehr.branches"), *const place =
+                                                                               find_array(*arrays, "lehr.place");
+  if (!branches || !place) return wrong(fmt::format("not {}", kWhat));
+  if (const auto [other, first] = from.by_shard.emplace(place->values, path); !first)
+    return wrong(fmt::format("{} is of the same shard", other->second));
   for (std::size_t k = 0; 2 * k + 1 < branches->values.size(); ++k) {
     const Branch branch{static_cast<std::size_t>(branches->values[2 * k]),
                         static_cast<std::size_t>(branches->values[2 * k + 1])};
@@ -58,7 +59,7 @@ Result<bool> add_file(const std::string& path, const ShardState& now, const Para
     Sums sums = tree.fresh(now.engine().machine(), items);
     std::size_t statistic = 0;
     for (const std::int64_t b : items.sums) {
-      const NamedArray* const values = find(*arrays, now.fitting->instance().name_of(b));
+      const NamedArray* const values = find_array(*arrays, now.fitting->instance().name_of(b));
       const std::span<double> to = sums.of(statistic++);
       if (!values || values->values.size() < (k + 1) * to.size()) return wrong(fmt::format("not {}", kExpected));
       std::copy_n(values->values.begin() + static_cast<std::ptrdiff_t>(k * to.size()), to.size(), to.begin());

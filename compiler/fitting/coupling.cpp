@@ -24,7 +24,6 @@ namespace lehr {
 namespace {
 
 using conditionals::Block;
-using density::Atom;
 using math::ParameterRole;
 
 /// A Normal or MvNormal factor.
@@ -49,12 +48,6 @@ struct NormalFactor {
   }
 };
 
-/// Returns the array of that name, or null.
-const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
-  const auto found = std::ranges::find(arrays, name, &NamedArray::name);
-  return found == arrays.end() ? nullptr : &*found;
-}
-
 /// Returns the factor of a block with its parameters, or nullopt if it is not a plain Normal factor in `posterior`.
 std::optional<NormalFactor> located(const Block& block, const model::Model& m,
                                     const std::vector<NamedArray>& posterior) {
@@ -63,8 +56,8 @@ std::optional<NormalFactor> located(const Block& block, const model::Model& m,
   const auto* precision = math::find_role(*block.factor, ParameterRole::precision);
   if (!mean || !precision) return std::nullopt;
   const std::string name = m[block.variable].name;
-  const NamedArray *means = find(posterior, name + "." + mean->name),
-                   *all = find(posterior, name + "." + precision->name);
+  const NamedArray *means = find_array(posterior, name + "." + mean->name),
+                   *all = find_array(posterior, name + "." + precision->name);
   if (!means || !all) return std::nullopt;
   const std::size_t width = mean->event_rank == 0 ? 1 : static_cast<std::size_t>(means->shape.back());
   NormalFactor out{block.variable, name, *means, {}, width};
@@ -84,7 +77,7 @@ constexpr std::size_t kTried = 100;
 using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
 
 /// Returns the index variables of an atom, event axes last.
-std::vector<density::IndexId> indices(const Atom& a) {
+std::vector<density::IndexId> indices(const density::Atom& a) {
   std::vector<density::IndexId> out = a.axes;
   out.insert(out.end(), a.event.begin(), a.event.end());
   return out;
@@ -92,7 +85,8 @@ std::vector<density::IndexId> indices(const Atom& a) {
 
 /// Adds the pairs of elements that two atoms of one term refer to at the same time: where both use the same index
 /// variable, their positions agree. Stops after kMaxPairs.
-void add_pairs(const NormalFactor& a, const NormalFactor& b, const Atom& of_a, const Atom& of_b, Pairs& to) {
+void add_pairs(const NormalFactor& a, const NormalFactor& b, const density::Atom& of_a, const density::Atom& of_b,
+               Pairs& to) {
   const auto i = indices(of_a), j = indices(of_b);
   const bool all_axes = i.size() == a.mean.shape.size() && j.size() == b.mean.shape.size();
   for (std::size_t k = 0; k < a.mean.values.size() && to.size() <= kMaxPairs; ++k) {
@@ -113,8 +107,8 @@ void add_pairs(const NormalFactor& a, const NormalFactor& b, const Atom& of_a, c
 Pairs pairs_of(const density::Density& d, const NormalFactor& a, const NormalFactor& b) {
   Pairs out;
   for (const density::Term& t : d.terms) {
-    for (const Atom& first : t.atoms) {
-      for (const Atom& second : t.atoms) {
+    for (const density::Atom& first : t.atoms) {
+      for (const density::Atom& second : t.atoms) {
         if (&first != &second && first.variable == a.variable && second.variable == b.variable)
           add_pairs(a, b, first, second, out);
       }

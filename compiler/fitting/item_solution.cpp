@@ -96,7 +96,7 @@ std::vector<PlateId> nested_plates(const Model& m, PlateId items) {
 }
 
 /// Returns true if the variable has a factor for each item.
-bool is_local(const Analysed& a, VariableId v) {
+bool has_factor_per_item(const Analysed& a, VariableId v) {
   const conditionals::BlockId b = a.schedule.conditionals.block_of[v.index()];
   return b.valid() && (a.schedule.stage_of[b.index()] || a.schedule.local[b.index()]);
 }
@@ -105,14 +105,9 @@ bool is_local(const Analysed& a, VariableId v) {
 const Variable* local_of(const Analysed& a, const NamedArray& array) {
   const std::string name = array.name.substr(0, array.name.rfind('.'));
   for (std::size_t k = 0; k < a.model.variables.size(); ++k)
-    if (a.model.variables[k].name == name) return is_local(a, VariableId(k)) ? &a.model.variables[k] : nullptr;
+    if (a.model.variables[k].name == name)
+      return has_factor_per_item(a, VariableId(k)) ? &a.model.variables[k] : nullptr;
   return nullptr;
-}
-
-/// Returns the array of that name, or null.
-const NamedArray* find(const std::vector<NamedArray>& arrays, const std::string& name) {
-  const auto it = std::ranges::find(arrays, name, &NamedArray::name);
-  return it == arrays.end() ? nullptr : &*it;
 }
 
 /// The items of these data that the fit knows, and their stored factors.
@@ -121,7 +116,7 @@ class RecognisedItems {
   RecognisedItems(const Analysed& analysed, const BoundData& data, const SavedFit& fit, const ItemInference& options)
       : a_(analysed), data_(data), fit_(fit), o_(options) {
     const std::optional<PlateId> items = plate_of_stage(analysed);
-    const NamedArray* digests = find(fit.items, kDigests);
+    const NamedArray* digests = find_array(fit.items, kDigests);
     if (!items || !digests || options.digests.empty()) return;
     items_ = *items;
     match(digests->values);
@@ -139,14 +134,14 @@ class RecognisedItems {
   /// Copies stored factors of known items into these arrays, and returns the arrays that changed.
   std::vector<NamedArray> put_into(std::vector<NamedArray> arrays) const {
     std::vector<NamedArray> out;
-    const ItemSlices in_data = slices_in(a_.model, items_, data_);
-    const ItemSlices in_fit{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
-    const NamedArray* stored = find(fit_.items, kFactors);
+    const ItemRows here = rows_in(a_.model, items_, data_);
+    const ItemRows there{a_.model, items_, [this](PlateId p) { return offsets_of_fit(p); }};
+    const NamedArray* kept = find_array(fit_.items, kFactors);
     for (NamedArray& a : arrays) {
       const Variable* v = local_of(a_, a);
-      if (!v || !stored || stored->values.empty() || stored->values[0] == 0) continue;
-      const NamedArray* saved = find(fit_.items, a.name);
-      if (!saved) saved = find(fit_.posterior, a.name);
+      if (!v || !kept || kept->values.empty() || kept->values[0] == 0) continue;
+      const NamedArray* saved = find_array(fit_.items, a.name);
+      if (!saved) saved = find_array(fit_.posterior, a.name);
       if (!saved) continue;
       if (all_ && saved->values.size() == a.values.size()) a.values = saved->values;
       else if (all_ || !copy_slices(*v, in_data, in_fit, *saved, a)) continue;
@@ -180,7 +175,7 @@ class RecognisedItems {
     const std::string name = kRowOffsets + a_.model[p].name;
     auto it = offsets_.find(name);
     if (it == offsets_.end()) {
-      const NamedArray* a = find(fit_.items, name);
+      const NamedArray* a = find_array(fit_.items, name);
       if (!a) return nullptr;
       std::vector<std::int64_t> offsets;
       for (const double x : a->values) {
@@ -279,12 +274,12 @@ std::vector<NamedArray> items_to_save(const Analysed& analysed, const BoundData&
   std::size_t count = 0;
   for (const machine::ParameterRow& row : machine::parameters_of(engine.model())) {
     const bool here = row.local && !row.streamed && !engine.is_partial(row.buffer);
-    if (here && !find(posterior, instance.name_of(row.buffer))) count += engine.reals(row.buffer).size();
+    if (here && !find_array(posterior, instance.name_of(row.buffer))) numbers += engine.reals(row.buffer).size();
   }
   if (count > kMaxSavedValues) return {};
   if (count > 0) {
     for (NamedArray& a : instance.posterior(true))
-      if (local_of(analysed, a) && !find(posterior, a.name)) out.push_back(std::move(a));
+      if (local_of(analysed, a) && !find_array(posterior, a.name)) out.push_back(std::move(a));
   }
   const auto is_of_items = [&](const NamedArray& a) { return local_of(analysed, a) != nullptr; };
   const bool stored = !out.empty() || std::ranges::any_of(posterior, is_of_items);

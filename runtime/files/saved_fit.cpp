@@ -165,6 +165,11 @@ std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& 
   return out;
 }
 
+const NamedArray* find_array(const std::vector<NamedArray>& arrays, const std::string& name) {
+  const auto found = std::ranges::find(arrays, name, &NamedArray::name);
+  return found == arrays.end() ? nullptr : &*found;
+}
+
 SavedFit saved_fit(std::string_view summary, std::vector<NamedArray> posterior) {
   SavedFit out = read_summary(json::parse(summary));
   out.posterior = posterior;

@@ -90,6 +90,8 @@ struct SavedFit {
 
 /// Groups arrays named "variable.parameter" by variable; arrays without a dot in their name are ignored.
 std::map<std::string, SavedVariable> by_variable(const std::vector<NamedArray>& arrays);
+/// Returns the array of that name, or null.
+const NamedArray* find_array(const std::vector<NamedArray>& arrays, const std::string& name);
 
 /// Returns size and CRC-32 of these bytes.
 FileDigest file_digest(std::string_view bytes);
