@@ -21,7 +21,7 @@ std::vector<double> totals_of(Binder& b, const Distribution& d, const IndexValue
 }
 
 /// Checks every element of one statement and reports the first contradiction.
-void check(Binder& b, const Slot& slot, const Statement& s) {
+void check_statement_totals(Binder& b, const Slot& slot, const Statement& s) {
   const std::vector<double>& x = b.out.observed[slot.variable->index()].values;
   const std::vector<const Distribution*> parts =
       s.others.empty() ? std::vector<const Distribution*>{&s.main} : distributions_of(s);
@@ -60,7 +60,7 @@ void check_totals(Binder& b) {
     if (!slot.variable || !b.arrays.contains(slot.name)) continue;
     const math::Support support = b.model[*slot.variable].support;
     if (support == math::Support::count || support == math::Support::counts)
-      check(b, slot, b.model[b.model[*slot.variable].statement]);
+      check_statement_totals(b, slot, b.model[b.model[*slot.variable].statement]);
   }
 }
 

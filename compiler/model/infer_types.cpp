@@ -11,7 +11,6 @@ namespace lehr::model {
 namespace {
 
 using Shape = std::vector<PlateId>;  // axes of a value: none for a number, one for a vector
-constexpr int kMaxDepth = 400;       // of expressions, against stack overflow
 
 std::optional<Shape> infer_shape(Resolver& r, ast::ExprId id, int depth);
 

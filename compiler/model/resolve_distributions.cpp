@@ -8,12 +8,12 @@
 #include "compiler/model/walk.h"
 
 namespace lehr::model {
-namespace {
 
-/// Returns a number with its noun: "1 index", "2 indices".
 std::string counted(std::size_t n, const char* one, const char* many) {
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
+
+namespace {
 
 /// Returns words as a list: "a, b or c".
 std::string joined(const std::vector<std::string>& words, const char* last) {

@@ -10,7 +10,6 @@
 namespace lehr::model {
 namespace {
 
-constexpr int kMaxDepth = 400;             // of expressions inside each other, against stack overflow
 constexpr std::size_t kMaxNodes = 200000;  // that a model may have after substitution of `let` names
 
 /// Returns the plates of a shape in quotes, for messages.

@@ -11,11 +11,6 @@
 namespace lehr::model {
 namespace {
 
-/// Returns a number with its noun: "1 index", "2 indices".
-std::string counted(std::size_t n, const char* one, const char* many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 /// Returns the innermost index of this name in scope, or null.
 const ScopeEntry* entry_of(const Context& c, const std::string& name) {
   for (auto it = c.scope.rbegin(); it != c.scope.rend(); ++it) {

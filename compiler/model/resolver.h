@@ -15,6 +15,12 @@
 
 namespace lehr::model {
 
+/// The most expressions inside each other, against stack overflow.
+inline constexpr int kMaxDepth = 400;
+
+/// Returns a number with its noun: "1 index", "2 indices". (resolve_distributions.cpp)
+std::string counted(std::size_t n, const char* one, const char* many);
+
 /// What a declared name of the model file can be: a plate (index set), a constant, data, a random variable, or a `let`.
 enum class SymbolKind { plate, constant, given, variable, let };
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/model/binder.h"
 #include "runtime/terminal/printable.h"
 
 namespace lehr::model {

@@ -11,9 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/model/binder.h"
+#include "compiler/model/bind.h"
 
 namespace lehr::model {
+
+struct Binder;
+struct Slot;
 
 /// Groups of consecutive lines of a table; each group (a row) belongs to one element of a plate.
 struct LineGroups {
