@@ -13,7 +13,7 @@ namespace lehr {
 namespace {
 
 /// Streams of random numbers, different from those of simulations and starts: for ties, and for draws from factors.
-constexpr std::uint64_t kTies = 0x71E5, kFactors = 0xFAC7;
+constexpr std::uint64_t kTieStream = 0x71E5, kFactorStream = 0xFAC7;
 
 /// Returns the names of the arrays.
 std::vector<std::string> names_of(const std::vector<NamedArray>& arrays) {
@@ -49,7 +49,8 @@ class Fits {
     if (run->outcome.status == Status::numerical_failure)
       return Error{ExitCode::numerical, "", run->outcome.failure, {}};
     if (auto* sampled = std::get_if<GibbsReport>(&run->report)) return std::move(sampled->draws);
-    return draws_from_factors(fitting_->analysed(), run->posterior, draws_, Rng(settings_.seed + restart, kFactors));
+    return draws_from_factors(fitting_->analysed(), run->posterior, draws_,
+                              Rng(settings_.seed + restart, kFactorStream));
   }
 
  private:
@@ -115,9 +116,9 @@ Result<Ranks> rank_calibration(const CalibrationProblem& problem, const FitSetti
     }
     std::vector<std::vector<double>> draw_measures;
     for (std::int64_t d = 0; d < options.draws; ++d)
-      draw_measures.push_back(measures.of(m, simulated->data, draw_of(m, *draws, static_cast<std::size_t>(d))));
-    Rng ties(seed, kTies);
-    add_ranks(out, measures.of(m, simulated->data, simulated->values), draw_measures, ties);
+      numbers.push_back(measures.of(m, simulated->data, draw_of(m, *draws, static_cast<std::size_t>(d))));
+    Rng ties(seed, kTieStream);
+    add_ranks(out, measures.of(m, simulated->data, simulated->values), numbers, ties);
   }
   out.skipped = std::move(measures.skipped);
   return out;

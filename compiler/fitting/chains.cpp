@@ -18,14 +18,14 @@ namespace lehr {
 namespace {
 
 /// A field of a Diagnosis, and its column in summary.csv.
-struct Column {
+struct DiagnosisColumn {
   const char* name;           // of the column
   double Diagnosis::*member;  // the field
 };
 /// All fields, in the order of summary.csv.
-constexpr Column kColumns[] = {{kDrawnMean, &Diagnosis::mean},        {kDrawnSd, &Diagnosis::sd},
-                               {kDrawnMcse, &Diagnosis::mcse},        {kDrawnEssBulk, &Diagnosis::ess_bulk},
-                               {kDrawnEssTail, &Diagnosis::ess_tail}, {kDrawnRHat, &Diagnosis::r_hat}};
+constexpr DiagnosisColumn kColumns[] = {{kDrawnMean, &Diagnosis::mean},        {kDrawnSd, &Diagnosis::sd},
+                                        {kDrawnMcse, &Diagnosis::mcse},        {kDrawnEssBulk, &Diagnosis::ess_bulk},
+                                        {kDrawnEssTail, &Diagnosis::ess_tail}, {kDrawnRHat, &Diagnosis::r_hat}};
 
 /// Returns the largest R-hat and the smallest effective sample sizes; NaN, which becomes null, if no number has one.
 nlohmann::json worst_of(std::span<const Diagnosis> diagnoses) {
@@ -59,7 +59,7 @@ ChainSummary summarise(const std::vector<const GibbsReport*>& chains) {
       }
       out.diagnoses.push_back(diagnose({columns.begin(), columns.end()}));
     }
-    for (const Column& c : kColumns) {
+    for (const DiagnosisColumn& c : kColumns) {
       NamedArray a{first[v].name + "." + c.name, {first[v].shape.begin() + 1, first[v].shape.end()}, {}};
       for (std::size_t i = before; i < out.diagnoses.size(); ++i)
         a.values.push_back(out.diagnoses[i].*c.member);

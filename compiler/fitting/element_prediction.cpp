@@ -18,7 +18,6 @@ namespace lehr {
 namespace {
 
 using namespace model;
-using math::Predictive;
 using math::ScalarMarginal;
 using Kind = Atom::Kind;
 
@@ -74,7 +73,7 @@ void MixtureSum::add(const Polynomial& weight) {
     variance_[j] += x.value_or(std::nan(""));
     if (to_.distribution.empty()) continue;
     const std::optional<double> probability = posterior_moments_.mean(weight);
-    std::optional<Predictive> p;
+    std::optional<math::Predictive> p;
     const bool is_gaussian = symbolic_.forward().distribution(statement_, at_).family->gaussian;
     if (is_gaussian && r && r->gaussian) p = gaussian(merged(r->mean), merged(r->noise + *own), weight);
     if (!is_gaussian) p = of_row(j, weight);
@@ -107,8 +106,8 @@ Polynomial MixtureSum::with_points(const Polynomial& p) {
 
 /// `mean` must be a linear function of Normal numbers. `noise` must be a constant plus a multiple of one inverse-gamma
 /// number.
-std::optional<Predictive> MixtureSum::gaussian(const Polynomial& mean, const Polynomial& noise,
-                                               const Polynomial& weight) {
+std::optional<math::Predictive> MixtureSum::gaussian(const Polynomial& mean, const Polynomial& noise,
+                                                     const Polynomial& weight) {
   const Polynomial x = with_points(mean);
   Polynomial all = noise, free;
   std::vector<std::pair<Atom, double>> tied;
@@ -187,7 +186,7 @@ ScalarMarginal MixtureSum::margin(const Polynomial& p) {
 
 /// Uses FamilyRow::predictive, or the marginal of the element if all parameters are constants. Parameters must be
 /// independent of each other and of the weight.
-std::optional<Predictive> MixtureSum::of_row(std::size_t j, const Polynomial& weight) {
+std::optional<math::Predictive> MixtureSum::of_row(std::size_t j, const Polynomial& weight) {
   const math::FamilyRow& row = *symbolic_.forward().distribution(statement_, at_).family;
   if (!row.predictive) {
     const ElementMarginal* law = posterior_moments_.find(symbolic_.forward().element(statement_, at_));

@@ -12,9 +12,6 @@ namespace {
 using namespace model;
 using Kind = Atom::Kind;
 
-/// Longer polynomials are given up.
-constexpr std::size_t kMaxTerms = 100'000;
-
 /// Splits a monomial into the atoms of one element and the rest.
 std::pair<Atoms, Monomial> split(const PosteriorMoments& posterior_moments, Element e, const Monomial& m) {
   std::pair<Atoms, Monomial> out{{}, {m.coefficient, {}}};
@@ -89,7 +86,7 @@ std::optional<Polynomial> Elimination::average_over(Element e, const Polynomial&
   for (const Monomial& m : p) {
     const auto [own, rest] = split(posterior_moments_, e, m);
     const std::optional<Polynomial> x = own.empty() ? constant(1) : moment(e, own);
-    if (!x || out.size() + x->size() > kMaxTerms) return std::nullopt;
+    if (!x || out.size() + x->size() > kMaxMonomials) return std::nullopt;
     for (const Monomial& y : *x)
       out.push_back(rest * y);
   }
@@ -131,7 +128,7 @@ std::optional<MeanAndNoise> Elimination::mean_and_noise(Polynomial p) {
       }
     }
     std::optional<Polynomial> without = average_over(*e, p);
-    if (!without || out.noise.size() > kMaxTerms || symbolic_.forward().unknown()) return std::nullopt;
+    if (!without || out.noise.size() > kMaxMonomials || symbolic_.forward().unknown()) return std::nullopt;
     p = std::move(*without);
     out.noise = merged(std::move(out.noise));
   }

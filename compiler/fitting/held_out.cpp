@@ -23,7 +23,7 @@ namespace {
 using namespace model;
 
 /// Several chains of categories are summed over together if they have at most this many combined values.
-constexpr std::size_t kMaxStates = 256;
+constexpr std::size_t kMaxSummedStates = 256;
 
 /// Returns the probabilities of the values of discrete elements, from their means: of a bit 0 and 1, of a spin -1 and
 /// +1.
@@ -320,9 +320,9 @@ Result<Score> HeldOut::log_density(ModelEvaluator& forward, std::vector<SummedVa
   }
   std::size_t states = 1;
   for (const VariableId c : chains_)
-    if (!continuous && states <= kMaxStates) states *= forward.states(c);
-  if (chains_.size() > 1 && states > kMaxStates)
-    return score_error(fmt::format("{} have more than {} values together", chain_names(), kMaxStates));
+    if (!of_numbers && states <= kMaxSummedStates) states *= forward.states(c);
+  if (chains_.size() > 1 && states > kMaxSummedStates)
+    return score_error(fmt::format("{} have more than {} values together", chain_names(), kMaxSummedStates));
   std::vector<Observation> of_chain, others;
   for (const Observation& o : scored_)
     (follows[o.statement.index()] ? of_chain : others).push_back(o);

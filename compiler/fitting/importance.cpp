@@ -29,7 +29,7 @@ constexpr double kSame = 1e-6;
 Error no_ratio(std::string text) { return {ExitCode::model, "", std::move(text), {}}; }
 
 /// The factor of one block, prepared for draws and densities.
-struct Drawn {
+struct DrawnFactor {
   std::vector<VariableId> members;            // in the order of a draw's numbers: the mean before its precision
   const math::FamilyRow* family;              // of the factor
   bool point = false;                         // true for a point factor, whose draws are constant
@@ -38,7 +38,7 @@ struct Drawn {
 };
 
 /// Returns the log density of q at a draw `x` of one element.
-double log_q(const Drawn& d, std::size_t element, const ModelEvaluator& f, const std::vector<double>& x) {
+double log_q(const DrawnFactor& d, std::size_t element, const ModelEvaluator& f, const std::vector<double>& x) {
   math::Environment at = d.parameters[element];
   if (d.family->support == math::Support::category) {
     const auto& parameters = d.family->factor->parameters;
@@ -62,9 +62,9 @@ bool has_density(const Block& b) {
 }
 
 /// Prepares the factor of a block, or returns the reason why it has no density.
-Result<Drawn> drawn_block(const RestoredFit& s, const Block& b) {
+Result<DrawnFactor> drawn_block(const RestoredFit& s, const Block& b) {
   const Model& m = s.model();
-  Drawn out{{}, b.family, b.point, {}, {}};
+  DrawnFactor out{{}, b.family, b.point, {}, {}};
   if (b.mean) out.members.push_back(*b.mean);
   out.members.push_back(b.variable);
   const std::string& name = m[out.members[0]].name;
@@ -104,7 +104,7 @@ bool has_copies(const Model& m, const Variable& v) {
 }
 
 /// Returns true if no data depend on any part of the element: it is integrated out and not drawn.
-bool is_barren(const RestoredFit& s, const Drawn& d, std::size_t element) {
+bool is_barren(const RestoredFit& s, const DrawnFactor& d, std::size_t element) {
   const auto mask = d.members.size() == 1 ? mask_of(s.model(), s.model()[d.members[0]]) : std::nullopt;
   if (!mask) return false;
   const std::vector<double>& d_connected = s.data().givens[mask->index()].values;
@@ -165,8 +165,8 @@ class Joint {
 
 /// The latent variables, divided into those that are summed out and those that are drawn.
 struct SummedAndDrawn {
-  std::vector<bool> summed;   // by VariableId: true if summed out
-  std::vector<Drawn> blocks;  // the factors of the others
+  std::vector<bool> summed;         // by VariableId: true if summed out
+  std::vector<DrawnFactor> blocks;  // the factors of the others
 };
 
 /// Divides the latent variables. Discrete ones whose elements do not interact are summed out, unless they are in
@@ -187,7 +187,7 @@ Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>
       continue;
     }
     if (has_copies(m, v)) return no_ratio(fmt::format("elements of '{}' have copies", v.name));
-    Result<Drawn> d = drawn_block(s, b);
+    Result<DrawnFactor> d = drawn_block(s, b);
     if (!d) return d.error();
     for (const VariableId id : d->members)
       names.drawn.push_back(m[id].name);
@@ -199,7 +199,7 @@ Result<SummedAndDrawn> parts_of(const RestoredFit& s, const std::set<VariableId>
 /// Draws all factors, stores the values, and returns their log q.
 double set_draw(const RestoredFit& s, const SummedAndDrawn& parts, ModelEvaluator& f, Rng& rng) {
   double density = 0;
-  for (const Drawn& d : parts.blocks) {
+  for (const DrawnFactor& d : parts.blocks) {
     for (std::size_t e = 0; e < d.draws.size(); ++e) {
       if (is_barren(s, d, e)) continue;
       const std::vector<double> x = d.draws[e](rng);

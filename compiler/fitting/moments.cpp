@@ -118,7 +118,7 @@ std::optional<Moments> moments_of_draws(const SavedVariable& v) {
 namespace {
 
 /// A factor, and which of its numbers are those of the variable.
-struct Source {
+struct FactorSlice {
   const Factor* factor;      // the family's factor or its point factor
   Parts parts;               // its parameters
   int rank;                  // event axes of the variable
@@ -126,7 +126,7 @@ struct Source {
 };
 
 /// Finds the factor that the saved arrays belong to; nullopt if they are not those of a factor of the family.
-std::optional<Source> source_of(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
+std::optional<FactorSlice> source_of(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
   if (!family.factor) return std::nullopt;
   const bool paired = family.joint_precision.has_value();
   bool of_mean = false;
@@ -143,14 +143,14 @@ std::optional<Source> source_of(const FamilyRow& family, const SavedVariable& v,
   if (!parts) return std::nullopt;
   const int mean_rank = family.support == math::Support::category ? 1 : event_rank(family.support);
   const bool of_precision = paired && !of_mean;
-  Source out{factor, std::move(*parts), of_precision ? event_rank(*family.joint_precision) : mean_rank, 0, 0};
+  FactorSlice out{factor, std::move(*parts), of_precision ? event_rank(*family.joint_precision) : mean_rank, 0, 0};
   out.width = components(out.rank, out.parts.extent);
   if (of_precision) out.first = components(mean_rank, out.parts.extent);
   return out;
 }
 
 /// Appends the variable's slice of the factor's numbers.
-void add_own(const Source& s, const std::vector<double>& all, std::vector<double>& to) {
+void add_own(const FactorSlice& s, const std::vector<double>& all, std::vector<double>& to) {
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>(s.first);
   if (!all.empty()) to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(s.width));
 }
@@ -164,7 +164,7 @@ bool is_sampled(const SavedFit& fit) {
 
 std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, const SavedVariable* joint) {
   if (std::optional<Moments> drawn = moments_of_draws(v)) return drawn;
-  const std::optional<Source> source = source_of(family, v, joint);
+  const std::optional<FactorSlice> source = source_of(family, v, joint);
   if (!source) return std::nullopt;
   const Parts& parts = source->parts;
   Moments m;
@@ -191,7 +191,7 @@ std::optional<Moments> moments(const FamilyRow& family, const SavedVariable& v, 
 std::vector<double> quantiles_of(const SavedFit& fit, const SavedVariable& v, double probability) {
   const FamilyRow* family = math::find_factor_family(v.family);
   if (!family || !family->factor || !family->margins) return {};
-  const std::optional<Source> source = source_of(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint));
+  const std::optional<FactorSlice> source = source_of(*family, v, v.joint.empty() ? nullptr : fit.find(v.joint));
   if (!source || source->factor != &*family->factor) return {};  // a point has none
   std::vector<double> out, flat;
   for (std::size_t e = 0; e < size_of(source->parts.elements); ++e) {

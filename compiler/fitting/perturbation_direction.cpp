@@ -15,8 +15,7 @@ constexpr std::size_t kMaxStatistics = 200;
 constexpr double kStep = 1e-5;
 
 using math::Environment;
-using math::Quantity;
-using Naturals = std::map<std::string, Quantity>;
+using Naturals = std::map<std::string, math::Quantity>;
 
 /// Expectations under a factor.
 struct Expected {

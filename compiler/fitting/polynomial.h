@@ -37,6 +37,8 @@ struct Monomial {
 
 /// A sum of monomials; empty: 0. After merged() no product of atoms occurs twice.
 using Polynomial = std::vector<Monomial>;
+/// Longer polynomials are given up.
+inline constexpr std::size_t kMaxMonomials = 100'000;
 
 /// Makes the polynomial with the constant value x.
 Polynomial constant(double x);

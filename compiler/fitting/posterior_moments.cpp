@@ -14,7 +14,6 @@ namespace {
 
 using namespace model;
 using Kind = Atom::Kind;
-using Maybe = std::optional<double>;
 
 /// The position in the key of a factor that covers a whole block.
 constexpr std::size_t kWhole = std::numeric_limits<std::size_t>::max();
@@ -76,7 +75,7 @@ std::optional<ElementMarginal> law_of(const math::FamilyRow& row, const math::Fa
 }
 
 /// Turns NaN into nullopt; moments may be infinite.
-Maybe finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : Maybe(x); }
+std::optional<double> finite_or_infinite(double x) { return std::isnan(x) ? std::nullopt : std::optional<double>(x); }
 
 }  // namespace
 
@@ -194,7 +193,7 @@ std::vector<std::pair<FactorKey, Atoms>> PosteriorMoments::by_factor(const Monom
   return out;
 }
 
-Maybe PosteriorMoments::moment(const Atoms& atoms) {
+std::optional<double> PosteriorMoments::moment(const Atoms& atoms) {
   if (atoms.empty()) return 1.0;
   // One atom: the mean of x, 1 - x or an inverse.
   if (atoms.size() == 1) {
@@ -219,7 +218,7 @@ Maybe PosteriorMoments::moment(const Atoms& atoms) {
     const ElementMarginal* law = find(a);
     if (!law) return std::nullopt;
     fixed = fixed && law->fixed;
-    const Maybe x = fixed ? moment(Atoms{a}) : 1.0;
+    const std::optional<double> x = fixed ? moment(Atoms{a}) : 1.0;
     if (!x) return std::nullopt;
     product *= *x;
   }
@@ -227,14 +226,14 @@ Maybe PosteriorMoments::moment(const Atoms& atoms) {
   return atoms.size() == 2 ? pair(atoms[0], atoms[1]) : std::nullopt;
 }
 
-Maybe PosteriorMoments::within_factor(const Atom& a, const Atom& b) {
+std::optional<double> PosteriorMoments::within_factor(const Atom& a, const Atom& b) {
   const bool plain = a.kind <= Kind::complement && b.kind <= Kind::complement;
   if (!plain || key(a) != key(b) || !is_d_connected(element(a)) || !is_d_connected(element(b))) return std::nullopt;
   // Cov(x, 1 - y) = -Cov(x, y).
   const double sign = a.kind == b.kind ? 1 : -1;
   const conditionals::BlockId id = block_of(a);
   const JointCovariance* joint = model_[a.variable].joint ? joint_of(id) : nullptr;
-  if (const Maybe x = joint ? joint->between(a.variable, a.number, b.variable, b.number) : std::nullopt)
+  if (const std::optional<double> x = joint ? joint->between(a.variable, a.number, b.variable, b.number) : std::nullopt)
     return sign * *x;
   const StepCovariance* steps = steps_of(id);
   if (!steps) return std::nullopt;
@@ -262,15 +261,15 @@ std::pair<const std::vector<double>*, std::size_t> PosteriorMoments::root_of(con
   return {&law->spread().root, component(a)};
 }
 
-Maybe PosteriorMoments::pair(const Atom& a, const Atom& b) {
+std::optional<double> PosteriorMoments::pair(const Atom& a, const Atom& b) {
   if (element(a) != element(b)) {
-    const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), cov = within_factor(a, b);
-    return x && y && cov ? Maybe(*cov + *x * *y) : std::nullopt;
+    const std::optional<double> x = moment(Atoms{a}), y = moment(Atoms{b}), cov = within_factor(a, b);
+    return x && y && cov ? std::optional<double>(*cov + *x * *y) : std::nullopt;
   }
   const bool plain_a = a.kind <= Kind::complement, plain_b = b.kind <= Kind::complement;
   if (plain_a && plain_b) {
-    const Maybe x = moment(Atoms{a}), y = moment(Atoms{b}), cov = centred(Atoms{a}, Atoms{b});
-    return x && y && cov ? Maybe(*cov + *x * *y) : std::nullopt;
+    const std::optional<double> x = moment(Atoms{a}), y = moment(Atoms{b}), cov = centred(Atoms{a}, Atoms{b});
+    return x && y && cov ? std::optional<double>(*cov + *x * *y) : std::nullopt;
   }
   const ElementMarginal* law = find(a);
   if (a.number != b.number || a.kind == Kind::matrix_inverse || b.kind == Kind::matrix_inverse) return std::nullopt;
@@ -278,12 +277,12 @@ Maybe PosteriorMoments::pair(const Atom& a, const Atom& b) {
     return law->spread().inverse_square.empty() ? std::nullopt : finite_or_infinite(law->spread().inverse_square[0]);
   // The same number and its inverse: E[x * 1/x] = 1, and E[(1 - x) / x] = E[1/x] - 1.
   if (a.kind == Kind::value || b.kind == Kind::value) return 1.0;
-  const Maybe inverse = moment(Atoms{a.kind == Kind::inverse ? a : b});
-  return inverse ? Maybe(*inverse - 1) : std::nullopt;
+  const std::optional<double> inverse = moment(Atoms{a.kind == Kind::inverse ? a : b});
+  return inverse ? std::optional<double>(*inverse - 1) : std::nullopt;
 }
 
 /// Returns E[a b] - E[a] E[b] for products of atoms of one factor.
-Maybe PosteriorMoments::centred(const Atoms& a, const Atoms& b) {
+std::optional<double> PosteriorMoments::centred(const Atoms& a, const Atoms& b) {
   const auto is_plain = [](const Atoms& x) { return x.size() == 1 && x[0].kind <= Kind::complement; };
   if (is_plain(a) && is_plain(b) && element(a[0]) == element(b[0])) {
     const ElementMarginal* law = find(a[0]);
@@ -294,27 +293,27 @@ Maybe PosteriorMoments::centred(const Atoms& a, const Atoms& b) {
     return finite_or_infinite((a[0].kind == b[0].kind ? 1 : -1) * law->spread().covariance[at]);
   }
   if (is_plain(a) && is_plain(b))
-    if (const Maybe cov = within_factor(a[0], b[0])) return cov;
+    if (const std::optional<double> cov = within_factor(a[0], b[0])) return cov;
   Atoms both = a;
   both.insert(both.end(), b.begin(), b.end());
-  const Maybe together = moment(both), x = moment(a), y = moment(b);
+  const std::optional<double> together = moment(both), x = moment(a), y = moment(b);
   return together && x && y ? finite_or_infinite(*together - *x * *y) : std::nullopt;
 }
 
-Maybe PosteriorMoments::moment(const Monomial& m) {
+std::optional<double> PosteriorMoments::moment(const Monomial& m) {
   double out = m.coefficient;
   for (const auto& [key, atoms] : by_factor(m)) {
-    const Maybe x = moment(atoms);
+    const std::optional<double> x = moment(atoms);
     if (!x) return std::nullopt;
     out *= *x;
   }
   return finite_or_infinite(out);
 }
 
-Maybe PosteriorMoments::mean(const Polynomial& p) {
+std::optional<double> PosteriorMoments::mean(const Polynomial& p) {
   double out = 0;
   for (const Monomial& m : p) {
-    const Maybe x = moment(m);
+    const std::optional<double> x = moment(m);
     if (!x) return std::nullopt;
     out += *x;
   }
@@ -324,7 +323,7 @@ Maybe PosteriorMoments::mean(const Polynomial& p) {
 /// Let u be the covariance and v the product of means within each factor. The covariance is the product over factors of
 /// (u + v), minus the product of all v. It is computed as a sum in which nothing cancels, by the loop over factors
 /// below.
-Maybe PosteriorMoments::covariance(const Monomial& a, const Monomial& b) {
+std::optional<double> PosteriorMoments::covariance(const Monomial& a, const Monomial& b) {
   const auto of_a = by_factor(a), of_b = by_factor(b);
   double out = 0, before = a.coefficient * b.coefficient;
   auto x = of_a.begin();
@@ -335,8 +334,8 @@ Maybe PosteriorMoments::covariance(const Monomial& a, const Monomial& b) {
     const bool take_a = y == of_b.end() || (x != of_a.end() && x->first <= y->first);
     const bool take_b = x == of_a.end() || (y != of_b.end() && y->first <= x->first);
     const Atoms &in_a = take_a ? x->second : none, &in_b = take_b ? y->second : none;
-    const Maybe mean_a = moment(in_a), mean_b = moment(in_b);
-    const Maybe cov = take_a && take_b ? centred(in_a, in_b) : Maybe(0.0);
+    const std::optional<double> mean_a = moment(in_a), mean_b = moment(in_b);
+    const std::optional<double> cov = take_a && take_b ? centred(in_a, in_b) : std::optional<double>(0.0);
     if (!mean_a || !mean_b || !cov) return std::nullopt;
     const double v = *mean_a * *mean_b;
     // Before this line, `out` is the covariance over the factors so far, and `before` the product of their u + v.

@@ -16,11 +16,8 @@ namespace {
 
 using namespace model;
 
-/// Returns the error for a factor that cannot be a prior.
-Error refused(const std::string& parameter, const std::string& why) {
-  const std::string variable = parameter.substr(0, parameter.rfind('.'));
-  return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", variable, why), {}};
-}
+/// Returns the variable of a parameter: "mu" of "mu.mean".
+std::string variable_of(const std::string& parameter) { return parameter.substr(0, parameter.rfind('.')); }
 
 /// A parameter with its values in the fit.
 struct ParameterValues {
@@ -52,7 +49,8 @@ std::optional<math::Environment> power_of(const math::Factor& factor, const math
 
 /// Returns the error for an element whose forgotten factor is improper.
 Error nothing_left(const std::string& parameter, std::size_t element) {
-  return refused(parameter, fmt::format("so little of it is kept that nothing is left of element {}", element));
+  return not_a_prior(variable_of(parameter),
+                     fmt::format("so little of it is kept that nothing is left of element {}", element));
 }
 
 /// Replaces the parameters of all elements of one factor by those of its power.
@@ -84,7 +82,7 @@ std::optional<Error> carry_joint(const PosteriorPriorJoint& joint, const Analyse
   const SavedVariable* saved = fit.find(joint.name);
   const std::optional<SavedFactor> source = saved ? saved_factor(*b.family, *saved, nullptr) : std::nullopt;
   const std::optional<FactorLayout> layout = source ? layout_of(*source) : std::nullopt;
-  if (!layout || &source->factor != &*b.family->factor) return refused(joint.name + ".", "the fit does not have it");
+  if (!layout || &source->factor != &*b.family->factor) return not_a_prior(joint.name, "the fit does not have it");
   const JointPrior& prior = model.joint_priors[joint.prior];
   const auto array = [&](GivenId given, int rank) -> DataArray& {
     DataArray& out = to[model[given].name];
@@ -138,8 +136,8 @@ Result<PosteriorAsPrior> make_posterior_prior(const Model& resolved, const Analy
   std::vector<ParameterValues> parameters;
   for (const PosteriorPriorParameter& p : carried->parameters) {
     const auto found = std::ranges::find(fit.posterior, p.name, &NamedArray::name);
-    if (found == fit.posterior.end()) return refused(p.name, fmt::format("the fit has no {}", p.name));
-    parameters.push_back({&p, *found});
+    if (found == fit.posterior.end()) return not_a_prior(variable_of(p.name), fmt::format("the fit has no {}", p.name));
+    numbers.push_back({&p, *found});
   }
   // The parameters of each block are together in the list.
   for (std::size_t first = 0, end = 0; first < parameters.size() && power < 1; first = end) {

@@ -18,11 +18,6 @@ using math::FactorParameter;
 /// The prefix of the names of carried givens. It has a space, so it cannot be a name in a model.
 constexpr std::string_view kCarried = "posterior ";
 
-/// Returns the error for a factor that cannot be a prior.
-Error refused(const Variable& v, const std::string& why) {
-  return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", v.name, why), {}};
-}
-
 /// Makes the factor of one block the prior of its variable, by adding givens and rewriting statements.
 class PriorRewriter {
  public:
@@ -35,7 +30,7 @@ class PriorRewriter {
 
   /// Rewrites the model, or returns the reason why this factor cannot be a prior.
   std::optional<Error> run() {
-    if (const char* why = why_not()) return refused(variable_, why);
+    if (const char* why = why_not()) return not_a_prior(variable_.name, why);
     if (is_joint(variable_)) {
       give_joint();
       return std::nullopt;
@@ -90,7 +85,7 @@ class PriorRewriter {
         return x.canonical == p.name && std::ranges::find(values, x.name, &Named::first) != values.end();
       });
       if (spelled == family.spellings.end())
-        return refused(out_.model[v], fmt::format("{} has other parameters than its factor", family.name));
+        return not_a_prior(out_.model[v].name, fmt::format("{} has other parameters than its factor", family.name));
       now.parameters.push_back({&*spelled, std::ranges::find(values, spelled->name, &Named::first)->second});
     }
     if (own_ == OriginalPriors::retained) {
@@ -149,7 +144,7 @@ class PriorRewriter {
       const auto* ref = std::get_if<VariableRef>(&m[e].node);
       if (ref && ref->variable == block_.variable) precision = e;
     }
-    if (!precision) return refused(m[*block_.mean], "its precision does not stand in its statement");
+    if (!precision) return not_a_prior(m[*block_.mean].name, "its precision does not stand in its statement");
     const math::FamilyRow& family = *s.main.family;
     std::vector<Named> values;
     for (const FactorParameter& p : block_.factor->parameters) {
@@ -180,6 +175,10 @@ GivenId add_number(Model& m, const char* name) {
 }
 
 }  // namespace
+
+Error not_a_prior(const std::string& variable, const std::string& why) {
+  return {ExitCode::model, "", fmt::format("the posterior of '{}' is no prior: {}", variable, why), {}};
+}
 
 bool is_posterior_prior(const Given& given) { return given.name.starts_with(kCarried); }
 

@@ -35,6 +35,9 @@ struct PosteriorPriorModel {
   std::vector<PosteriorPriorJoint> joint;           // the joint factors that have become priors
 };
 
+/// Returns the error for the factor of a variable that cannot be a prior.
+Error not_a_prior(const std::string& variable, const std::string& why);
+
 /// What happens to the model's own prior statements: replaced by those of the factors, or kept beside them.
 enum class OriginalPriors { replaced, retained };
 

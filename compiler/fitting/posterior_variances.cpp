@@ -11,7 +11,6 @@ namespace lehr {
 
 using namespace model;
 using Kind = Atom::Kind;
-using Maybe = std::optional<double>;
 
 namespace {
 
@@ -76,7 +75,7 @@ std::optional<StepCovariance> PosteriorMoments::steps_from_model(conditionals::B
 
 /// Linear terms are grouped by Normal vector and by chain. Different vectors are independent. Terms that are not linear
 /// are paired with all others, one covariance each.
-Maybe PosteriorMoments::variance(const Polynomial& p) {
+std::optional<double> PosteriorMoments::variance(const Polynomial& p) {
   std::map<const std::vector<double>*, std::vector<double>> vectors;
   std::map<const StepCovariance*, std::map<std::size_t, std::vector<double>>> chains;
   std::map<FactorKey, const std::vector<double>*> alone;  // steps of chains without covariances
@@ -105,7 +104,7 @@ Maybe PosteriorMoments::variance(const Polynomial& p) {
     out += steps->variance(w);
   for (std::size_t i = 0; i < others.size(); ++i) {
     for (std::size_t j = 0; j < i + 1 + summed.size(); ++j) {
-      const Maybe x = covariance(*others[i], j <= i ? *others[j] : *summed[j - i - 1]);
+      const std::optional<double> x = covariance(*others[i], j <= i ? *others[j] : *summed[j - i - 1]);
       if (!x) return std::nullopt;
       out += (i == j ? 1 : 2) * *x;
     }

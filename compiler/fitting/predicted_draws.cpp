@@ -18,8 +18,6 @@ namespace {
 
 using namespace model;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 /// Running mean and variance. Welford (1962), Note on a method for calculating corrected sums of squares and products.
 struct Tally {
   double n = 0, mean = 0, squares = 0;
@@ -78,7 +76,7 @@ void reset(ModelEvaluator& f, const std::vector<bool>& wanted) {
     if (m.variables[k].auxiliary) continue;
     const std::span<double> to = f.values(VariableId(k));
     if (m.variables[k].observed) std::ranges::copy(f.data().observed[k].values, to.begin());
-    else std::ranges::fill(to, kNaN);
+    else std::ranges::fill(to, std::nan(""));
     if (wanted[k]) continue;
     for (double& x : to)
       if (std::isnan(x)) x = 0;

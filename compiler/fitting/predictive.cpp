@@ -45,7 +45,7 @@ std::string no_density(const Model& m, const BoundData& data) {
 }
 
 /// Returns how many numbers a variable has. A category counts once, or once for each value with `probabilities`.
-double scalar_count(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
+double count_numbers(const BoundData& data, const Model& m, const Variable& v, bool probabilities) {
   double n = 1;
   for (const std::int64_t extent : stored_shape(m, data, v.axes, v.event))
     n *= static_cast<double>(extent);
@@ -57,7 +57,7 @@ double local_scalar_count(const Analysed& a, const BoundData& data) {
   double out = 0;
   for (std::size_t k = 0; k < a.model.variables.size(); ++k) {
     const conditionals::BlockId b = a.schedule.conditionals.block_of[k];
-    if (b.valid() && a.schedule.stage_of[b.index()]) out += scalar_count(data, a.model, a.model.variables[k], true);
+    if (b.valid() && a.schedule.stage_of[b.index()]) out += count_numbers(data, a.model, a.model.variables[k], true);
   }
   return out;
 }
@@ -86,7 +86,7 @@ PredictivePlan plan_predictive(const Analysed& a, const BoundData& data, std::in
   if (std::string why = no_density(a.model, data); !why.empty()) return {0, std::move(why)};
   double of_draw = 0;
   for (const VariableId v : observed_variables(a.model))
-    of_draw += scalar_count(data, a.model, a.model[v], false);
+    of_draw += count_numbers(data, a.model, a.model[v], false);
   if (of_draw == 0) return {0, "nothing is observed"};
   const double draws = std::floor(static_cast<double>(max_scalars) / of_draw);
   if (draws < 1) return {0, fmt::format("a single draw of all chains has {:.3g} numbers a chain", of_draw)};

@@ -161,10 +161,10 @@ Measures measures_of(const Model& m, const BoundData& d, const std::vector<std::
       continue;
     }
     const std::vector<Axis> axes = axes_of(m, d, v, every ? none : exchangeable);
-    std::vector<Quantity> quantities = quantities_of(v, VariableId(k), axes);
-    const bool more = quantities.size() > kMaxOfVariable;
-    if (more) quantities.resize(kMaxOfVariable);
-    if (!quantities.empty() && quantities[0].squares)
+    std::vector<Quantity> numbers = quantities_of(v, VariableId(k), axes);
+    const bool more = numbers.size() > kMaxOfVariable;
+    if (more) numbers.resize(kMaxOfVariable);
+    if (!numbers.empty() && numbers[0].squares)
       skip(v, "single elements, whose order nothing fixes; their squares are summed");
     if (more) skip(v, fmt::format("numbers after the first {}", kMaxOfVariable));
     std::ranges::move(quantities, std::back_inserter(out.quantities));

@@ -72,8 +72,6 @@ void nudge_sums(const Engine& engine, std::uint64_t perturbation) {
   }
 }
 
-/// The memory of an engine: all factors.
-using State = std::vector<std::vector<double>>;
 /// Factors by name of the variable.
 using ByVariable = std::map<std::string, SavedVariable>;
 
@@ -83,10 +81,10 @@ struct Swept {
   double elbo = 0;
 };
 
-/// Makes one sweep over `data` from `state`; `perturbation` selects a perturbation of the sums, nullopt none. Returns
-/// nullopt if the sweep fails.
-std::optional<Swept> swept(Instance& instance, const State& state, const BoundData& data, bool locals,
-                           const SweepOptions& options, std::optional<std::uint64_t> perturbation) {
+/// Makes one sweep over `data` from `state`; `which` selects a perturbation of the sums, nullopt none. Returns nullopt
+/// if the sweep fails.
+std::optional<Swept> swept(Instance& instance, const Arrays& state, const BoundData& data, bool locals,
+                           const SweepOptions& options, std::optional<std::uint64_t> which) {
   const Engine& engine = instance.engine();
   engine.load(state);
   if (!instance.replace(data)) return std::nullopt;
@@ -163,7 +161,7 @@ bool has_real_data(const model::Model& m) {
 
 std::optional<Rounding> rounding(Instance& instance, const Analysed& analysed, const BoundData& data, bool locals,
                                  const SweepOptions& options) {
-  const State state = instance.engine().save();
+  const Arrays state = instance.engine().save();
   Rounding out;
   bool failed = false;
   const std::optional<Swept> as_is = swept(instance, state, data, locals, options, std::nullopt);

@@ -15,7 +15,7 @@ namespace {
 using namespace model;
 
 /// Chains with more combined values are not searched together.
-constexpr std::size_t kMaxStates = 256;
+constexpr std::size_t kMaxSearchedStates = 256;
 
 /// Returns true if a statement depends on one of the chains, directly or through others.
 bool depends(const Model& m, const Statement& s, const std::vector<VariableId>& chains) {
@@ -32,8 +32,8 @@ std::vector<VariableId> beside(const Model& m, const ModelEvaluator& forward, Va
     const Variable& v = m[s.variable];
     if (!s.lagged || v.observed || !is_discrete(v.support) || v.axes != m[chain].axes) continue;
     out.push_back(s.variable);
-    states *= std::min(forward.states(s.variable), kMaxStates + 1);
-    if (states > kMaxStates) return {chain};
+    states *= std::min(forward.states(s.variable), kMaxSearchedStates + 1);
+    if (states > kMaxSearchedStates) return {chain};
   }
   return out;
 }

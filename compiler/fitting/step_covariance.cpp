@@ -7,7 +7,6 @@
 
 namespace lehr {
 
-using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
@@ -41,13 +40,13 @@ std::optional<StepCovariance> StepCovariance::make(std::vector<std::vector<doubl
 double StepCovariance::between(StepCoordinate a, StepCoordinate b) const {
   if (a.step < b.step) std::swap(a, b);
   // Multiplies the correlations along the path from the later step back to the earlier one.
-  Eigen::RowVectorXd across = steps_[a.step].root.row(static_cast<Index>(a.coordinate));
+  Eigen::RowVectorXd across = steps_[a.step].root.row(static_cast<Eigen::Index>(a.coordinate));
   std::size_t at = a.step;
   while (at > b.step && steps_[at].predecessor) {
     across = across * steps_[at].correlation;
     at = *steps_[at].predecessor;
   }
-  return at == b.step ? across.dot(steps_[at].root.row(static_cast<Index>(b.coordinate))) : 0;
+  return at == b.step ? across.dot(steps_[at].root.row(static_cast<Eigen::Index>(b.coordinate))) : 0;
 }
 
 double StepCovariance::variance(const std::map<std::size_t, std::vector<double>>& weights) const {

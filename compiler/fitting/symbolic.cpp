@@ -16,11 +16,8 @@ namespace {
 using namespace model;
 using Maybe = std::optional<Polynomial>;
 
-/// Longer polynomials are given up.
-constexpr std::size_t kMaxTerms = 100'000;
-
 /// Returns the polynomial, or nullopt if it is too long.
-Maybe limited(Polynomial p) { return p.size() > kMaxTerms ? std::nullopt : Maybe(std::move(p)); }
+Maybe limited(Polynomial p) { return p.size() > kMaxMonomials ? std::nullopt : Maybe(std::move(p)); }
 
 }  // namespace
 
@@ -60,7 +57,7 @@ Maybe Symbolic::product(ExprId a, ExprId b, const IndexValues& at, std::size_t n
   Polynomial out;
   for (std::size_t k = 0; k < n; ++k) {
     const Maybe x = row ? entry(a, at, *row, k) : entry(a, at, k), y = entry(b, at, k);
-    if (!x || !y || x->size() * y->size() + out.size() > kMaxTerms) return std::nullopt;
+    if (!x || !y || x->size() * y->size() + out.size() > kMaxMonomials) return std::nullopt;
     out = std::move(out) + *x * *y;
   }
   return out;
@@ -86,7 +83,7 @@ Maybe Symbolic::binary(const Binary& b, const IndexValues& at, std::size_t i, st
     case BinaryOp::subtract:
       return limited(*x + scaled(*y, -1));
     case BinaryOp::multiply:
-      return x->size() * y->size() > kMaxTerms ? std::nullopt : Maybe(*x * *y);
+      return x->size() * y->size() > kMaxMonomials ? std::nullopt : Maybe(*x * *y);
     case BinaryOp::divide:
       break;
     default:
