@@ -4,6 +4,7 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
+#include <limits>
 
 namespace lehr::math {
 
@@ -17,5 +18,8 @@ using NoThrowPolicy =
                      policies::overflow_error<policies::ignore_error>,
                      policies::underflow_error<policies::ignore_error>,
                      policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+
+/// The result if there is none.
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace lehr::math

@@ -9,12 +9,6 @@ namespace lehr::math {
 
 using namespace rows;
 
-namespace {
-
-constexpr double kTiny = 1e-300;
-
-}  // namespace
-
 const FamilyRow& absolute_bound() {
   static const FamilyRow kRow = [] {
     FamilyRow row{.name = "AbsoluteBound",

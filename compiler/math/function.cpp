@@ -14,6 +14,8 @@ namespace lehr::math {
 
 namespace {
 
+namespace table {
+
 using enum Function;
 
 constexpr std::array kRows{
@@ -50,6 +52,10 @@ constexpr std::array kRows{
 };
 
 static_assert(rows_match_enum(kRows, &FunctionRow::function));
+
+}  // namespace table
+
+using table::kRows;
 
 }  // namespace
 

@@ -13,10 +13,6 @@ using namespace rows;
 
 namespace {
 
-/// Added to an argument of a logarithm that is 0 at a point on the boundary. The result is then finite, and is
-/// multiplied by 0.
-constexpr double kTiny = 1e-300;
-
 /// Returns the component of the value that a statistic is a function of.
 Expr component(Support s) {
   if (s == Support::switched) return symbol("value", kFirst);  // one-hot: 1 at the value of the category

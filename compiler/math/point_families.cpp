@@ -9,9 +9,6 @@ using namespace rows;
 
 namespace {
 
-/// Added to a divisor that may be 0 where the quotient is not used.
-constexpr double kTiny = 1e-300;
-
 /// Makes a row on the positive reals that has these statistics and no mode yet.
 FamilyRow of_points(std::string name, std::string summary, std::vector<Stat> statistics) {
   FamilyRow row{.name = std::move(name), .summary = std::move(summary), .support = Support::positive};

@@ -14,24 +14,22 @@ namespace {
 
 /// A variance below this is treated as 0: it is nothing beside any other.
 constexpr double kNegligibleVariance = 1e-290;
-/// The result if there is none.
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Returns P(Z <= z) of a standard Normal Z.
 double standard_normal(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
 
 // A node of the trapezoidal rule: the Normal of this sd has this weight in the mixture.
-struct Node {
+struct QuadratureNode {
   double sd, weight;
 };
 
 /// Returns the nodes for an integral over log s. log s = -log t with t ~ Gamma(shape, scale). Nodes cover where the
 /// density of log t is more than e^-41 of its maximum.
-std::vector<Node> nodes_of(double variance, double spread, double shape, double scale) {
+std::vector<QuadratureNode> nodes_of(double variance, double spread, double shape, double scale) {
   const double step = std::min(0.2, 0.65 / std::sqrt(shape));
   const double top = std::log(shape / scale);
   const auto log_density = [&](double u) { return shape * (u - std::expm1(u)); };  // u = log t - top
-  std::vector<Node> out;
+  std::vector<QuadratureNode> out;
   double total = 0;
   for (const double direction : {-1.0, 1.0}) {
     for (double k = direction < 0 ? 1 : 0;; ++k) {
@@ -41,7 +39,7 @@ std::vector<Node> nodes_of(double variance, double spread, double shape, double 
       total += out.back().weight;
     }
   }
-  for (Node& n : out)
+  for (QuadratureNode& n : out)
     n.weight /= total;
   return out;
 }
@@ -80,7 +78,7 @@ Predictive normal_mixture(double mean, double variance, double spread, double sh
   out.scale = std::sqrt(variance) + typical;
   out.cumulative = [mean, nodes = nodes_of(variance, spread, shape, scale)](double x) {
     double total = 0;
-    for (const Node& n : nodes)
+    for (const QuadratureNode& n : nodes)
       total += n.weight * standard_normal((x - mean) / n.sd);
     return total;
   };

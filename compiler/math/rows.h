@@ -39,6 +39,10 @@ inline const double kLog2 = std::numbers::ln2;
 /// log(2 pi)
 inline const double kLog2Pi = std::log(2.0 * std::numbers::pi);
 
+/// Added to a divisor, or to the argument of a logarithm, that may be 0. The result is then finite, and is not used or
+/// is multiplied by 0.
+inline constexpr double kTiny = 1e-300;
+
 /// The index variable of a sum in a formula. Free indices are kFirst (j) and kSecond (l).
 inline constexpr Index kA{2};
 /// The index variable of a sum inside a sum over kA.

@@ -5,16 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "compiler/math/boost_policy.h"
 
 namespace lehr::math {
 namespace {
-
-/// The result if there is none.
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Returns true for a valid positive parameter.
 bool positive(double x) { return x > 0 && std::isfinite(x); }
