@@ -25,15 +25,9 @@ struct Unit {
   int indent = 0;               // columns before its first token
 };
 
-bool is_comment(const Token& token) {
-  return token.kind == TokenKind::line_comment || token.kind == TokenKind::block_comment;
-}
-
 /// Returns true if the unit is one or more comments outside all declarations.
 bool only_comments(const Unit& unit) {
-  return std::all_of(unit.pieces.begin(), unit.pieces.end(), [](const Piece& p) {
-    return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment;
-  });
+  return std::all_of(unit.pieces.begin(), unit.pieces.end(), [](const Piece& p) { return is_comment(p.kind); });
 }
 
 /// Returns the number of line ends in [begin, end) of the text. "\r\n" and a lone "\r" count as one.
@@ -104,7 +98,7 @@ class UnitSplitter {
   /// Adds token i to the last unit, or begins a new one with it.
   void take(std::size_t i) {
     const Token& token = tokens_[i];
-    const bool comment = is_comment(token);
+    const bool comment = is_comment(token.kind);
     if (!inside_) {
       // A comment behind a unit on its last line trails the unit.
       if (comment && lines_before(i) == 0 && !units_.empty()) {
@@ -135,7 +129,7 @@ class UnitSplitter {
   Piece piece(std::size_t i, int indent) const {
     const Token& token = tokens_[i];
     Piece out{token.kind, std::string(text_of(token))};
-    if (!is_comment(token)) return out;
+    if (!is_comment(token.kind)) return out;
     const bool begins_line = lines_before(i) > 0;
     out.own_line = begins_line && inside_;
     out.ends_line = token.kind == TokenKind::line_comment || (begins_line && lines_before(i + 1) > 0);

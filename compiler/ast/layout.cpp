@@ -13,8 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kReserved = {"model", "const",   "plate",     "data",
                                                        "let",   "observe", "potential", "guide"};
 
-bool is_comment(const Piece& p) { return p.kind == TokenKind::line_comment || p.kind == TokenKind::block_comment; }
-
 bool is_reserved(const Piece& p) { return std::find(kReserved.begin(), kReserved.end(), p.text) != kReserved.end(); }
 
 bool is_operator(std::string_view text) { return text == "+" || text == "-" || text == "*" || text == "/"; }
@@ -36,11 +34,11 @@ class SpacingRules {
     std::vector<Spacing> joints;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       Spacing joint;
-      if (!is_comment(pieces_[i])) joint = code(pieces_[i]);
+      if (!is_comment(pieces_[i].kind)) joint = code(pieces_[i]);
       if (i > 0) {
         const Piece& before = pieces_[i - 1];
-        if (is_comment(pieces_[i])) joint = {true, before_.empty() ? 0 : 2, false};
-        if (is_comment(before)) joint.space = pieces_[i].text != ";" && pieces_[i].text != ",";
+        if (is_comment(pieces_[i].kind)) joint = {true, before_.empty() ? 0 : 2, false};
+        if (is_comment(before.kind)) joint.space = pieces_[i].text != ";" && pieces_[i].text != ",";
         joint.forced = before.ends_line || pieces_[i].own_line;
       }
       joints.push_back(joint);
@@ -121,7 +119,8 @@ int columns(std::string_view text) {
 }
 
 int separator(const std::vector<Piece>& pieces) {
-  if (pieces.empty() || std::any_of(pieces.begin(), pieces.end(), is_comment)) return -1;
+  if (pieces.empty() || std::any_of(pieces.begin(), pieces.end(), [](const Piece& p) { return is_comment(p.kind); }))
+    return -1;
   const std::string& first = pieces[0].text;
   std::string_view wanted = "~";
   if (first == "const" || first == "let") wanted = "=";

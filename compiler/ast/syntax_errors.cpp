@@ -12,10 +12,9 @@ namespace lehr {
 namespace {
 
 using antlr4::Parser;
-using antlr4::Token;
 using grammar::LehrParser;
 
-bool at_end(Parser& parser) { return parser.getCurrentToken()->getType() == Token::EOF; }
+bool at_end(Parser& parser) { return parser.getCurrentToken()->getType() == antlr4::Token::EOF; }
 
 /// Returns the index of the rule that the parser is in.
 std::size_t rule(Parser& parser) { return parser.getContext()->getRuleIndex(); }
@@ -23,8 +22,8 @@ std::size_t rule(Parser& parser) { return parser.getContext()->getRuleIndex(); }
 /// Returns true if the current token is a word like `data` that stands behind another token on its line. It is then a
 /// misused name and does not begin a declaration.
 bool follows_on_line(Parser& parser) {
-  const Token* previous = parser.getTokenStream()->LT(-1);
-  const Token* current = parser.getCurrentToken();
+  const antlr4::Token* previous = parser.getTokenStream()->LT(-1);
+  const antlr4::Token* current = parser.getCurrentToken();
   return begins_declaration(current->getType()) && previous && previous->getLine() == current->getLine();
 }
 
@@ -52,10 +51,10 @@ void skip_header(Parser& parser) {
 /// as the first on its line, indented no further than the declaration before; or by a `~` or `[` behind it.
 bool semicolon_was_forgotten(Parser& parser) {
   if (!parser.getExpectedTokens().contains(static_cast<std::size_t>(LehrParser::Semicolon))) return false;
-  Token* next = parser.getCurrentToken();
+  antlr4::Token* next = parser.getCurrentToken();
   const std::size_t type = next->getType();
-  if (begins_declaration(type) || type == LehrParser::RightBrace || type == Token::EOF) return true;
-  const Token* previous = parser.getTokenStream()->LT(-1);
+  if (begins_declaration(type) || type == LehrParser::RightBrace || type == antlr4::Token::EOF) return true;
+  const antlr4::Token* previous = parser.getTokenStream()->LT(-1);
   if (!is_name(type) || !previous || previous->getLine() == next->getLine()) return false;
   if (next->getCharPositionInLine() <= parser.getContext()->start->getCharPositionInLine()) return true;
   const std::size_t after = parser.getTokenStream()->LA(2);
@@ -64,7 +63,7 @@ bool semicolon_was_forgotten(Parser& parser) {
 
 }  // namespace
 
-Token* ErrorStrategy::recoverInline(Parser* parser) {
+antlr4::Token* ErrorStrategy::recoverInline(Parser* parser) {
   report(*parser);
   if (semicolon_was_forgotten(*parser)) {
     reported_ = false;
@@ -95,7 +94,8 @@ void ErrorStrategy::sync(Parser* parser) {
   if (rule(*parser) != LehrParser::RuleFile) return;
   while (true) {
     const std::size_t type = parser->getCurrentToken()->getType();
-    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == Token::EOF) return;
+    if (begins_declaration(type) || is_name(type) || type == LehrParser::RightBrace || type == antlr4::Token::EOF)
+      return;
     report(*parser);
     reported_ = false;
     parser->consume();
@@ -115,7 +115,7 @@ void ErrorStrategy::report(Parser& parser) {
 void ErrorStrategy::report_too_deep(Parser& parser, const std::string& text) {
   if (reported_) return;
   reported_ = true;
-  const Token* token = parser.getCurrentToken();
+  const antlr4::Token* token = parser.getCurrentToken();
   diagnostics_.add(DiagnosticKind::too_deep, text_.span(token->getStartIndex(), token->getStopIndex() + 1), text);
 }
 

@@ -10,7 +10,6 @@
 namespace lehr {
 namespace {
 
-using antlr4::Token;
 using grammar::LehrParser;
 
 /// The tokens that begin a declaration.
@@ -44,8 +43,9 @@ std::string shortened(const std::string& text) {
 }
 
 /// Returns a token in quotes, or words for the end of the file.
-std::string quoted(const Token* token) {
-  return token->getType() == Token::EOF ? "the end of the file" : fmt::format("'{}'", shortened(token->getText()));
+std::string quoted(const antlr4::Token* token) {
+  return token->getType() == antlr4::Token::EOF ? "the end of the file"
+                                                : fmt::format("'{}'", shortened(token->getText()));
 }
 
 /// Returns the Levenshtein distance of two words: the fewest letters to change, insert or leave out to make `b` of `a`.
@@ -112,15 +112,15 @@ class Writer {
 
  private:
   /// Returns the bytes of a token; the end of the file is an empty span.
-  Span span(const Token* token) const {
+  Span span(const antlr4::Token* token) const {
     const std::size_t end = text_.byte_offset.size() - 1;
-    if (token->getType() == Token::EOF) return text_.span(end, end);
+    if (token->getType() == antlr4::Token::EOF) return text_.span(end, end);
     return text_.span(token->getStartIndex(), token->getStopIndex() + 1);
   }
 
   /// Makes a message at the offending token, or behind the last token if the file ends there.
   SyntaxMessage here(std::string text) const {
-    return {type_ == Token::EOF ? behind_previous() : span(token_), std::move(text), {}};
+    return {type_ == antlr4::Token::EOF ? behind_previous() : span(found_), std::move(text), {}};
   }
   Span behind_previous() const {
     if (!previous_) return span(token_);
@@ -173,7 +173,7 @@ class Writer {
 
   /// Words an error in `model NAME {`.
   SyntaxMessage in_header() {
-    if (parser_.getTokenStream()->index() == 0 && type_ == Token::EOF) {
+    if (parser_.getTokenStream()->index() == 0 && type_ == antlr4::Token::EOF) {
       return {{0, 0}, "the file is empty: a model file is `model NAME { ... }`", {}};
     }
     if (expects(LehrParser::Model)) {
@@ -188,13 +188,13 @@ class Writer {
 
   /// Words an error between declarations, or behind the model.
   SyntaxMessage in_file() {
-    if (expects(Token::EOF)) {
+    if (expects(antlr4::Token::EOF)) {
       const bool model = type_ == LehrParser::Model;
       return here(model ? "a file holds one model" : "nothing may follow the '}' that closes the model");
     }
-    if (type_ == Token::EOF) {
+    if (type_ == antlr4::Token::EOF) {
       SyntaxMessage message = here("expected '}' to close the model, found the end of the file");
-      if (const Token* open = opening(LehrParser::LeftBrace)) {
+      if (const antlr4::Token* open = opening(LehrParser::LeftBrace)) {
         message.notes.push_back({"it was opened here", span(open)});
       }
       return message;
@@ -230,7 +230,7 @@ class Writer {
                          factor ? "; p*A + (1-p)*B is written `mixture(p, A, B)`" : "");
     }
     const bool in_axes = context_->getRuleIndex() == LehrParser::RuleAxes || inside_rule(LehrParser::RuleAxes);
-    if (in_axes && type_ != Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
+    if (in_axes && type_ != antlr4::Token::EOF && !is_name(type_) && !begins_declaration(type_) &&
         type_ != LehrParser::Semicolon) {
       return fmt::format("only names of plates stand in the brackets of a declared name, found {}", quoted(token_));
     }
@@ -260,7 +260,7 @@ class Writer {
   /// Words an error about a declaration that begins like a statement and has no `~`: `plat doc;`, `x = 1;`, `x[n] :
   /// real;`.
   SyntaxMessage no_tilde() {
-    const Token* first = context_->start;
+    const antlr4::Token* first = context_->start;
     const std::string word = first->getText();
     if (first->getType() != LehrParser::Observe) {
       const bool assigned = type_ == LehrParser::Colon && parser_.getTokenStream()->LA(2) == LehrParser::Equals;
@@ -293,7 +293,7 @@ class Writer {
   /// `;`.
   SyntaxMessage no_semicolon() {
     const bool ended =
-        new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == Token::EOF;
+        new_line() || begins_declaration(type_) || type_ == LehrParser::RightBrace || type_ == antlr4::Token::EOF;
     if (ended) return {behind_previous(), fmt::format("expected ';' after {}", quoted(previous_)), {}};
     SyntaxMessage message = here(fmt::format("expected {}, found {}", alternatives_to_semicolon(), quoted(token_)));
     if (arithmetic() && context_->getRuleIndex() == LehrParser::RuleStatement) add_mixture(message);
@@ -324,7 +324,7 @@ class Writer {
     const bool list = context_->getRuleIndex() != LehrParser::RulePrimary || !paren;
     SyntaxMessage message = here(fmt::format("expected {}{}, found {}", list ? "',' or " : "", closer, quoted(token_)));
     if (new_line()) message.span = behind_previous();
-    const Token* open = opening(paren ? LehrParser::LeftParen : LehrParser::LeftBracket);
+    const antlr4::Token* open = opening(paren ? LehrParser::LeftParen : LehrParser::LeftBracket);
     if (open && open->getLine() != previous_->getLine()) {
       message.notes.push_back({"to close what was opened here", span(open)});
     }
@@ -333,12 +333,12 @@ class Writer {
 
   /// Returns the last token of this type directly below the current rule, or below the header for the brace of the
   /// model. Returns null if there is none.
-  const Token* opening(std::size_t token_type) const {
+  const antlr4::Token* opening(std::size_t token_type) const {
     antlr4::ParserRuleContext* from = context_;
     if (from->getRuleIndex() == LehrParser::RuleFile) {
       from = from->getRuleContext<LehrParser::HeaderContext>(0);
     }
-    const Token* open = nullptr;
+    const antlr4::Token* open = nullptr;
     for (antlr4::tree::ParseTree* child : from->children) {
       auto* leaf = dynamic_cast<antlr4::tree::TerminalNode*>(child);
       if (leaf && leaf->getSymbol()->getType() == token_type) open = leaf->getSymbol();
@@ -375,8 +375,8 @@ class Writer {
 
   antlr4::Parser& parser_;              // at the offending token
   const Text& text_;                    // the model file
-  Token* token_;                        // the offending token
-  Token* previous_;                     // the token before it; null at the start of the file
+  antlr4::Token* found_;                // the offending token
+  antlr4::Token* previous_;             // the token before it; null at the start of the file
   std::size_t type_;                    // type of the offending token
   antlr4::ParserRuleContext* context_;  // the rule that the parser is in
   antlr4::misc::IntervalSet expected_;  // types of the tokens that the grammar allows here

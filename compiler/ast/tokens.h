@@ -10,6 +10,9 @@ namespace lehr {
 /// What kinds of tokens there are. `word` is a keyword or a name, `symbol` an operator, bracket or punctuation.
 enum class TokenKind { word, number, symbol, line_comment, block_comment };
 
+/// Returns true if the text is a comment.
+inline bool is_comment(TokenKind kind) { return kind == TokenKind::line_comment || kind == TokenKind::block_comment; }
+
 /// A token or a comment of a model file.
 struct Token {
   TokenKind kind;  // what kind it is
