@@ -20,11 +20,6 @@
 namespace lehr {
 namespace {
 
-/// Makes an error of ExitCode::usage.
-Error usage_error(std::string where, std::string text) {
-  return {ExitCode::usage, std::move(where), std::move(text), {}};
-}
-
 /// Binds data to the model and derives its updates. A model that is valid without data may be invalid for missing
 /// values, hence the error of ExitCode::model.
 Result<BoundModel> bound_to(const Program::Impl& p, std::span<const DataView> views, const Settings& settings) {

@@ -12,6 +12,11 @@
 #include "runtime/methods/random_start.h"
 
 namespace lehr {
+
+Error usage_error(std::string where, std::string text, std::vector<std::string> notes) {
+  return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
+}
+
 namespace {
 
 /// All numeric options, in the order of help.
@@ -58,18 +63,14 @@ constexpr MethodName kMethods[] = {{"cavi", FitOptions::Method::cavi},
 /// All precisions.
 constexpr std::string_view kPrecisions[] = {"double", "float"};
 
-/// Makes an error of ExitCode::usage.
-Error wrong(std::string where, std::string text, std::vector<std::string> notes = {}) {
-  return {ExitCode::usage, std::move(where), std::move(text), std::move(notes)};
-}
-
 /// Returns an error if a number is outside its range.
 std::optional<Error> out_of_range(const FitOptions& o) {
   for (const FitNumber& n : kNumericOptions) {
     const double x = std::visit([&](auto member) { return static_cast<double>(o.*member); }, n.to);
-    if (!contains(n.range, x)) return wrong(std::string(n.field), fmt::format("{} is not {}", x, describe(n.range)));
+    if (!contains(n.range, x))
+      return usage_error(std::string(n.field), fmt::format("{} is not {}", x, describe(n.range)));
   }
-  if (o.adaptive && o.rho > 0) return wrong("rho", "steps are either constant or adaptive");
+  if (o.adaptive && o.rho > 0) return usage_error("rho", "steps are either constant or adaptive");
   return std::nullopt;
 }
 
@@ -112,8 +113,8 @@ Result<Method> sampled(const FitOptions& o) {
     const Result<std::int64_t> levels = parse_gibbs_temperatures(o.temper);
     if (!levels) return levels.error();
     if (!o.anneal.empty())
-      return wrong(option("temper"),
-                   fmt::format("a ladder of temperatures is not annealed: leave out {}", option("anneal")));
+      return usage_error(option("temper"),
+                         fmt::format("a ladder of temperatures is not annealed: leave out {}", option("anneal")));
     ParallelTemperingOptions ladder{out};
     ladder.levels = *levels;
     return Method(ParallelTempering{ladder});
@@ -123,7 +124,7 @@ Result<Method> sampled(const FitOptions& o) {
   if (!spec) return spec.error();
   const auto* annealing = std::get_if<Annealing>(&*spec);
   if (!annealing || annealing->kind == Annealing::Kind::stochastic)
-    return wrong(option("anneal"), "method gibbs takes schedules of a temperature: linear, exp, entropy, file");
+    return usage_error(option("anneal"), "method gibbs takes schedules of a temperature: linear, exp, entropy, file");
   out.annealing = *annealing;
   return Method(Gibbs{out});
 }
@@ -131,7 +132,7 @@ Result<Method> sampled(const FitOptions& o) {
 /// Returns exact sampling.
 Result<Method> exact(const FitOptions& o) {
   if (!o.temper.empty() || !o.anneal.empty())
-    return wrong(option("method"), "exact samples have no temperature: it stands in the potentials of the model");
+    return usage_error(option("method"), "exact samples have no temperature: it stands in the potentials of the model");
   ExactOptions out;
   out.draws = o.draws;
   return Method(Exact{out});
@@ -145,7 +146,8 @@ Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
     return Method(out);
   }
   if (annealing.kind == Annealing::Kind::stochastic)
-    return wrong(option("anneal"), "stochastic annealing goes with method cavi: steps of svi are noisy by themselves");
+    return usage_error(option("anneal"),
+                       "stochastic annealing goes with method cavi: steps of svi are noisy by themselves");
   Stochastic out{steps_of(o)};
   out.options.annealing = annealing;
   return Method(out);
@@ -155,8 +157,9 @@ Result<Method> annealed(const FitOptions& o, const Annealing& annealing) {
 Result<Method> automatic(const FitOptions& o, const AutoAnneal& a) {
   if (o.method == FitOptions::Method::cavi) return Method(AutomaticAscent{{ascent_of(o), a.sweeps, a.cycles}});
   if (a.cycles)
-    return wrong(option("anneal"), "with method svi there is one automatic schedule: auto",
-                 {option("epochs") + " says how many steps it has, those that look for the temperature included"});
+    return usage_error(
+        option("anneal"), "with method svi there is one automatic schedule: auto",
+        {option("epochs") + " says how many steps it has, those that look for the temperature included"});
   return Method(AutomaticStochastic{{steps_of(o)}});
 }
 
@@ -171,11 +174,11 @@ bool has_one_start(const FitOptions& o) {
 /// Returns the search over starts.
 Result<Method> searched(const FitOptions& o) {
   if (!o.search.empty() && o.search != "quick" && o.search != "full")
-    return wrong(option("search"), fmt::format("'{}' is none of none, quick, full", o.search));
-  if (o.method != FitOptions::Method::cavi) return wrong(option("search"), "a search goes with method cavi");
+    return usage_error(option("search"), fmt::format("'{}' is none of none, quick, full", o.search));
+  if (o.method != FitOptions::Method::cavi) return usage_error(option("search"), "a search goes with method cavi");
   if (!o.anneal.empty() || !o.temper.empty())
-    return wrong(option("search"),
-                 fmt::format("a search anneals by itself: leave out {} and {}", option("anneal"), option("temper")));
+    return usage_error(option("search"), fmt::format("a search anneals by itself: leave out {} and {}",
+                                                     option("anneal"), option("temper")));
   SearchOptions out = search_options(o.search == "full");
   static_cast<CaviOptions&>(out) = ascent_of(o);
   return Method(SearchedAscent{out});
@@ -186,8 +189,8 @@ Result<Method> tempered(const FitOptions& o) {
   const Result<TemperSettings> temper = parse_temper(o.temper);
   if (!temper) return temper.error();
   if (!o.anneal.empty())
-    return wrong(option("temper"),
-                 fmt::format("the temperature is either latent or annealed: leave out {}", option("anneal")));
+    return usage_error(option("temper"),
+                       fmt::format("the temperature is either latent or annealed: leave out {}", option("anneal")));
   if (o.method == FitOptions::Method::cavi) return Method(TemperedAscent{ascent_of(o), *temper});
   return Method(TemperedStochastic{steps_of(o), *temper});
 }
@@ -226,11 +229,12 @@ Result<FitSettings> to_fit_settings(const FitOptions& o) {
   if (!method) return method.error();
   const std::optional<StartKind> start = start_kind(o.start);
   if (std::ranges::find(kPrecisions, o.precision) == std::end(kPrecisions))
-    return wrong("precision", fmt::format("'{}' is none of {}", o.precision, fmt::join(kPrecisions, ", ")));
+    return usage_error("precision", fmt::format("'{}' is none of {}", o.precision, fmt::join(kPrecisions, ", ")));
   const bool samples = o.method == FitOptions::Method::gibbs || o.method == FitOptions::Method::exact;
   if (samples && o.precision == "float")
-    return wrong(option("precision"), "draws are made in double: leave it out, or take method cavi or svi");
-  if (!start) return wrong("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
+    return usage_error(option("precision"), "draws are made in double: leave it out, or take method cavi or svi");
+  if (!start)
+    return usage_error("start", fmt::format("'{}' is none of seeds, points, allocations, means, flat", o.start));
   return FitSettings{.method = std::move(*method),
                      .seed = o.seed,
                      .start = *start,

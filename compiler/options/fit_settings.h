@@ -12,6 +12,9 @@
 
 namespace lehr {
 
+/// Makes an error of ExitCode::usage.
+Error usage_error(std::string where, std::string text, std::vector<std::string> notes = {});
+
 /// A numeric option of a fit.
 struct FitNumber {
   std::string_view option;  // name in `lehr fit`: "max-iter"; further spellings after a comma

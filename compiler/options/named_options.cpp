@@ -54,11 +54,6 @@ bool is_called(const FitNumber& n, std::string_view name) {
   return false;
 }
 
-/// Makes an error of ExitCode::usage about an option.
-Error wrong(std::string_view name, std::string text) {
-  return {ExitCode::usage, std::string(name), std::move(text), {}};
-}
-
 /// Returns the names of all options.
 std::vector<std::string> all_names() {
   std::vector<std::string> out{std::string(kMethod)};
@@ -99,7 +94,8 @@ std::optional<Error> set(FitOptions& o, const std::string& name, const std::stri
   }
   for (const FitFlag& f : kFlags) {
     if (option_spelling(f.option) != name) continue;
-    if (value != "true" && value != "false") return wrong(name, fmt::format("'{}' is neither true nor false", value));
+    if (value != "true" && value != "false")
+      return usage_error(std::string(name), fmt::format("'{}' is neither true nor false", value));
     o.*f.to = value == "true";
     return std::nullopt;
   }
@@ -110,7 +106,7 @@ std::optional<Error> set(FitOptions& o, const std::string& name, const std::stri
     methods.push_back(m.name);
   }
   if (std::ranges::find(methods, value) == methods.end())
-    return wrong(name, fmt::format("'{}' is none of {}", value, fmt::join(methods, ", ")));
+    return usage_error(std::string(name), fmt::format("'{}' is none of {}", value, fmt::join(methods, ", ")));
   return std::nullopt;
 }
 
@@ -118,19 +114,19 @@ std::optional<Error> set(FitOptions& o, const std::string& name, const std::stri
 
 Result<double> number_option(std::string_view name, std::string_view value, const OptionRange& range) {
   const std::optional<double> x = number_in(range, value);
-  if (!x) return wrong(name, fmt::format("'{}' is not {}", value, describe(range)));
+  if (!x) return usage_error(std::string(name), fmt::format("'{}' is not {}", value, describe(range)));
   return *x;
 }
 
 Result<std::uint64_t> whole_option(std::string_view name, std::string_view value, const OptionRange& range) {
   const std::optional<std::uint64_t> x = whole_in(range, value);
-  if (!x) return wrong(name, fmt::format("'{}' is not {}", value, describe(range)));
+  if (!x) return usage_error(std::string(name), fmt::format("'{}' is not {}", value, describe(range)));
   return *x;
 }
 
-Error unknown_option(std::string_view name, const std::vector<std::string>& names) {
-  Error out = wrong(name, "there is no such option");
-  out.notes.push_back(fmt::format("options: {}", fmt::join(names, ", ")));
+Error unknown_option(std::string_view name, const std::vector<std::string>& known) {
+  Error out = usage_error(std::string(name), "there is no such option");
+  out.notes.push_back(fmt::format("options: {}", fmt::join(known, ", ")));
   return out;
 }
 
