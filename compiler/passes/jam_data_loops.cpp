@@ -36,12 +36,12 @@ namespace {
 /// The number of iterations that are jammed together.
 constexpr std::int64_t kIterations = 8;
 /// The least length of an inner loop that fills a vector.
-constexpr Threshold<std::int64_t> kLong("jam_data_loops.long", 8);
+constexpr Threshold<std::int64_t> kMinVectorLength("jam_data_loops.long", 8);
 /// The longest row of sums that each iteration selects for itself. Longer rows are better prefetched, one iteration
 /// after another.
 constexpr Threshold<std::int64_t> kShortRow("jam_data_loops.short_row", 64);
 /// The length of inner loops from which on a remainder of fewer than eight iterations runs one by one and not masked.
-constexpr Threshold<std::int64_t> kLongest("jam_data_loops.longest", 256);
+constexpr Threshold<std::int64_t> kUnmaskedLength("jam_data_loops.longest", 256);
 
 /// A loop's body around its only branch: the statements before it and after it.
 struct Parts {
@@ -165,8 +165,8 @@ class Jam {
       if (const auto* store = std::get_if<Store>(&s.node)) return is_simple(*store);
       if (const auto* loop = std::get_if<For>(&s.node)) {
         const auto end = literal(p_, loop->end);
-        if (literal(p_, loop->begin) != 0 || !end || (adds_to_varying_row(*loop) && !is_flat(*loop))) return false;
-        long_loops_ += *end >= kLong;
+        if (literal(p_, loop->begin) != 0 || !end || (adds_to_row_of_turn(*loop) && !is_flat(*loop))) return false;
+        long_loops_ += *end >= kMinVectorLength;
         longest_ = std::max(longest_, *end);
         return is_simple(loop->body);
       }
@@ -213,7 +213,7 @@ class Jam {
     Block body;
     body.push_back(Stmt{Local{one_by_one_, integer(1)}});
     Block whole = together(parts, false), fewer;
-    if (longest_ < kLongest && !has_varying_sums_) fewer = together(parts, true);
+    if (longest_ < kUnmaskedLength && !rows_of_turns_) fewer = together(parts, true);
     body.push_back(Stmt{If{condition(BinaryOp::less_equal, next, loop.end), std::move(whole), std::move(fewer)}});
     Block alone{Stmt{For{loop.index, first_, binary(BinaryOp::minimum, next, loop.end), loop.body, loop.independent}}};
     body.push_back(Stmt{If{condition(BinaryOp::equal, get(one_by_one_), integer(1)), std::move(alone), {}}});

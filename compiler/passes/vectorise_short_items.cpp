@@ -39,7 +39,7 @@ constexpr double kLeftOver = 3.5;
 /// The most iterations of a loop that LLVM unrolls inside of a long loop.
 constexpr double kUnrolled = 3;
 /// The least number of iterations of a loop that counts as long there.
-constexpr Threshold<double> kLong("vectorise_short_items.long", 32);
+constexpr Threshold<double> kLongLoop("vectorise_short_items.long", 32);
 
 /// The estimated operations of an item, on vectors along its own loops and in lanes of items.
 class Estimate {
@@ -107,7 +107,7 @@ class Estimate {
     bool found = true;
     each_statement(x.body, [&](const Stmt& s) {
       const auto* loop = std::get_if<For>(&s.node);
-      found = found && (!loop || trip_count(*loop, length) <= (length >= kLong ? kUnrolled : 1));
+      found = found && (!loop || turns(*loop, length) <= (length >= kLongLoop ? kUnrolled : 1));
     });
     return found;
   }
@@ -174,7 +174,7 @@ bool gathers_rows(const Program& p, const For& loop) {
 bool is_short(const Program& p, const For& loop) { return !gathers_rows(p, loop) && Estimate(p, loop).gains(0); }
 
 /// Returns the form with eight lanes and transposed rows if it is a gain; nullopt otherwise.
-std::optional<VectorForm> lane_form(const Program& p, const For& loop, const Varying& varying) {
+std::optional<VectorForm> transposed_lane_form(const Program& p, const For& loop, const Varying& varying) {
   const Estimate estimate(p, loop);
   double elements = 0;
   for (const IterationRow& row : iteration_rows(p, varying, loop))
@@ -185,10 +185,8 @@ std::optional<VectorForm> lane_form(const Program& p, const For& loop, const Var
 
 }  // namespace
 
-/// Returns the program in which loops over items with short inner loops run eight items at a time, one in each lane.
-/// The remainder runs one by one. The inner loops run between constants or indices of each other. Items add to
-/// statistics, and neither read nor add to rows that data name. Loops of parallel regions with a constant trip count
-/// qualify too. The estimated work in lanes must be at most 60 % of that of the plain loop.
-Program vectorise_short_items(Program program) { return vectorise_loops(std::move(program), {is_short, lane_form}); }
+Program vectorise_short_items(Program program) {
+  return vectorise_loops(std::move(program), {is_short, transposed_lane_form});
+}
 
 }  // namespace lehr::loops
