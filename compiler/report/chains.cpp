@@ -14,7 +14,6 @@ namespace lehr::report {
 namespace {
 
 constexpr std::size_t kMostSteps = 800;  // points drawn of a sequence; longer ones are averages of neighbours
-constexpr std::size_t kBars = 40;        // bars of a histogram
 
 /// The steps of one sequence among those of all.
 struct Span {

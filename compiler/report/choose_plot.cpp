@@ -21,7 +21,7 @@ constexpr std::size_t kLabelledSimplex = 10;
 // The most intervals, plots of a kind, lists and sequences that one variable gets.
 constexpr std::size_t kMostIntervals = 64, kMostPictures = 12, kMostLists = 40, kMostSequences = 9;
 // The most elements that are plotted as one band.
-constexpr std::size_t kMostSteps = 20000;
+constexpr std::size_t kMostBandElements = 20000;
 
 /// Returns the variable of this name in the model, or null; null also without a model.
 const model::Variable* find_variable(const PlotContext& s, const std::string& name) {
@@ -143,7 +143,7 @@ Markup plot_of(const SavedFit& fit, const PosteriorSummary& n, const PlotContext
   const bool square = rank == 2 && n.axes[0] == n.axes[1] && n.size() <= kMostTiles;
   if (n.size() <= kMostIntervals && !square) return intervals(fit, n, kMostIntervals);
   if (rank == 2 && n.size() <= kMostTiles) return heat_maps(fit, n, 1);
-  if (rank == 1 && n.size() <= kMostSteps) return ribbons(fit, n, {}, {}, 1);
+  if (rank == 1 && n.size() <= kMostBandElements) return ribbons(fit, n, {}, {}, 1);
   return summary_of_many(n);
 }
 

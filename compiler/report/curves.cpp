@@ -21,8 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-// Stands for a number that an interval plot leaves out.
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostSweeps = 3000;  // of longer traces every n-th sweep is drawn
 
 /// Returns a range for the ELBO that spans its upper nine tenths at temperature 1, with a quarter of their range below.

@@ -2,7 +2,6 @@
 // bottom.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,9 +13,7 @@
 namespace lehr::report {
 namespace {
 
-// Stands for a number that is not drawn.
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLargeRatio = 300;   // positive numbers with a larger ratio get a logarithmic axis
+constexpr double kFarApart = 300;     // positive numbers with a larger ratio get a logarithmic axis
 constexpr std::size_t kTicks = 4;     // about as many tick labels
 constexpr std::size_t kLongTick = 5;  // if a label has more characters, every second one is hidden on narrow screens
 

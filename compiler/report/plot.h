@@ -14,6 +14,9 @@ namespace lehr::report {
 /// Points (x, y) in the units of the data.
 using Points = std::vector<std::pair<double, double>>;
 
+/// The bars of a histogram.
+inline constexpr std::size_t kBars = 40;
+
 /// The texts of a plot, and its height.
 struct PlotText {
   std::string description;  // what the plot shows, for screen readers

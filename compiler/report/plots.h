@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Interval {
   bool group = false;           // true: the row is a heading without numbers
   std::string shown_text = {};  // text shown instead of the mean; empty: the mean
 };
+/// Stands for a number that is not drawn.
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 /// Returns an interval plot of these rows above a common axis, with the numbers beside the bars. The axis is
 /// logarithmic if `may_be_logarithmic`, all numbers are positive and their ratio is large.
 Markup intervals(const std::vector<Interval>& entries, const std::string& caption, bool may_be_logarithmic = false);

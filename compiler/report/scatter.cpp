@@ -20,8 +20,8 @@
 namespace lehr::report {
 namespace {
 
-// Limits: points drawn, coordinates in panels, points of an ellipse, bars of a histogram, points of a density.
-constexpr std::size_t kMostPoints = 2000, kMostDimensions = 4, kArc = 48, kBars = 40, kAlong = 200;
+// Limits: points drawn, coordinates in panels, points of an ellipse, points of a density.
+constexpr std::size_t kMostPoints = 2000, kMostDimensions = 4, kArc = 48, kAlong = 200;
 constexpr double kSds = 2;  // standard deviations inside an ellipse
 
 using Matrix = Eigen::Map<const Eigen::MatrixXd>;
