@@ -12,7 +12,7 @@ namespace lehr::conditionals {
 namespace {
 
 /// The Greek letters, by their names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kGreek{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kGreekLetters{{
     {"alpha", "α"}, {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"},   {"epsilon", "ε"}, {"zeta", "ζ"}, {"eta", "η"},
     {"theta", "θ"}, {"iota", "ι"},  {"kappa", "κ"}, {"lambda", "λ"},  {"mu", "μ"},      {"nu", "ν"},   {"xi", "ξ"},
     {"pi", "π"},    {"rho", "ρ"},   {"sigma", "σ"}, {"tau", "τ"},     {"phi", "φ"},     {"chi", "χ"},  {"psi", "ψ"},
@@ -28,8 +28,8 @@ std::string mathml_name(const std::string& name) {
   const std::string base = name.substr(0, name.size() - primes);
   const std::size_t digits = std::min(base.find_last_not_of("0123456789") + 1, base.size());
   const std::string stem = base.substr(0, digits), number = base.substr(digits);
-  const auto greek = std::ranges::find(kGreek, stem, [](const auto& letter) { return letter.first; });
-  std::string out = fmt::format("<mi>{}</mi>", greek == kGreek.end() ? std::string_view(stem) : greek->second);
+  const auto greek = std::ranges::find(kGreekLetters, stem, [](const auto& letter) { return letter.first; });
+  std::string out = fmt::format("<mi>{}</mi>", greek == kGreekLetters.end() ? std::string_view(stem) : greek->second);
   if (!number.empty()) out = fmt::format("<msub>{}<mn>{}</mn></msub>", out, number);
   for (std::size_t k = 0; k < primes; ++k)
     out = fmt::format("<mrow>{}<mtext>′</mtext></mrow>", out);  // full size: a superscript would be too small to read

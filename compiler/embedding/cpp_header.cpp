@@ -51,7 +51,7 @@ class State {{
 )";
 
 /// Members of an object that samples.
-constexpr const char* kGibbs =
+constexpr const char* kGibbsMembers =
     R"(
   void gibbs_step(std::uint64_t seed, std::uint64_t chain, std::int64_t sweep, double inverse_temperature = 1) {{
     check({name}_gibbs_step(memory_.get(), nullptr, seed, chain, sweep, inverse_temperature));
@@ -74,7 +74,7 @@ constexpr const char* kGibbs =
 )";
 
 /// Members for a sweep of variational inference.
-constexpr const char* kSteps =
+constexpr const char* kStepMembers =
     R"(
   void step(double inverse_temperature = 1) {{ check({name}_step(memory_.get(), nullptr, inverse_temperature)); }}
   void step(const Data& data, double inverse_temperature = 1) {{
@@ -108,20 +108,20 @@ constexpr const char* kSteps =
 )";
 
 /// The member for a minibatch.
-constexpr const char* kBatchStep =
+constexpr const char* kBatchStepMember =
     R"(  void svi_step(const Data& batch, std::int64_t total_items, double rho, double inverse_temperature = 1) {{
     check({name}_svi_step(memory_.get(), &batch, total_items, rho, inverse_temperature));
   }}
 )";
 
 /// The member for a temperature for every item.
-constexpr const char* kItemEnergies = R"(  void item_energies(const Data& data, std::span<double> nats) {{
+constexpr const char* kItemEnergiesMember = R"(  void item_energies(const Data& data, std::span<double> nats) {{
     check({name}_item_energies(memory_.get(), &data, nats.data(), nats.size()));
   }}
 )";
 
 /// The member that makes the posterior the prior.
-constexpr const char* kUpdate = R"(  void update(const Data& data, double keep = 1) {{
+constexpr const char* kUpdateMember = R"(  void update(const Data& data, double keep = 1) {{
     check({name}_update(memory_.get(), &data, keep));
   }}
 )";
@@ -187,10 +187,10 @@ std::string cpp_header(const Embedding& e, const std::string& header) {
                        fmt::arg("NAME", upper_case(e.name)), fmt::arg("header", header),
                        fmt::arg("ranges", e.draws ? "" : "\n  std::vector<std::byte> ranges_;"));
   };
-  std::string out = filled(kBegin) + filled(e.draws ? kGibbs : kSteps);
-  if (e.minibatches) out += filled(kBatchStep);
-  if (e.item_temperatures) out += filled(kItemEnergies);
-  if (e.updates) out += filled(kUpdate);
+  std::string out = filled(kBegin) + filled(e.draws ? kGibbsMembers : kStepMembers);
+  if (e.minibatches) out += filled(kBatchStepMember);
+  if (e.item_temperatures) out += filled(kItemEnergiesMember);
+  if (e.updates) out += filled(kUpdateMember);
   if (!e.draws) out += filled(kInference);
   out += filled(kEnd);
   for (const EmbeddedParameter& p : e.parameters) {

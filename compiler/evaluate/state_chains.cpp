@@ -14,7 +14,6 @@ using namespace model;
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -66,8 +65,8 @@ DiscreteChains::DiscreteChains(ModelEvaluator& forward, std::vector<VariableId> 
     : forward_(forward), chains_(std::move(chains)), own_(std::move(own)) {
   for (const VariableId c : chains_) {
     const std::span<double> z = forward_.values(c);
-    observed_.emplace_back(z.begin(), z.end());
-    std::ranges::fill(z, kNaN);
+    known_.emplace_back(z.begin(), z.end());
+    std::ranges::fill(z, std::nan(""));
   }
   steps_.resize(observed_[0].size());
   for (std::size_t e = 0; e < steps_.size() && !refused_; ++e)
@@ -91,7 +90,7 @@ bool DiscreteChains::is_chain(VariableId v) const { return std::ranges::find(cha
 
 void DiscreteChains::put(std::size_t position, std::optional<std::size_t> state) const {
   for (std::size_t k = 0; k < chains_.size(); ++k)
-    forward_.values(chains_[k])[position] = state ? forward_.state(chains_[k], value_of(k, *state)) : kNaN;
+    forward_.values(chains_[k])[position] = state ? forward_.state(chains_[k], value_of(k, *state)) : std::nan("");
 }
 
 bool DiscreteChains::add_step(std::size_t position) {
@@ -158,8 +157,8 @@ std::optional<std::vector<std::size_t>> DiscreteChains::read_by(const Observatio
     // An `own` element is summed with its prior, so the elements that the prior reads count as well.
     todo.push_back({forward_.model()[u->variable].statement, *u, 1});
   }
-  for (const Element& e : assigned)
-    forward_.values(e)[0] = kNaN;
+  for (const Element& e : placed)
+    forward_.values(e)[0] = std::nan("");
   bool free = true;
   for (const Element& e : own) {
     const auto it = std::ranges::lower_bound(used_own_, e);
