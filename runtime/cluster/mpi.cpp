@@ -77,4 +77,5 @@ std::unique_ptr<Group> join() { return std::make_unique<MpiGroup>(); }
 }  // namespace
 }  // namespace lehr
 
+/// The table that the shared library defines; load_plugin("mpi") returns its address.
 extern "C" const lehr::Mpi lehr_plugin{&lehr::join};

@@ -15,6 +15,3 @@ struct Mpi {
 };
 
 }  // namespace lehr
-
-/// The table that the shared library defines; load_plugin("mpi") returns its address.
-extern "C" const lehr::Mpi lehr_plugin;

@@ -22,7 +22,7 @@ namespace {
 
 /// Loads the plugin once and returns its functions. They must run in a child process, because damaged files can crash
 /// the library.
-const Hdf5Codec& codec() {
+const Hdf5Codec& hdf5_codec() {
   static const auto* const loaded = static_cast<const Hdf5Codec*>(load_plugin("hdf5"));
   return *loaded;
 }
@@ -31,7 +31,7 @@ using Arrays = std::map<std::string, Hdf5Array>;
 
 /// Reads parts of a file in a child process.
 Result<Arrays> read_arrays(std::string_view bytes, const std::string& path, const std::vector<std::string>& parts) {
-  const Hdf5Codec& c = codec();
+  const Hdf5Codec& c = hdf5_codec();
   return in_child<Arrays>(path, [&] { return c.read(bytes, path, parts); });
 }
 
@@ -114,7 +114,7 @@ Result<DataArray> data_of(Hdf5Array array, const std::string& where, const std::
 /// Stores the row names of an AnnData table in `to`, if there are `count` of them and all are different.
 Result<bool> add_names(std::string_view bytes, const std::string& path, const std::string& table, std::int64_t count,
                        std::vector<std::string>& to) {
-  const Hdf5Codec& c = codec();
+  const Hdf5Codec& c = hdf5_codec();
   Result<std::vector<std::string>> names =
       in_child<std::vector<std::string>>(path, [&] { return c.index(bytes, path, table); });
   if (!names) return names.error();
@@ -156,7 +156,7 @@ class RowsOfHdf5 : public RowFile {
   std::int64_t rows() const override { return shape_[0]; }
   std::int64_t skipped_lines(std::int64_t) const override { return 0; }
   Result<std::string> excerpt(std::span<const RowRange> runs) const override {
-    const Hdf5Codec& c = codec();
+    const Hdf5Codec& c = hdf5_codec();
     Result<std::vector<double>> values = in_child<std::vector<double>>(path_, [&] { return read(c, runs); });
     if (!values) return values.error();
     if (std::optional<Error> e = file_.changed()) return *e;
@@ -186,7 +186,7 @@ class RowsOfHdf5 : public RowFile {
 Result<std::unique_ptr<RowFile>> open_hdf5(const std::string& path, const std::string& part) {
   Result<RandomAccessFile> file = RandomAccessFile::open(path);
   if (!file) return file.error();
-  const Hdf5Codec& c = codec();
+  const Hdf5Codec& c = hdf5_codec();
   using Shape = std::vector<std::int64_t>;
   Result<Shape> shape = in_child<Shape>(path, [&]() -> Result<Shape> {
     const Result<std::shared_ptr<const Hdf5Rows>> rows = c.rows(path, part);

@@ -381,4 +381,5 @@ Result<std::vector<std::string>> read_index(std::string_view bytes, const std::s
 }  // namespace
 }  // namespace lehr
 
-const lehr::Hdf5Codec lehr_plugin = {&lehr::read, &lehr::read_index, &lehr::rows};
+/// The table of functions that the plugin for HDF5 exports.
+extern "C" const lehr::Hdf5Codec lehr_plugin = {&lehr::read, &lehr::read_index, &lehr::rows};

@@ -66,6 +66,3 @@ struct Hdf5Codec {
 };
 
 }  // namespace lehr
-
-/// The table of functions that the plugin for HDF5 exports.
-extern "C" const lehr::Hdf5Codec lehr_plugin;

@@ -17,30 +17,30 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostAxes = 8;
+constexpr std::size_t kMostNestedArrays = 8;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// An input iterator over the bytes that records how far the parser has read, for locations in messages.
-class Reader {
+class ByteIterator {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
   using pointer = const char*;
   using reference = const char&;
-  Reader(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
+  ByteIterator(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
   reference operator*() const { return *at_; }
-  Reader& operator++() {
+  ByteIterator& operator++() {
     *furthest_ = ++at_;
     return *this;
   }
-  Reader operator++(int) {
-    Reader old = *this;
+  ByteIterator operator++(int) {
+    ByteIterator old = *this;
     ++*this;
     return old;
   }
-  bool operator==(const Reader& other) const { return at_ == other.at_; }
-  bool operator!=(const Reader& other) const { return at_ != other.at_; }
+  bool operator==(const ByteIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const ByteIterator& other) const { return at_ != other.at_; }
 
  private:
   const char* at_;
@@ -85,7 +85,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   bool start_array(std::size_t) override {
     if (depth_ > 0 && !child(Kind::array)) return false;
-    if (depth_ == kMostAxes) return fail(fmt::format("more than {} axes", kMostAxes));
+    if (depth_ == kMostNestedArrays) return fail(fmt::format("more than {} axes", kMostNestedArrays));
     if (depth_ == 0) axes_ = 0;
     levels_[depth_].length = 0;
     ++depth_;
@@ -204,7 +204,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
   std::string name_;
   std::size_t depth_ = 0, axes_ = 0;
-  std::array<Level, kMostAxes> levels_;
+  std::array<Level, kMostNestedArrays> levels_;
   std::vector<double> values_;
   std::vector<std::optional<std::string>> texts_;  // strings by position, up to the last string; empty without strings
   std::vector<std::int64_t> row_offsets_{0};
@@ -249,8 +249,8 @@ Result<Dataset> parse_json(std::string_view bytes, const std::string& path) {
     bytes = standard;
   }
   Builder builder(bytes, path);
-  const bool ok = nlohmann::json::sax_parse(Reader(bytes.data(), builder.furthest()),
-                                            Reader(bytes.data() + bytes.size(), builder.furthest()), &builder);
+  const bool ok = nlohmann::json::sax_parse(ByteIterator(bytes.data(), builder.furthest()),
+                                            ByteIterator(bytes.data() + bytes.size(), builder.furthest()), &builder);
   if (!ok) return builder.error() ? *builder.error() : data_error(path, "not JSON");
   return std::move(builder.dataset());
 }

@@ -9,17 +9,17 @@ namespace lehr {
 namespace {
 
 /// Loads the plugin once and returns its functions.
-const NetcdfCodec& codec() {
+const NetcdfCodec& netcdf_codec() {
   static const auto* const loaded = static_cast<const NetcdfCodec*>(load_plugin("netcdf"));
   return *loaded;
 }
 
 }  // namespace
 
-Result<std::string> format_netcdf(const LabelledArrays& arrays) { return codec().format(arrays); }
+Result<std::string> format_netcdf(const LabelledArrays& arrays) { return netcdf_codec().format(arrays); }
 
 Result<LabelledArrays> parse_netcdf(std::string_view bytes, const std::string& path) {
-  const NetcdfCodec& c = codec();
+  const NetcdfCodec& c = netcdf_codec();
   return in_child<LabelledArrays>(path, [&] { return c.parse(bytes, path); });  // damaged files can crash the library
 }
 

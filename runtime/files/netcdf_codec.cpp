@@ -239,4 +239,5 @@ Result<LabelledArrays> parse(std::string_view bytes, const std::string& path) {
 }  // namespace
 }  // namespace lehr
 
+/// The table of functions that the plugin for NetCDF exports.
 extern "C" const lehr::NetcdfCodec lehr_plugin{&lehr::format, &lehr::parse};

@@ -14,6 +14,3 @@ struct NetcdfCodec {
 };
 
 }  // namespace lehr
-
-/// The table of functions that the plugin for NetCDF exports.
-extern "C" const lehr::NetcdfCodec lehr_plugin;

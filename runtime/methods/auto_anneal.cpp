@@ -16,10 +16,7 @@
 namespace lehr {
 namespace {
 
-constexpr double kHotter = 1.07;         // ratio of successive temperatures of the heating
 constexpr double kMelted = 0.7;          // fraction of the entropy's rise that counts as melted
-constexpr double kHottest = 1000;        // temperature at which the heating gives up
-constexpr double kInfinite = 1e9;        // temperature that stands for infinity: the entropy is at its maximum
 constexpr std::int64_t kFinishing = 60;  // sweeps of a candidate at temperature 1, before it is compared
 constexpr std::int64_t kHasty = 40;      // the same with AutoOptions::hasty
 constexpr double kSame = 1e-6;           // relative difference of ELBOs that count as the same solution
@@ -187,7 +184,7 @@ class Run {
   bool heat() {
     const double cold = elbo_.discrete_entropy;
     const Annealing::Kind kind = std::exchange(form_.kind, Annealing::Kind::data);
-    make(kInfinite, false);
+    make(kInfiniteTemperature, false);
     form_.kind = kind;
     const double hot = elbo_.discrete_entropy;
     e_.load(best_);

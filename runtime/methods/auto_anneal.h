@@ -14,6 +14,11 @@
 namespace lehr {
 
 /// The options of automatic annealing. Numbers of sweeps count those of all candidates together.
+/// Of the heating, which looks for the melting temperature: the ratio of its temperatures, and where it gives up.
+inline constexpr double kHotter = 1.07, kHottest = 1000;
+/// The temperature that stands for infinity: the entropy is at its maximum.
+inline constexpr double kInfiniteTemperature = 1e9;
+
 struct AutoOptions : CaviOptions {
   std::int64_t budget = 0;  // sweeps after which no new candidate begins; 0: as many as `cycles` need
   bool cycles = false;      // true (`--search full`): a hot candidate and repeated annealing from the best state follow

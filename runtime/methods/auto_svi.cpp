@@ -10,14 +10,12 @@
 namespace lehr {
 namespace {
 
-constexpr double kHotter = 1.07;  // ratio of successive temperatures of the heating
-constexpr double kPast = 0.7;     // a rise below this fraction of the steepest one comes after the transition
-constexpr double kRisen = 0.02;   // rise, as a fraction of the largest entropy, that counts as one
-constexpr double kHottest = 1000, kInfinite = 1e9;  // where the heating ends; a temperature that stands for infinity
-constexpr std::int64_t kSteps = 10;                 // plain steps before the heating
-constexpr std::int64_t kWarmup = 5;                 // full steps at temperature 1 before the heating
-constexpr std::int64_t kItems = 100;                // items of the heating
-constexpr std::uint64_t kProbe = 0x9B0BE;           // added to the seed, so that the items differ from those of the run
+constexpr double kPast = 0.7;               // a rise below this fraction of the steepest one comes after the transition
+constexpr double kRisen = 0.02;             // rise, as a fraction of the largest entropy, that counts as one
+constexpr std::int64_t kPlainSteps = 10;    // plain steps before the heating
+constexpr std::int64_t kSettling = 5;       // full steps at temperature 1 before the heating
+constexpr std::int64_t kHeatedItems = 100;  // items of the heating
+constexpr std::uint64_t kProbe = 0x9B0BE;   // added to the seed, so that the items differ from those of the run
 
 /// Makes a full step (of size 1) from these items at a temperature and writes the discrete entropy after it. Returns 0
 /// or a status of the generated code.
@@ -39,17 +37,17 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   const WeightsGuard plain{e};
   const std::int64_t items = e.items();
   Batches batches(items, batch_of(e, o), o.replacement && e.minibatches(), o.seed + kProbe);
-  for (std::int64_t t = 0; t < kSteps; ++t) {
+  for (std::int64_t t = 0; t < kPlainSteps; ++t) {
     Weights w;
     w.step = step_size(o, t);
     e.set(w);
     if (const std::int32_t status = step(e, o, batches.next())) return status;
   }
   const std::vector<std::int64_t> some =
-      Batches(items, e.minibatches() ? kItems : items, false, o.seed + kProbe + 1).next();
+      Batches(items, e.minibatches() ? kHeatedItems : items, false, o.seed + kProbe + 1).next();
   double entropy = 0, hot = 0;
   const Snapshot state = e.snapshot_state();
-  if (const std::int32_t status = heat(e, o, some, kInfinite, hot)) return status;
+  if (const std::int32_t status = heat(e, o, some, kInfiniteTemperature, hot)) return status;
   e.load(state);
   if (!(std::isfinite(hot) && hot > 0)) return 0;
   for (std::int64_t k = 0; k < kWarmup; ++k) {
@@ -72,7 +70,7 @@ std::int32_t probe(const Engine& e, const SviOptions& o, ProbeReport& report) {
   if (fraction <= lowest + kRisen) report.melting = 0;
   const auto sweeps = kWarmup + static_cast<std::int64_t>(report.heating.size());
   const auto seen = sweeps * static_cast<std::int64_t>(some.size());
-  report.steps = kSteps + (seen + batch_of(e, o) - 1) / batch_of(e, o);
+  report.steps = kPlainSteps + (seen + batch_of(e, o) - 1) / batch_of(e, o);
   return 0;
 }
 

@@ -5,12 +5,6 @@
 #include "runtime/machine/items.h"
 
 namespace lehr {
-namespace {
-
-/// Numbers in 64 bytes, the alignment of buffers that generated code expects.
-constexpr std::size_t kAligned = 8;
-
-}  // namespace
 
 ItemWindow::ItemWindow(const machine::Machine& m, std::int64_t items)
     : machine_(m),

@@ -25,17 +25,17 @@ namespace {
 
 using Kind = ComponentArray::Kind;
 
-constexpr std::size_t kPairs = 60;      // most merges that are scored in one round
-constexpr std::size_t kMergeTries = 5;  // of these, merges that are tried with sweeps
-constexpr std::size_t kLaterTries = 2;  // the same in later rounds
-constexpr std::int64_t kPatience = 6;   // divides the sweeps that are available until a move is accepted
-constexpr std::int64_t kTrial = 40;     // most sweeps of a trial
-constexpr double kGain = 1e-6;          // least gain of an accepted move, relative to the ELBO
-constexpr double kLittle = 1e-7;        // relative gain of a sweep at which an accepted move has converged enough
-constexpr double kEmpty = 0.5;          // expected number of elements below which a component counts as empty
+constexpr std::size_t kPairs = 60;           // most merges that are scored in one round
+constexpr std::size_t kMergeTries = 5;       // of these, merges that are tried with sweeps
+constexpr std::size_t kLaterTries = 2;       // the same in later rounds
+constexpr std::int64_t kUntilFirstMove = 6;  // divides the sweeps that are available until a move is accepted
+constexpr std::int64_t kTrial = 40;          // most sweeps of a trial
+constexpr double kGain = 1e-6;               // least gain of an accepted move, relative to the ELBO
+constexpr double kLittle = 1e-7;             // relative gain of a sweep at which an accepted move has converged enough
+constexpr double kEmpty = 0.5;               // expected number of elements below which a component counts as empty
 
 /// Thrown when the callback stops the run; never leaves this file.
-struct Stop {};
+struct Interrupted {};
 
 /// Returns true if any move was accepted.
 bool has_gained(const MoveReport& r) {
@@ -63,7 +63,7 @@ class Mover {
         if (!ordered && !merged && !removed && !split) break;
         first_ = false;
       }
-    } catch (const Stop&) {
+    } catch (const Interrupted&) {
       out_.status = Status::interrupted;
     }
     e_.load(best_);
@@ -73,7 +73,7 @@ class Mover {
  private:
   /// Returns true if sweeps are left for another move.
   bool has_sweeps() const {
-    return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.most_sweeps / kPatience);
+    return report_.sweeps < (has_gained(report_) ? o_.most_sweeps : o_.most_sweeps / kUntilFirstMove);
   }
   /// Returns how many moves of a kind a round tries.
   std::size_t tries() const { return first_ ? kMergeTries : kLaterTries; }
@@ -88,11 +88,11 @@ class Mover {
     return true;
   }
 
-  /// Makes one sweep and computes its ELBO. Returns false if either fails; throws Stop if the callback asks for it.
+  /// Makes one sweep and computes its ELBO. Returns false if either fails; throws Interrupted if the callback stops.
   bool step(double& value) {
     if (sweep(e_, o_) != 0 || !bound(value)) return false;
     ++report_.sweeps;
-    if (!on_sweep_({report_.sweeps, value, 1, value})) throw Stop{};
+    if (!on_sweep_({report_.sweeps, value, 1, value})) throw Interrupted{};
     return true;
   }
 

@@ -7,13 +7,13 @@ namespace lehr {
 namespace {
 
 constexpr std::int64_t kItems = 1000, kSteps = 10;  // size of the sample, steps from it
-constexpr std::uint64_t kSample = 0x5A3;            // added to the seed, so that the sample is not the first minibatch
+constexpr std::uint64_t kSampleSeed = 0x5A3;        // added to the seed, so that the sample is not the first minibatch
 
 }  // namespace
 
 std::int32_t pilot_energy(const Engine& e, const SviOptions& o, double& nats) {
   const auto before = e.save();
-  Batches sample(e.items(), e.minibatches() ? kItems : e.items(), false, o.seed + kSample);
+  Batches sample(e.items(), e.minibatches() ? kItems : e.items(), false, o.seed + kSampleSeed);
   const std::vector<std::int64_t>& items = sample.next();
   e.set({});
   for (std::int64_t k = 0; k < kSteps; ++k) {

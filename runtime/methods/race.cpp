@@ -13,8 +13,8 @@ namespace {
 constexpr StartKind kKinds[] = {StartKind::seeds, StartKind::flat, StartKind::points, StartKind::allocations,
                                 StartKind::means};
 constexpr std::int64_t kFirstRung = 5, kSecondRung = 14;  // sweeps of a candidate after the first and the second stage
-constexpr double kMemory = 1e9;                           // most bytes of all stored states
-constexpr double kSame = 1e-11;  // relative difference of ELBOs that count as the same solution
+constexpr double kMaxStateBytes = 1e9;                    // most bytes of all stored states
+constexpr double kSameSolution = 1e-11;  // relative difference of ELBOs that count as the same solution
 
 /// Sorts the remaining candidates, which come best first, into the order in which they should converge.
 std::vector<Candidate> in_order(std::vector<Candidate> candidates, const SearchReport& report) {
@@ -44,7 +44,7 @@ class Race {
   std::vector<Candidate> run(StartKind first, std::int64_t round) {
     std::vector<Candidate> candidates;
     if (round == 0) enter(candidates, first, o_.seed);
-    const auto most = static_cast<std::size_t>(std::max(2.0, kMemory / bytes()));
+    const auto most = static_cast<std::size_t>(std::max(2.0, kMaxStateBytes / bytes()));
     for (std::int64_t k = round * o_.starts; k < (round + 1) * o_.starts && !stopped_; ++k) {
       for (const StartKind kind : kKinds) {
         if ((k == 0 && kind == first) || stopped_ || candidates.size() >= most || has_one_optimum(candidates)) continue;
@@ -78,8 +78,9 @@ class Race {
     report_.starts.push_back({kind, seed, 0, NAN});
     Candidate a{report_.starts.size() - 1, {}, 0, std::make_unique<CaviRun>(e_, o_)};
     if (!sweeps(a, kFirstRung)) return;
-    const bool same = std::ranges::any_of(
-        candidates, [&](const Candidate& b) { return std::abs(a.elbo - b.elbo) <= kSame * (1 + std::abs(b.elbo)); });
+    const bool same = std::ranges::any_of(candidates, [&](const Candidate& b) {
+      return std::abs(a.elbo - b.elbo) <= kSameSolution * (1 + std::abs(b.elbo));
+    });
     report_.starts[a.start].same = same;
     if (!same) candidates.push_back(std::move(a));
   }

@@ -9,8 +9,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kFew = 3;  // elements of a small part: as many as a start from seeds gives each value
-constexpr int kLloyd = 20;       // most iterations of k-means
+constexpr std::size_t kFew = 3;     // elements of a small part: as many as a start from seeds gives each value
+constexpr int kMaxIterations = 20;  // most iterations of k-means
 
 /// Returns the size of a small part of so many members.
 std::size_t few_of(std::size_t members) { return std::min(kFew, members / 2); }
@@ -90,7 +90,7 @@ std::vector<bool> two_means(const Cloud& x, Rng& rng) {
   std::vector<double> first = x.point(draw_below(rng, x.size()));
   std::vector<double> second = x.point(far_one(x.from(first), rng));
   std::vector<bool> out(x.size());
-  for (int round = 0; round < kLloyd; ++round) {
+  for (int round = 0; round < kMaxIterations; ++round) {
     const std::vector<double> a = x.from(first), b = x.from(second);
     std::vector<bool> now(x.size());
     for (std::size_t i = 0; i < now.size(); ++i)

@@ -9,9 +9,6 @@
 namespace lehr {
 namespace {
 
-/// Numbers in 64 bytes, the alignment of buffers that generated code expects.
-constexpr std::size_t kAligned = 8;
-
 /// Returns a count of numbers rounded up to whole 64 bytes.
 std::size_t aligned(std::size_t elements) { return (elements + kAligned - 1) / kAligned * kAligned; }
 
