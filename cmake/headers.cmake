@@ -21,15 +21,8 @@ target_precompile_headers(lehr_headers PRIVATE ${lehr_headers_of_all})
 # Compiled alone are sources with names that occur in their neighbours too, and libraries of which a program may link
 # some sources only, because it has others of its own (lehr_generation in a test, runtime/result.cpp in the library).
 set(LEHR_UNITY_BATCH 6 CACHE STRING "Sources that LEHR_UNITY compiles as one")
-set(lehr_targets_apart lehr_ast lehr_driver_bitcode lehr_embedding lehr_generation lehr_headers lehr_library lehr_math
-    lehr_options lehr_report)
-set(lehr_sources_apart auto_svi.cpp bind_totals.cpp chains.cpp coupling.cpp drop_missing.cpp element_prediction.cpp
-    embed.cpp gibbs.cpp hdf5.cpp item_solution.cpp jam_data_loops.cpp joint_covariance.cpp json.cpp link.cpp
-    lower_prefetches.cpp mathml_words.cpp moments.cpp moves.cpp netcdf.cpp out_of_core_data.cpp padded_arrays.cpp
-    pilot_run.cpp posterior_moments.cpp posterior_variances.cpp predicted_draws.cpp predicted_numbers.cpp
-    prediction.cpp predictive.cpp quantities.cpp race.cpp reduction_trees.cpp resolve_expressions.cpp
-    resolve_indices.cpp restored_fit.cpp result.cpp rounding.cpp saved_draws.cpp split.cpp state_chains.cpp
-    state_paths.cpp step_covariance.cpp sum_tree.cpp symbolic.cpp unmasked_fma.cpp vectorise_short_items.cpp)
+set(lehr_targets_apart lehr_driver_bitcode lehr_generation lehr_headers lehr_library)
+set(lehr_sources_apart result.cpp)
 if(LEHR_UNITY)
   target_compile_options(lehr_flags INTERFACE -Wno-shadow -Wno-subobject-linkage)
 endif()
