@@ -95,13 +95,13 @@ const std::vector<ThresholdCase> kOfCode{
 
 /// Thresholds that no example model reaches with its data; unit tests cover them.
 const std::set<std::string> kOfUnitTests{
-    "block_registers.unknown_length",     // block_registers_test.cpp
-    "block_registers.most",               // block_registers_test.cpp
-    "block_registers.most_with_latency",  // block_registers_test.cpp
-    "jam_data_loops.short_row",           // jam_data_loops_test.cpp
+    "block_registers.unknown_length",     // text/block_registers
+    "block_registers.most",               // text/block_registers
+    "block_registers.most_waiting",       // text/block_registers
+    "jam_data_loops.short_row",           // text/jam_data_loops
     "lower_full_rows.full",               // native/full_rows_test.cpp
     "lower_full_rows.most_values",        // native/full_rows_test.cpp
-    "rematerialise.register_bytes",       // rematerialise_test.cpp
+    "rematerialise.kept",                 // text/rematerialise
     "native.loop_shape.fewest_together",  // native/vectors_test.cpp
 };
 
