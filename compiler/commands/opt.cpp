@@ -38,17 +38,13 @@ struct Run {
   loops::Arrays arrays;
 };
 
-/// Returns the numbers of an array of the file: as many as the array has.
-std::vector<double> numbers_of(const json& values, const loops::Program& p, loops::BufferId b, std::size_t count) {
+/// Returns the values of an array of the file.
+std::vector<double> values_of(const json& values, loops::Type type) {
   std::vector<double> out;
   for (const json& value : values) {
-    const bool is_integer = p[b].element == loops::Type::i64;
-    out.push_back(is_integer        ? std::bit_cast<double>(value.get<std::int64_t>())
-                  : value.is_null() ? NAN
-                                    : value.get<double>());
+    if (type == loops::Type::i64) out.push_back(std::bit_cast<double>(value.get<std::int64_t>()));
+    else out.push_back(value.is_null() ? NAN : value.get<double>());
   }
-  if (out.size() != count)
-    throw std::invalid_argument(fmt::format("'{}' has {} elements, not {}", p[b].name, count, out.size()));
   return out;
 }
 
@@ -73,9 +69,12 @@ Run read_run(const json& file, const loops::Program& p) {
   const json arrays = file.value("arrays", json::object());
   for (std::size_t k = 0; k < p.buffers.size(); ++k) {
     const loops::BufferId b(k);
-    const std::size_t count = loops::elements_of(p, b, out.call.sizes);
-    out.arrays[k] =
-        arrays.contains(p[b].name) ? numbers_of(arrays[p[b].name], p, b, count) : std::vector<double>(count, 0.0);
+    const std::size_t count = loops::values_in(p, b, out.call.sizes);
+    std::vector<double> values(count, 0.0);
+    if (arrays.contains(p[b].name)) values = values_of(arrays[p[b].name], p[b].element);
+    if (values.size() != count)
+      throw std::invalid_argument(fmt::format("'{}' has {} elements, not {}", p[b].name, count, values.size()));
+    out.arrays[k] = loops::memory_of(p, b, out.call.sizes, values);
   }
   return out;
 }
@@ -86,7 +85,7 @@ void print_arrays(const loops::Program& p, const loops::Arrays& arrays) {
     const loops::Buffer& b = p.buffers[k];
     if (b.role == loops::Role::scratch || b.role == loops::Role::data) continue;
     std::string text;
-    for (const double x : arrays[k])
+    for (const double x : loops::values_of(p, loops::BufferId(k), arrays[k]))
       text += b.element == loops::Type::i64 ? fmt::format(" {}", std::bit_cast<std::int64_t>(x))
                                             : fmt::format(" {:.12g}", x);
     fmt::print("{} ={}\n", loops::quoted(b.name), text);
@@ -98,10 +97,8 @@ ExitCode run_both(const Options& o, const loops::Program& before, const loops::P
   std::ifstream file(o.arguments);
   if (!file) return complain({ExitCode::usage, o.arguments, "cannot be read", {}});
   try {
-    Run first = read_run(json::parse(file), before), second = first;
-    second.arrays.resize(after.buffers.size());
-    for (std::size_t k = before.buffers.size(); k < after.buffers.size(); ++k)
-      second.arrays[k].assign(loops::elements_of(after, loops::BufferId(k), second.call.sizes), 0.0);
+    const json call = json::parse(file);
+    Run first = read_run(call, before), second = read_run(call, after);
     const std::int32_t a = loops::execute(before, first.call, first.arrays);
     const std::int32_t b = loops::execute(after, second.call, second.arrays);
     fmt::print("status {}\n", b);

@@ -205,7 +205,7 @@ class Expressions {
       const ScalarId read = scalar();
       return builder_.intern(builder_.program()[read].type, Get{read});
     }
-    return builder_.intern(Type::i64, Extent{size()});
+    return builder_.extent(size());  // a literal if it is constant
   }
 
   /// Parses a literal without its sign, if there is one here.

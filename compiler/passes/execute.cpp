@@ -73,6 +73,49 @@ std::size_t elements_of(const Program& p, BufferId b, const std::vector<std::int
   return n;
 }
 
+namespace {
+
+/// Calls `visit(position in memory, position among the values)` for each of `count` values of an array.
+template <class Visit>
+void each_value(const Program& p, BufferId b, std::size_t count, const Visit& visit) {
+  const auto used = static_cast<std::size_t>(p[b].used_length);
+  const auto row = used > 0 ? static_cast<std::size_t>(p[p[b].axes.back()].constant) : 1;
+  for (std::size_t k = 0; k < count; ++k)
+    visit(used > 0 ? k / used * row + k % used : k, k);
+}
+
+}  // namespace
+
+std::size_t values_in(const Program& p, BufferId b, const std::vector<std::int64_t>& sizes) {
+  const std::size_t all = elements_of(p, b, sizes);
+  if (p[b].used_length == 0) return all;
+  return all / static_cast<std::size_t>(p[p[b].axes.back()].constant) * static_cast<std::size_t>(p[b].used_length);
+}
+
+std::vector<double> memory_of(const Program& p, BufferId b, const std::vector<std::int64_t>& sizes,
+                              const std::vector<double>& values) {
+  std::vector<double> out(elements_of(p, b, sizes), 0.0);
+  auto* const singles = reinterpret_cast<char*>(out.data());
+  each_value(p, b, values.size(), [&](std::size_t at, std::size_t k) {
+    const auto single = static_cast<float>(values[k]);
+    if (p[b].element == Type::f32) std::memcpy(singles + sizeof(float) * at, &single, sizeof(float));
+    else out[at] = values[k];
+  });
+  return out;
+}
+
+std::vector<double> values_of(const Program& p, BufferId b, const std::vector<double>& memory) {
+  const auto rows = p[b].used_length > 0 ? memory.size() / static_cast<std::size_t>(p[p[b].axes.back()].constant) : 0;
+  std::vector<double> out(rows > 0 ? rows * static_cast<std::size_t>(p[b].used_length) : memory.size());
+  const auto* const singles = reinterpret_cast<const char*>(memory.data());
+  each_value(p, b, out.size(), [&](std::size_t at, std::size_t k) {
+    float single = 0;
+    if (p[b].element == Type::f32) std::memcpy(&single, singles + sizeof(float) * at, sizeof(float));
+    out[k] = p[b].element == Type::f32 ? static_cast<double>(single) : memory[at];
+  });
+  return out;
+}
+
 std::int32_t execute(const Program& p, const Call& call, Arrays& arrays) {
   arrays.resize(p.buffers.size());
   std::vector<lehr_buffer> table;
@@ -90,7 +133,8 @@ std::vector<std::string> differences(const Program& before, const Arrays& a, con
     if (buffer.role == Role::scratch) continue;
     if (buffer.role == Role::expectation && !is_mentioned(after, BufferId(k))) continue;
     const bool is_real = buffer.element != Type::i64 && tolerance > 0;
-    if (!(is_real ? are_close(a[k], b[k], tolerance) : same_bits(a[k], b[k])))
+    const std::vector<double> was = values_of(before, BufferId(k), a[k]), is = values_of(after, BufferId(k), b[k]);
+    if (!(is_real ? are_close(was, is, tolerance) : same_bits(was, is)))
       out.push_back(fmt::format("{} differs", buffer.name));
   }
   return out;

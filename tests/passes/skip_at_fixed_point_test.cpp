@@ -1,6 +1,6 @@
 // The pass `skip-at-fixed-point`: how many steps of a recurrence still run. Which loops it changes, and that they
 // compute the same, is tested by texts (text/skip_at_fixed_point).
-#include "compiler/passes/skip_at_fixed_point.h"
+#include "compiler/passes/passes.h"
 
 #include "tests/passes/run.h"
 
