@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
+
+#include "compiler/commands/interface.h"
 
 namespace lehr::commands {
 namespace {
@@ -26,17 +29,14 @@ std::string option_spelling_of(const CLI::Option& o) {
   return fmt::format("{} {}", out, value);
 }
 
-/// Returns the help text of an option with its default, and the options that it needs or excludes.
-std::string described(const CLI::Option& o) {
-  std::string out = o.get_description();
-  std::vector<std::string> extra;
-  if (!o.get_default_str().empty() && !o.get_positional()) extra.push_back("default: " + o.get_default_str());
-  if (o.get_required() && !o.get_positional()) extra.push_back("required");
-  for (const CLI::Option* other : o.get_needs())
-    extra.push_back("needs " + other->get_name());
-  for (const CLI::Option* other : o.get_excludes())
-    extra.push_back("not with " + other->get_name());
-  return extra.empty() ? out : fmt::format("{} ({})", out, fmt::join(extra, "; "));
+/// Returns true if the text has this word.
+bool has_word(std::string_view text, const std::string& word) {
+  const auto is_of_word = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '-');
+  };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    if (!(at > 0 && is_of_word(at - 1)) && !is_of_word(at + word.size())) return true;
+  return false;
 }
 
 /// Appends the words of a text to `page`, whose last line has `at` characters; lines begin at column kNames.
@@ -60,12 +60,14 @@ void wrap(std::string& page, std::size_t at, std::string_view text) {
 /// Appends the entry of one option to the page.
 void add_entry(std::string& page, const CLI::Option& o) {
   std::string name = "  " + option_spelling_of(o);
-  // A long list of values moves from the names to the text.
-  std::string text = described(o);
-  if (const std::size_t brace = name.find(" {"); brace != std::string::npos && name.size() > 2 * kNames) {
-    const std::string list = name.substr(brace + 2, name.size() - brace - 3);
-    text += fmt::format("; one of {}", fmt::join(CLI::detail::split(list, ','), ", "));
-    name = name.substr(0, brace) + " NAME";
+  std::string text = full_help(o);
+  // Values beside a name that would take a line of its own are left to the text. A long list is appended to it.
+  if (const std::size_t brace = name.find(" {"); brace != std::string::npos && name.size() + 2 > kNames) {
+    const std::vector<std::string> values = CLI::detail::split(name.substr(brace + 2, name.size() - brace - 3), ',');
+    const bool all_told = std::ranges::all_of(values, [&](const std::string& v) { return has_word(text, v); });
+    const bool is_long = name.size() > 2 * kNames;
+    if (is_long && !all_told) text += fmt::format("; one of {}", fmt::join(values, ", "));
+    if (is_long || all_told) name = name.substr(0, brace) + " NAME";
   }
   page += name;
   if (name.size() + 2 > kNames) page += "\n" + std::string(kNames, ' ');

@@ -19,7 +19,7 @@ OptionText text_of(const CLI::Option& option) {
     out.names.push_back("--" + name);
   out.positional = out.names.empty();
   if (out.positional) out.names.push_back(option.get_name(true));
-  out.help = option.get_description();
+  out.help = full_help(option);
   if (option.get_items_expected_max() == 0) return out;
   // CLI11 spells the type of an option with a set of values as "TEXT:{a,b}".
   out.value = option.get_type_name();
@@ -30,15 +30,27 @@ OptionText text_of(const CLI::Option& option) {
   return out;
 }
 
-/// Returns the description of a command with its options.
+/// Returns the description of a command with its options, but those that its help does not show either.
 CommandText text_of(const CLI::App& command) {
   CommandText out{command.get_name(), command.get_description(), command.get_footer(), {}};
   for (const CLI::Option* option : command.get_options())
-    out.options.push_back(text_of(*option));
+    if (!option->get_group().empty()) out.options.push_back(text_of(*option));
   return out;
 }
 
 }  // namespace
+
+std::string full_help(const CLI::Option& o) {
+  std::vector<std::string> extra;
+  if (!o.get_default_str().empty() && !o.get_positional()) extra.push_back("default: " + o.get_default_str());
+  if (o.get_required() && !o.get_positional()) extra.push_back("required");
+  for (const CLI::Option* other : o.get_needs())
+    extra.push_back("needs " + other->get_name());
+  for (const CLI::Option* other : o.get_excludes())
+    extra.push_back("not with " + other->get_name());
+  const std::string& text = o.get_description();
+  return extra.empty() ? text : fmt::format("{} ({})", text, fmt::join(extra, "; "));
+}
 
 std::vector<CommandText> commands_of(const CLI::App& app) {
   std::vector<CommandText> out;

@@ -13,14 +13,18 @@ struct OptionText {
   bool positional = false;           // true for an argument without a dash
   std::string value;                 // placeholder of the option's value: "TEXT ..."; empty for a flag
   std::vector<std::string> choices;  // all values that are allowed; empty if any value is
-  std::string help;                  // help text of the option
+  std::string help;                  // full help text of the option, see full_help
 };
 
 /// The description of one subcommand.
 struct CommandText {
   std::string name, description, footer;  // name of the command, one line about it, and examples
-  std::vector<OptionText> options;        // options of the command, in order of definition
+  std::vector<OptionText> options;        // options of the command that its help shows, in order of definition
 };
+
+/// Returns the help text of an option, followed in brackets by its default, whether it is required, and the options
+/// that it needs or excludes.
+std::string full_help(const CLI::Option& option);
 
 /// Returns the descriptions of all subcommands of `app`, in the order of their definition.
 std::vector<CommandText> commands_of(const CLI::App& app);

@@ -85,6 +85,8 @@ def help_of_all():
         section = manual.split(f".SS lehr {command}\n")[1].split("\n.S")[0]
         for option in re.findall(r"^  (?:-\w,)?(--[a-z][a-z-]*)", text, re.M):
             assert option.replace("-", "\\-") in section, (command, option)
+        for ending in re.findall(r"\((?:default: |required|needs --|not with --)[^()]*\)", " ".join(text.split())):
+            assert ending.replace("-", "\\-") in section, (command, ending)
     if shutil.which("groff"):
         warnings = run("groff", "-man", "-ww", "-z", input=manual).stderr
         assert not warnings, warnings
