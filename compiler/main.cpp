@@ -40,8 +40,11 @@ lehr::ExitCode run(int argc, char** argv, lehr::Group* group) {
   app.formatter(std::make_shared<HelpPage>());
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done; 1 internal, or the output cannot be written; 2 usage; 3 model; 4 data; 5 "
-      "numerical failure.\n"
+      "Exit codes: 0 done; 1 internal, or the output cannot be written; 2 usage; 3 model; 4 data; 5 numerical\n"
+      "failure.\n"
+      "Words: a plate is an index set of a model (documents, terms); an item is an element of the outermost\n"
+      "plate of the data (a document, a row); latent variables of single items are local, all others global;\n"
+      "a sweep updates every variable once. docs/glossary.md has more.\n"
       "lehr help COMMAND shows the options of a command and examples.");
   Action action;
   add_build(app, action);

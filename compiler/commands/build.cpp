@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/help_page.h"
 #include "compiler/commands/settings.h"
 #include "compiler/embedding/embedding.h"
 #include "compiler/fitting/posterior_prior_model.h"
@@ -230,41 +231,62 @@ void add_build(CLI::App& app, Action& action) {
   const auto o = std::make_shared<BuildOptions>();
   CLI::App* c = app.add_subcommand("build", "Compile a model for use in other programs: object file and headers");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
-  c->add_option("-o,--out", o->prefix, "Prefix of the output files: PREFIX.o (or .so), PREFIX.h, PREFIX.hpp")
-      ->required();
-  add_settings(*c, o->settings);
+  c->add_option("-o,--out", o->prefix, "Path of the output files without extension: PREFIX.o (or .so), .h and .hpp")
+      ->required()
+      ->type_name("PREFIX");
+  add_settings(*c, o->settings, kSizesOfCodeHelp);
   add_no_opt(*c);
-  c->add_option("--missing", o->missing, "Observed variables that may have missing values, separated by commas")
+  c->add_option("--missing", o->missing,
+                "Observed variables that may have missing values, separated by commas; default: none")
       ->take_all()
-      ->delimiter(',');
-  c->add_flag("--no-locals", o->no_locals,
-              "Save memory: do not keep the posteriors of the items' categories where inference does not need them");
+      ->delimiter(',')
+      ->type_name("VARIABLE");
+  c->add_flag(
+      "--no-locals", o->no_locals,
+      "Save memory: do not keep the probabilities of each item's category, such as the cluster of a point, where "
+      "inference does not need them");
   c->add_flag("--item-temperatures", o->item_temperatures,
-              "Let the calling program pass an inverse temperature for each item, which multiplies the log likelihood "
-              "of the item");
+              "Let the calling program pass a weight (an inverse temperature) for each item, which multiplies its log "
+              "likelihood (cavi only)");
   c->add_flag(
       "--updates", o->updates,
-      "Also generate the function NAME_update, which makes the posterior the prior of new data, like `lehr update`");
+      "Also generate the function NAME_update (NAME: that of the model), which makes the posterior the prior of new "
+      "data, like `lehr update` (cavi only)");
   c->add_option("--method", o->method,
-                "Inference method: cavi (variational inference, which includes svi) or gibbs (Gibbs sampling)")
+                "Inference method: cavi (variational inference, by sweeps of coordinate ascent or by stochastic steps "
+                "from minibatches) or gibbs (Gibbs sampling)")
       ->check(CLI::IsMember({"cavi", "gibbs"}))
       ->capture_default_str();
   c->add_option("--precision", o->precision,
-                "Floating-point type of the computations per item; sums and the ELBO are always double")
+                "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi "
+                "only). Sums over items and the ELBO are always double")
       ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();
   c->add_option(
        "--cpu", o->cpu,
-       "Processor to generate code for: native, generic, x86-64-v2, x86-64-v3, x86-64-v4, or a name that LLVM knows")
+       "Processor to generate code for: native (that of this machine), generic (any), x86-64-v2, x86-64-v3 (has "
+       "AVX2), x86-64-v4 (has AVX-512), or a name of the compiler LLVM, such as znver4. Not native with --target")
+      ->type_name("NAME")
       ->capture_default_str();
-  c->add_option("--target", o->target, "Target triple of another machine, as aarch64-linux-gnu; needs --cpu");
-  auto* shared = c->add_flag("--shared", o->shared, "Write a shared library, linked by the system's C compiler");
-  c->add_flag("--static", o->is_static, "Write an object file (the default)")->excludes(shared);
-  c->add_option("--linker", o->linker, "C compiler that links a shared library")->capture_default_str();
-  c->add_option("--depfile", o->depfile, "Also write the dependencies of the outputs to this file, for make or ninja");
-  c->add_option("--sanitize", o->sanitizer, "instrument the object, to test programs with")
+  c->add_option(
+       "--target", o->target,
+       "Kind of machine to generate code for, as clang writes it (its target triple), e.g. aarch64-linux-gnu; needs "
+       "--cpu. Default: this machine")
+      ->type_name("TRIPLE");
+  auto* shared =
+      c->add_flag("--shared", o->shared, "Write a shared library PREFIX.so, linked by a C compiler (see --linker)");
+  c->add_flag("--static", o->is_static, "Write an object file PREFIX.o, as without this option")->excludes(shared);
+  c->add_option("--linker", o->linker, "C compiler that links the library of --shared")
+      ->type_name("PROGRAM")
+      ->capture_default_str();
+  c->add_option("--depfile", o->depfile, "Also write the dependencies of the outputs to this file, for make or ninja")
+      ->type_name("FILE");
+  c->add_option("--sanitize", o->sanitizer,
+                "Checks to put into the code, to test a program that calls it: thread (data races), address (accesses "
+                "outside of arrays) or none, as for -fsanitize of the C compiler")
       ->check(CLI::IsMember({"none", "thread", "address"}))
-      ->group("");
+      ->capture_default_str();
+  put_in_group(*c, kDeveloperOptions, {"--no-opt", "--sanitize"});
   c->footer(
       "Examples:\n"
       "  lehr build models/gmm.lehr -o out/gmm --set K=3 --sizes dim=2\n"

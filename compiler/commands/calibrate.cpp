@@ -156,17 +156,25 @@ ExitCode calibrate(const CalibrateOptions& o) {
 
 void add_calibrate(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CalibrateOptions>();
-  CLI::App* c = app.add_subcommand("calibrate", "Test a method on data that the model made itself");
+  CLI::App* c = app.add_subcommand("calibrate", "Test an inference method on data simulated from the model");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
-  c->add_option("--data", o->data,
-                "Values of the model's `data`, as for `lehr fit`; of observed variables only the sizes are used")
-      ->take_all();
-  c->add_option("--out", o->out, "Directory for ranks.csv and calibration.csv");
-  add_settings(*c, o->settings);
+  c->add_option(
+       "--data", o->data,
+       "Known inputs, which the model declares as `data` (covariates, say), given as for `lehr fit` (docs/data.md); "
+       "of observed variables only the sizes are used")
+      ->take_all()
+      ->type_name("FILE");
+  c->add_option("--out", o->out,
+                "Directory for calibration.csv (the table that is printed) and, without --geweke, ranks.csv (ranks of "
+                "the true values among posterior draws); default: no files")
+      ->type_name("DIR");
+  add_settings(*c, o->settings, kSizesToSimulateHelp);
   add_no_cache(*c);
-  CLI::Option* method = c->add_option("--method", o->method, "Method whose posteriors are tested")
-                            ->check(CLI::IsMember({"gibbs", "cavi"}))
-                            ->capture_default_str();
+  CLI::Option* method =
+      c->add_option("--method", o->method,
+                    "Method whose posteriors are tested: gibbs (Gibbs sampling) or cavi (coordinate ascent)")
+          ->check(CLI::IsMember({"gibbs", "cavi"}))
+          ->capture_default_str();
   c->add_flag("--geweke", o->joint, "Run Geweke's joint distribution test of the Gibbs sampler instead")
       ->excludes(method);
   add_number(*c, "--simulations", o->calibration.simulations, kScheduleRange, "Number of simulated data sets");
@@ -178,6 +186,9 @@ void add_calibrate(CLI::App& app, Action& action) {
     constexpr std::string_view kCalibrationOptions[] = {"warmup", "draws", "thin", "max-iter", "tol", "seed"};
     if (std::ranges::find(kCalibrationOptions, n.option) != std::end(kCalibrationOptions)) std::visit(add, n.to);
   }
+  c->get_option("--draws")->description(
+      "Posterior draws per simulated data set, by either method; with --geweke, rounds of new data");
+  c->get_option("--thin")->description("Sweeps per draw that is kept (gibbs only); with --geweke the default is 1");
   c->footer(
       "Examples:\n"
       "  lehr calibrate models/coin.lehr --sizes throw=10\n"

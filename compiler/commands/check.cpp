@@ -5,7 +5,7 @@
 namespace lehr::commands {
 
 void add_check(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("check", "Parse, type-check and derive; print nothing when all is well");
+  CLI::App* command = app.add_subcommand("check", "Check a model file; print nothing if it is correct");
   auto path = std::make_shared<std::string>();
   command->add_option("MODEL", *path, "Model file (*.lehr)")->required();
   command->footer("Example:\n  lehr check models/lda.lehr");

@@ -135,19 +135,18 @@ ExitCode compare(const CompareOptions& o) {
 
 void add_compare(CLI::App& app, Action& action) {
   const auto o = std::make_shared<CompareOptions>();
-  CLI::App* c = app.add_subcommand("compare", "Two fits of one model number by number; more of them in a table");
+  CLI::App* c = app.add_subcommand("compare", "Compare the numbers of two fits, or list more fits in a table");
   c->add_option("DIR", o->directories, "Directories written by `lehr fit`, two or more")->required()->expected(2, -1);
-  add_number(*c, "--top", o->top, kPrintedRange, "Parameters shown for two fits, largest difference first");
+  add_number(*c, "--top", o->top, kPrintedRange,
+             "Parameters listed when two fits are compared, largest difference first; not used for more fits");
   c->footer(
       "Examples:\n"
       "  lehr compare out/vi out/gibbs\n"
       "  lehr compare out/gmm_2 out/gmm_3 out/gmm_4\n"
-      "`apart` is the difference of the means in units of the larger sd, `ratio` the first sd by the second. Behind "
-      "the\n"
-      "method stands the ELBO, of a tempered sampler the log evidence, or else the last log joint density. Components "
-      "are compared as they are "
-      "numbered, elements with labels by these. Three fits or more have a line each: bound, held-out score, "
-      "iterations, seconds, sizes.");
+      "`apart` is the difference of the means in units of the larger sd, `ratio` the first sd by the second.\n"
+      "Behind the method stands the ELBO, of a tempered sampler the log evidence, or else the last log joint\n"
+      "density. Components are compared as they are numbered, elements with labels by these. Three fits or more\n"
+      "have a line each: bound, held-out score, iterations, seconds, sizes.");
   c->callback([o, &action] { action = [o] { return compare(*o); }; });
 }
 

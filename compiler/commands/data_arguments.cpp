@@ -8,7 +8,7 @@
 namespace lehr::commands {
 
 CLI::Option* add_data(CLI::App& command, DataArguments& to, const std::string& help) {
-  CLI::Option* const data = command.add_option("--data", to.bindings, help)->take_all();
+  CLI::Option* const data = command.add_option("--data", to.bindings, help)->take_all()->type_name("FILE");
   command.add_flag("--drop-missing", to.drop_missing,
                    "Leave out items with a missing value instead of inferring the value");
   return data;

@@ -17,8 +17,8 @@ struct DataArguments {
 
 /// Help text of --data in commands that fit a model.
 inline constexpr const char* kDataHelp =
-    "Data file with the names of variables, or VARIABLE=FILE:COLUMNS, as x=file.csv:a,b; repeat for more files. "
-    "docs/data.md has all forms";
+    "File (.csv, .json, .npz, ...) whose columns or arrays are named like variables of the model, or "
+    "VARIABLE=FILE:COLUMNS, e.g. x=file.csv:a,b; repeat for more files. docs/data.md has all forms";
 
 /// Adds --data (with this help text) and --drop-missing to a command; parsing stores their values in `to`, which must
 /// outlive the command. Returns the option --data.

@@ -16,7 +16,7 @@ void add_derive(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("derive", "Print the complete conditionals, the updates and the ELBO");
   auto o = std::make_shared<Options>();
   command->add_option("MODEL", o->path, "Model file (*.lehr)")->required();
-  command->add_option("--format", o->format, "Output format")
+  command->add_option("--format", o->format, "Output format: text (plain), latex, html (one page) or json")
       ->check(CLI::IsMember({"text", "latex", "html", "json"}))
       ->capture_default_str();
   command->footer(

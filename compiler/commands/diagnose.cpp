@@ -15,6 +15,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/posterior_prior.h"
 #include "compiler/fitting/restored_fit.h"
+#include "compiler/options/help_texts.h"
 #include "runtime/files/member_file.h"
 #include "runtime/terminal/printable.h"
 
@@ -119,18 +120,21 @@ ExitCode diagnose(DiagnoseOptions o) {
 
 void add_diagnose(CLI::App& app, Action& action) {
   const auto o = std::make_shared<DiagnoseOptions>();
-  CLI::App* c = app.add_subcommand("diagnose", "Can a variational fit be trusted?");
-  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
-  add_data(*c, o->data, "the data of the fit, as for `lehr fit`")->required();
-  add_number(*c, "--draws", o->draws, kKhatDrawsRange, "Draws from the variational posterior, for k-hat");
+  CLI::App* c = app.add_subcommand("diagnose", "Check whether a variational fit can be trusted");
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit` with method cavi or svi")->required();
+  add_data(*c, o->data, "Data that the fit was made from, given as for `lehr fit` (docs/data.md)")->required();
+  add_number(
+      *c, "--draws", o->draws, kKhatDrawsRange,
+      "Posterior draws for the Pareto k-hat, which tells how far the fit is from the exact posterior; at least 100");
   add_number(*c, "--replicates", o->replicates, kDrawsRange, "Data sets drawn for posterior predictive checks");
   add_number(*c, "--most", o->response.most, kIterationsRange,
-             "Maximum number of scalars with a standard deviation by linear response, two fits each; 0: none");
+             "Maximum number of scalars whose standard deviation is corrected by linear response, which takes two "
+             "refits of a slightly changed model for each; 0: none");
   add_number(*c, "--max-iter", o->response.ascent.max_iterations, kScheduleRange,
-             "Maximum number of sweeps of each refit for a standard deviation by linear response");
-  add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
-  c->add_option("--out", o->out, "File for all results (JSON); default: DIR/diagnosis.json");
-  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
+             "Maximum number of sweeps of each refit that --most asks for");
+  add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
+  c->add_option("--out", o->out, "File for all results (JSON); default: DIR/diagnosis.json")->type_name("FILE");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   add_no_cache(*c);
   c->footer(
       "Examples:\n"

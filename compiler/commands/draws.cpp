@@ -12,6 +12,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/saved_draws.h"
 #include "compiler/fitting/thinned.h"
+#include "compiler/options/help_texts.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/writers.h"
@@ -82,9 +83,12 @@ void add_draws(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("draws", "Draw from a fit, for ArviZ and other programs");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
   add_number(*c, "-n,--draws", o->draws, kScheduleRange,
-             "Number of draws; from a sampler, at most as many as it has stored");
-  add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
-  c->add_option("--out", o->out, "File for the draws (" + draw_extensions() + "); default: DIR/drawn.nc");
+             "Number of draws to write; of a fit with method gibbs or exact, at most as many as it has stored");
+  add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
+  c->add_option("--out", o->out,
+                "File for the draws: NetCDF for ArviZ or a table, by its ending (" + draw_extensions() +
+                    "); default: DIR/drawn.nc")
+      ->type_name("FILE");
   c->footer(
       "Examples:\n"
       "  lehr draws out/schools -n 1000 --out out/schools.nc\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/commands/commands.h"
+#include "compiler/commands/help_page.h"
 #include "compiler/commands/pass_options.h"
 #include "compiler/commands/settings.h"
 #include "compiler/pipeline.h"
@@ -14,19 +15,29 @@ void add_emit(CLI::App& app, Action& action) {
     SettingTexts settings;
     PassTexts passes;
   };
-  CLI::App* command = app.add_subcommand("emit", "Print one of the compiler's intermediate forms");
+  CLI::App* command = app.add_subcommand("emit", "Print a stage of the compilation (for developers)");
   auto o = std::make_shared<Options>();
   std::vector<std::string> names;
   for (std::string_view ir_name : ir_names())
     names.emplace_back(ir_name);
   command->add_option("MODEL", o->path, "Model file (*.lehr)")->required();
-  command->add_option("--as", o->ir_name, "Intermediate form to print")->required()->check(CLI::IsMember(names));
-  add_settings(*command, o->settings);
+  command
+      ->add_option(
+          "--as", o->ir_name,
+          "Stage to print: ast (the file as it was parsed), model (names and plates resolved), density (terms of the "
+          "log joint density), conditionals (distribution of each variable given all others), schedule (order of the "
+          "updates), loops (loops of the generated program), llvm (code for LLVM) or asm (machine code)")
+      ->required()
+      ->check(CLI::IsMember(names));
+  add_settings(*command, o->settings, kSizesOfCodeHelp);
   add_no_opt(*command);
   add_pass_options(*command, o->passes);
+  put_in_group(*command, kDeveloperOptions, {"--no-opt", "--print-before", "--print-after", "--verify-each", "--time-passes"});
   command->footer(
       "Examples:\n  lehr emit models/lda.lehr --as density\n"
-      "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906");
+      "  lehr emit models/lda.lehr --as loops --set K=10 --sizes term=6906\n"
+      "Constants, sizes, labels and --no-opt matter for loops, llvm and asm. docs/architecture.md explains\n"
+      "the stages.");
   command->callback([&action, o] {
     action = [o] {
       const std::optional<Source> source = read_model(o->path);

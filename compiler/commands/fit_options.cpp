@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "compiler/commands/help_page.h"
@@ -23,26 +24,39 @@ bool is_same_path(const std::string& a, const std::string& b) {
 
 /// Adds the options on starts, searches and temperatures.
 void add_starts(CLI::App& c, FitArguments& o) {
-  c.add_option("--search", o.fit.search,
-               "Try many starts, some of them annealed, and keep the best ELBO; full tries more than quick. Default: "
-               "quick, or none with a method, a temperature, --max-iter, --tol, --restarts or --init")
+  c.add_option(
+       "--search", o.fit.search,
+       "Search many starts, some of them annealed, and keep the best ELBO (cavi only): quick, full (more starts, "
+       "longer) or none (one start). Default: quick, but none with another --method, --anneal, --temper, --max-iter, "
+       "--tol, --restarts, --init or --stream")
       ->check(CLI::IsMember({"none", "quick", "full"}));
   c.add_option("--anneal", o.fit.anneal,
-               "Schedule of the temperature: auto, or linear:from=10,over=100 (from 10 to 1 in 100 sweeps); "
-               "docs/annealing.md has exp, entropy, stochastic and file");
+               "Temperature T that divides the log likelihood in the first sweeps and falls to 1, which helps to "
+               "leave poor optima. linear:from=10,over=100: from 10 to 1 in 100 sweeps; exp: the same, geometrically; "
+               "file:NAME: T of each sweep from a text file; entropy: as linear, but priors are divided too; "
+               "stochastic:rho=0.25,over=50: no T, random starts are mixed in, ever less; auto: T is measured and "
+               "chosen. Default: T is 1. docs/annealing.md has all forms")
+      ->type_name("SCHEDULE");
   c.add_option(
-      "--temper", o.fit.temper,
-      "Infer the temperature: global:max=10,levels=100 (one for all data) or local:max=1.5 (one per item). With gibbs, "
-      "global:levels=24: parallel tempering, which also estimates the evidence. See docs/annealing.md");
+       "--temper", o.fit.temper,
+       "Infer the temperature T that divides the log likelihood, as one more unknown: global:max=10,levels=100 has "
+       "one T for all data, on a grid of 100 values from 1 to 10; local:max=1.5,levels=25 one for each item, so that "
+       "outliers weigh less. With gibbs, global:levels=24 is parallel tempering: chains at 24 temperatures exchange "
+       "states, and the log evidence is estimated. Default: T is 1. See docs/annealing.md")
+      ->type_name("KIND");
   c.add_option("--init", o.init,
-               "Start values: an .npz laid out like posterior.npz, the directory of a fit, or a rule of "
-               "docs/annealing.md: seeds (default), points, allocations, means, flat");
+               "Start values: the directory of a fit, an .npz file with arrays named as in posterior.npz, or a rule. "
+               "seeds (default): each value of a category takes three random items; points: items are clustered by "
+               "k-means; allocations: categories are random; means: only what all items share is displaced at random; "
+               "flat: next to no displacement")
+      ->type_name("START");
 }
 
 }  // namespace
 
-void add_numeric_fit_options(CLI::App& c, FitArguments& o) {
+void add_numeric_fit_options(CLI::App& c, FitArguments& o, std::span<const std::string_view> without) {
   for (const FitNumber& n : numeric_fit_options()) {
+    if (std::ranges::find(without, n.option) != without.end()) continue;
     const std::string spelled = fmt::format("--{}", fmt::join(split_fields(n.option), ",--"));
     const auto add = [&](auto member) { add_number(c, spelled, o.fit.*member, n.range, std::string(n.help)); };
     std::visit(add, n.to);
@@ -50,10 +64,13 @@ void add_numeric_fit_options(CLI::App& c, FitArguments& o) {
 }
 
 void add_results(CLI::App& c, FitArguments& o) {
-  c.add_option("--out", o.out, "Directory for the results: fit.json, posterior.npz, trace.csv");
+  c.add_option("--out", o.out,
+               "Directory for the results: fit.json, posterior.npz, trace.csv (required unless --resume is given)")
+      ->type_name("DIR");
   add_number(c, "--checkpoint-every", o.checkpoint_every, kIterationsRange,
              "Iterations between checkpoints, from which a killed fit can resume; 0: only on an interrupt");
-  c.add_option("--resume", o.resume, "Directory of an interrupted fit to finish; repeat all other options");
+  c.add_option("--resume", o.resume, "Directory of an interrupted fit to finish; repeat its options but --out")
+      ->type_name("DIR");
 }
 
 void group_fit_options(CLI::App& c) {
@@ -84,50 +101,56 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
   c.add_option("MODEL", o.model, "Model file (*.lehr)")->required();
   add_data(c, o.data, kDataHelp);
   add_results(c, o);
-  add_settings(c, o.settings);
+  add_settings(c, o.settings, kSizesOfDataHelp);
   CLI::Option* stream =
       c.add_flag("--stream", o.stream,
                  "Read items from their files batch by batch instead of loading all data; see docs/scale.md")
           ->excludes(c.get_option("--drop-missing"));
   c.add_option(
        "--spill", o.spill,
-       "Directory that keeps the factors of streamed items between sweeps (cavi); it needs space for all of them")
+       "Directory for temporary files: the posteriors of the items' own latent variables between sweeps (cavi only). "
+       "Without it, models that need such files are refused (topic proportions need them, categories do not)")
       ->type_name("DIR")
       ->needs(stream);
   std::vector<std::string> names;
   for (const MethodName& m : method_names())
     names.emplace_back(m.name);
   c.add_option("--method", o.method,
-               "Inference method: coordinate ascent, stochastic variational inference, Gibbs sampling, or exact draws "
-               "by coupling from the past")
+               "Inference method: cavi (coordinate ascent), svi (stochastic variational inference, from minibatches), "
+               "gibbs (Gibbs sampling) or exact (exact draws; latent bits and spins only)")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   add_numeric_fit_options(c, o);
-  c.add_flag("--adaptive", o.fit.adaptive, "Step sizes that adapt to the noise of the gradients (svi)")
+  c.add_flag("--adaptive", o.fit.adaptive, "Step sizes that adapt to the noise of the gradients (svi only)")
       ->excludes(c.get_option("--rho"));
-  c.add_flag("--replacement", o.fit.replacement, "Draw minibatches with replacement instead of in passes (svi)");
+  c.add_flag("--replacement", o.fit.replacement,
+             "Draw the items of minibatches with replacement; otherwise each pass has every item once (svi only)");
   add_starts(c, o);
   CLI::Option* test = c.add_option("--test", o.test,
                                    "Held-out data, given like --data, for the log predictive density; see `lehr score`")
-                          ->take_all();
+                          ->take_all()
+                          ->type_name("FILE");
   add_number(c, "--test-every", o.test_every, kIterationsRange,
              "Iterations between held-out scores in trace.csv; 0: only at the end")
       ->needs(test);
   add_number(c, "--predictive", o.predictive, kIterationsRange,
-             "Write log_likelihood and posterior_predictive to draws.nc if they have at most this many numbers; 0: "
-             "never (gibbs, exact)");
+             "Maximum number of values in each of the groups log_likelihood and posterior_predictive of draws.nc, "
+             "which have fewer draws where need be (gibbs and exact only); 0: leave the groups out");
   c.add_option(
        "--precision", o.fit.precision,
-       "Floating-point type of the computations per item; sums and the ELBO are always double. Samplers need double")
+       "Numbers in the work on each item: double (64 bits) or float (32 bits: faster, less exact; cavi and svi only). "
+       "Sums over items and the ELBO are always double")
       ->check(CLI::IsMember(std::vector<std::string>(precision_names().begin(), precision_names().end())))
       ->capture_default_str();
-  c.add_flag("--save-locals", o.fit.save_locals, "Also write the factors of local variables, those of single items");
+  c.add_flag("--save-locals", o.fit.save_locals, kSaveLocalsHelp);
   c.add_flag("--quiet", o.quiet, "Print neither progress nor summary");
   add_no_cache(c);
   add_no_opt(c);
   c.add_flag("--profile", o.profile,
-             "Report the time of each step, on one thread; with --interpret, also what it computed");
-  c.add_flag("--interpret", o.interpret, "Run in the reference interpreter instead of native code (slow)");
+             "Report the time of each step of a sweep (on one thread); with --interpret, its counts of operations and "
+             "bytes instead");
+  c.add_flag("--interpret", o.interpret,
+             "Run the slow reference interpreter instead of native code, to check the compiler");
   group_fit_options(c);
   add_short_help(c, {"--data", "--set", "--labels", "--method", "--search", "--restarts", "--max-iter", "--out",
                      "--resume", "--test"});
@@ -149,9 +172,8 @@ void add_fit_options(CLI::App& c, FitArguments& o) {
       "  lehr fit models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --anneal auto --out "
       "out/gmm\n"
       "  lehr show out/lda beta\n"
-      "Ctrl-C finishes the sweep, writes what was found by then and says how to go on. docs/data.md and docs/output.md "
-      "have the "
-      "formats.");
+      "Ctrl-C finishes the sweep, writes what was found by then and says how to go on. docs/data.md and\n"
+      "docs/output.md have the formats.");
 }
 
 }  // namespace lehr::commands

@@ -2,7 +2,9 @@
 // the commands for shards reuse parts of them.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/commands/data_arguments.h"
@@ -10,6 +12,10 @@
 #include "compiler/options/fit_options.h"
 
 namespace lehr::commands {
+
+/// Help text of --save-locals.
+inline constexpr const char* kSaveLocalsHelp =
+    "Also write the posteriors of local variables (latent variables of single items, such as the component of a point)";
 
 /// Values of all options of a fit. Without `out`, the fit writes no files.
 struct FitArguments {
@@ -34,8 +40,8 @@ struct FitArguments {
 
 /// Adds all options of `lehr fit` to a command; parsing stores their values in `o`, which must outlive the command.
 void add_fit_options(CLI::App& command, FitArguments& o);
-/// Adds only the numeric options of a fit, from the shared table `numeric_fit_options()`.
-void add_numeric_fit_options(CLI::App& command, FitArguments& o);
+/// Adds only the numeric options of a fit, from the shared table `numeric_fit_options()`, but those in `without`.
+void add_numeric_fit_options(CLI::App& command, FitArguments& o, std::span<const std::string_view> without = {});
 /// Sorts the options of a command that fits a model into the groups of its help page. Call it after they are defined.
 void group_fit_options(CLI::App& command);
 /// Adds --out, --checkpoint-every and --resume.

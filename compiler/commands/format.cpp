@@ -34,7 +34,7 @@ void add_format(CLI::App& app, Action& action) {
     std::vector<std::string> paths;
     bool check = false;
   };
-  CLI::App* command = app.add_subcommand("format", "Rewrite model files in the one formatting");
+  CLI::App* command = app.add_subcommand("format", "Rewrite model files in the standard layout");
   auto o = std::make_shared<Options>();
   command->add_option("MODEL", o->paths, "Model files (*.lehr)")->required();
   command->add_flag("--check", o->check, "Only list the files that would change; exit code 3 if there are any");

@@ -85,8 +85,9 @@ void add_new(CLI::App& app, Action& action) {
   };
   const auto o = std::make_shared<Options>();
   CLI::App* c = app.add_subcommand("new", "Write a commented model to begin with, and toy data");
-  c->add_option("KIND", o->kind, "Kind of model; without it, all kinds are listed")->check(one_of(kinds()));
-  c->add_option("DIR", o->directory, "Directory for the files, created if needed");
+  c->add_option("KIND", o->kind, "Kind of model, one of those below; without it, all kinds are listed")
+      ->check(one_of(kinds()));
+  c->add_option("DIR", o->directory, "Directory for the files, created if needed; default: the current one");
   c->footer("Kinds:\n" + list_of_kinds() + "Examples:\n  lehr new gmm\n  lehr new lda topics");
   c->callback([o, &action] {
     action = [o] {

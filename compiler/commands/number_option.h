@@ -11,7 +11,8 @@
 namespace lehr::commands {
 
 /// Help text of --starts, the number of starts per new item in `lehr score` and `lehr predict`.
-inline constexpr const char* kStartsHelp = "Starts for the local variables of a new item, of which the best is kept";
+inline constexpr const char* kStartsHelp =
+    "Starts for the local variables of a new item (latent variables of that item alone); the best is kept";
 
 /// Adds a numeric option whose value is stored in `to`. The present value of `to` is the default. Values that are no
 /// number or outside of `range` are usage errors; the message states the range. `to` must outlive the command.

@@ -176,9 +176,11 @@ ExitCode plan(const PlanOptions& o) {
 
 void add_plan(CLI::App& app, Action& action) {
   const auto o = std::make_shared<PlanOptions>();
-  CLI::App* c = app.add_subcommand("plan", "Memory, operations and bytes to add up of a fit of these sizes");
+  CLI::App* c = app.add_subcommand("plan", "Estimate the memory and the operations of a fit from its sizes");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
-  add_settings(*c, o->settings);
+  add_settings(*c, o->settings,
+               "Sizes of plates (index sets such as `term`), e.g. doc=1000,token=100; needed for each that the model "
+               "leaves open");
   c->footer(
       "Examples:\n"
       "  lehr plan models/lda.lehr --set K=1000 --sizes doc=1000000000,token=100,term=1000000\n"

@@ -14,6 +14,7 @@
 #include "compiler/commands/settings.h"
 #include "compiler/fitting/posterior_prior.h"
 #include "compiler/fitting/prediction_arrays.h"
+#include "compiler/options/help_texts.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/writers.h"
 #include "runtime/terminal/printable.h"
@@ -128,26 +129,32 @@ ExitCode predict(const PredictOptions& o) {
 void add_predict(CLI::App& app, Action& action) {
   const auto o = std::make_shared<PredictOptions>();
   CLI::App* c = app.add_subcommand("predict", "Predict new items and missing values from a variational fit");
-  c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
-  c->add_option("--data", o->data, "Observed values of the new items, as for `lehr fit`")->take_all();
-  c->add_option("--sizes", o->sizes,
-                "Sizes of plates that the data do not set: PLATE=N, or PLATE=+N for N more than in the fit")
+  c->add_option("DIR", o->directory, "Directory written by `lehr fit` with method cavi or svi")->required();
+  c->add_option("--data", o->data,
+                "Known values of the new items, given as for `lehr fit` (docs/data.md); what is missing is predicted")
+      ->take_all()
+      ->type_name("FILE");
+  c->add_option(
+       "--sizes", o->sizes,
+       "Sizes of plates (index sets such as `year`) that the data do not show: PLATE=N, or PLATE=+N for N more "
+       "elements than in the fit")
+      ->type_name("PLATE=N")
       ->take_all()
       ->delimiter(',');
   c->add_flag("--stream", o->stream,
               "Read items from their files batch by batch, and write predictions meanwhile; see docs/scale.md")
       ->excludes(c->get_option("--sizes"));
   c->add_option(
-      "--out", o->out,
-      fmt::format("File for the predictions ({} or {}); default: DIR/predicted.csv", kTable, array_extensions()));
-  add_number(*c, "--draws", o->prediction.draws, kDrawsRange, "Draws for predictions without a closed form");
-  add_number(*c, "--seed", o->prediction.seed, kSeedRange, "Seed of the random numbers");
-  add_number(*c, "--local-iters", o->prediction.local.local_iterations, kLocalIterationsRange,
-             "Maximum number of passes over the local variables of an item");
-  add_number(*c, "--local-tol", o->prediction.local.local_tolerance, kToleranceRange,
-             "Relative change below which the local variables of an item have converged");
+       "--out", o->out,
+       fmt::format("File for the predictions ({} or {}); default: DIR/predicted.csv", kTable, array_extensions()))
+      ->type_name("FILE");
+  add_number(*c, "--draws", o->prediction.draws, kDrawsRange,
+             "Monte Carlo draws for predictions without a closed form; at least 2");
+  add_number(*c, "--seed", o->prediction.seed, kSeedRange, kSeedHelp);
+  add_number(*c, "--local-iters", o->prediction.local.local_iterations, kLocalIterationsRange, kLocalIterationsHelp);
+  add_number(*c, "--local-tol", o->prediction.local.local_tolerance, kToleranceRange, kLocalToleranceHelp);
   add_number(*c, "--starts", o->prediction.starts, kStartsRange, kStartsHelp);
-  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   add_no_cache(*c);
   c->footer(
       "Examples:\n"

@@ -176,13 +176,17 @@ void add_report(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ReportOptions>();
   CLI::App* c = app.add_subcommand("report", "Write a fit as one HTML file with pictures");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
-  c->add_option("-o,--out", o->out, "Output file; default: DIR/report.html");
-  c->add_option("--image", o->images, "Plate whose elements are the pixels of an image, row by row, as pixel=28x28")
+  c->add_option("-o,--out", o->out, "HTML file to write; default: DIR/report.html")->type_name("FILE");
+  c->add_option("--image", o->images,
+                "Plate (index set) whose elements are the pixels of an image, row by row, e.g. pixel=28x28; repeatable")
       ->take_all()
       ->type_name("PLATE=ROWSxCOLUMNS");
-  add_number(*c, "--top", o->top, kPrintedRange, "Elements shown of a large or labelled simplex");
-  add_data(*c, o->data, "Data of the fit, given as for `lehr fit`, if their files have moved since");
-  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
+  add_number(*c, "--top", o->top, kPrintedRange,
+             "Entries shown of a long probability vector (simplex), the most probable first");
+  add_data(*c, o->data,
+           "Data that the fit was made from, given as for `lehr fit` (docs/data.md), if they have moved; default: as "
+           "the fit recorded them");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   c->footer(
       "Examples:\n"
       "  lehr report out/gmm                                      writes out/gmm/report.html\n"

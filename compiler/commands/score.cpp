@@ -17,6 +17,7 @@
 #include "compiler/fitting/held_out.h"
 #include "compiler/fitting/out_of_core_data.h"
 #include "compiler/fitting/posterior_prior.h"
+#include "compiler/options/help_texts.h"
 #include "runtime/files/member_file.h"
 #include "runtime/files/npz.h"
 #include "runtime/terminal/printable.h"
@@ -155,19 +156,21 @@ void add_score(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ScoreOptions>();
   CLI::App* c = app.add_subcommand("score", "Log predictive density of held-out data under a fit");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
-  add_data(*c, o->data, "Data that the fit has not seen, as for `lehr fit`")->required();
-  CLI::Option* fraction = add_number(
-      *c, "--holdout", o->fraction, kProportionRange,
-      "Fraction of each item's observations that is scored; the rest informs the local variables of the item");
+  add_data(*c, o->data, "Data to score, which the fit has not seen, given as for `lehr fit` (docs/data.md)")
+      ->required();
+  CLI::Option* fraction =
+      add_number(*c, "--holdout", o->fraction, kProportionRange,
+                 "Fraction of each item's observations that is scored, given the rest. Only for models whose items "
+                 "have continuous latent variables (topic proportions, say); others score all and refuse it");
   add_number(*c, "--seed", o->held_out.seed, kSeedRange,
              "Seed of the random choice of the observations that --holdout scores");
-  add_number(*c, "--local-iters", o->held_out.local.local_iterations, kLocalIterationsRange,
-             "Maximum number of passes over the local variables of an item");
-  add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange,
-             "Relative change below which the local variables of an item have converged");
+  add_number(*c, "--local-iters", o->held_out.local.local_iterations, kLocalIterationsRange, kLocalIterationsHelp);
+  add_number(*c, "--local-tol", o->held_out.local.local_tolerance, kToleranceRange, kLocalToleranceHelp);
   add_number(*c, "--starts", o->held_out.starts, kStartsRange, kStartsHelp);
-  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
-  CLI::Option* save = c->add_flag("--save", o->save, "Write the scored observations to DIR/heldout.npz");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
+  CLI::Option* save = c->add_flag(
+      "--save", o->save,
+      "Write the observations that --holdout chose to DIR/heldout.npz; no file where all observations are scored");
   c->add_flag("--stream", o->stream, "Read items from their files batch by batch; see docs/scale.md")
       ->excludes(save)
       ->excludes(c->get_option("--drop-missing"));

@@ -36,11 +36,17 @@ Error duplicate_error(const char* option, const std::string& name) {
 
 }  // namespace
 
-void add_settings(CLI::App& c, SettingTexts& t) {
-  c.add_option("--set", t.set, "Values of constants of the model, as K=50,alpha=0.1")->take_all()->delimiter(',');
-  c.add_option("--sizes", t.sizes, "Numbers of elements of plates, as topic=100,term=5000")->take_all()->delimiter(',');
-  c.add_option("--labels", t.labels, "File with the names of a plate's elements, one per line, as term=vocab.txt")
-      ->take_all();
+void add_settings(CLI::App& c, SettingTexts& t, const std::string& sizes_help) {
+  c.add_option("--set", t.set, "Set constants, e.g. K=50,alpha=0.1; default: values in the model file")
+      ->take_all()
+      ->delimiter(',')
+      ->type_name("NAME=VALUE");
+  c.add_option("--sizes", t.sizes, sizes_help)->take_all()->delimiter(',')->type_name("PLATE=N");
+  c.add_option("--labels", t.labels,
+               "Names of the elements of a plate (an index set such as `term`), one per line of a text file: "
+               "term=vocab.txt. Default: names in the data, else numbers; repeatable")
+      ->take_all()
+      ->type_name("PLATE=FILE");
 }
 
 void add_no_cache(CLI::App& c) {
@@ -57,7 +63,8 @@ void add_no_opt(CLI::App& c) {
   };
   c.add_option_function<std::vector<std::string>>(
        "--no-opt", leave_out,
-       "Leave out optimisation passes of the compiler, separated by commas, to see whether they cause an error")
+       "Optimisations of the compiler to leave out, separated by commas, to see whether one causes an error; all: "
+       "every one. docs/passes.md says what each does. Default: none")
       ->take_all()
       ->delimiter(',')
       ->check(CLI::IsMember(names));

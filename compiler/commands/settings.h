@@ -15,8 +15,21 @@ struct SettingTexts {
   std::vector<std::string> set, sizes, labels;  // values of the options of these names
 };
 
-/// Adds --set, --sizes and --labels to a command; parsing stores their values in `texts`, which must outlive it.
-void add_settings(CLI::App& command, SettingTexts& texts);
+/// Help text of --sizes in commands that fit data.
+inline constexpr const char* kSizesOfDataHelp =
+    "Sizes of plates (index sets such as `term`), e.g. topic=100,term=5000; default: those of the model or the data";
+/// Help text of --sizes in commands that simulate data.
+inline constexpr const char* kSizesToSimulateHelp =
+    "Sizes of plates (index sets such as `term`), e.g. doc=200,term=50; needed for those that neither the model nor "
+    "--data gives";
+/// Help text of --sizes in commands that generate code without data.
+inline constexpr const char* kSizesOfCodeHelp =
+    "Sizes of plates (index sets such as `term`) that become constants of the code, e.g. topic=100,term=5000; others "
+    "are given when the program runs";
+
+/// Adds --set, --sizes (with this help text) and --labels to a command; parsing stores their values in `texts`, which
+/// must outlive it.
+void add_settings(CLI::App& command, SettingTexts& texts, const std::string& sizes_help);
 
 /// Adds --no-cache, which compiles the model again instead of using cached machine code. It sets LEHR_CACHE=off in the
 /// environment of the process.

@@ -14,6 +14,7 @@
 #include "compiler/commands/fit_inputs.h"
 #include "compiler/commands/number_option.h"
 #include "compiler/options/fit_settings.h"
+#include "compiler/options/help_texts.h"
 #include "runtime/bytes.h"
 #include "runtime/files/npz.h"
 #include "runtime/files/zip.h"
@@ -101,14 +102,14 @@ Result<ShardState> restore_shard_state(const ShardArguments& o, const Source& so
 void add_shard_options(CLI::App& c, ShardArguments& o) {
   c.add_option("MODEL", o.fit.model, "Model file (*.lehr)")->required();
   add_data(c, o.fit.data, kDataHelp);
-  add_settings(c, o.fit.settings);
-  c.add_option("--globals", o.globals, "Directory of the fit to continue")->required();
-  add_number(c, "--local-iters", o.fit.fit.local_iterations, kLocalIterationsRange,
-             "Maximum number of passes over the local variables of an item");
-  add_number(c, "--local-tol", o.fit.fit.local_tolerance, kToleranceRange,
-             "Relative change below which the local variables of an item have converged");
-  add_number(c, "--threads", o.fit.fit.threads, kThreadsRange,
-             "Worker threads; 0: one per processor. Results do not depend on it");
+  add_settings(c, o.fit.settings, kSizesOfDataHelp);
+  c.add_option("--globals", o.globals,
+               "Directory of the fit whose global parameters (those that all items share) the sweep begins with")
+      ->required()
+      ->type_name("DIR");
+  add_number(c, "--local-iters", o.fit.fit.local_iterations, kLocalIterationsRange, kLocalIterationsHelp);
+  add_number(c, "--local-tol", o.fit.fit.local_tolerance, kToleranceRange, kLocalToleranceHelp);
+  add_number(c, "--threads", o.fit.fit.threads, kThreadsRange, kThreadsHelp);
   add_no_cache(c);
 }
 

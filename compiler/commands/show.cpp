@@ -80,10 +80,13 @@ void add_show(CLI::App& app, Action& action) {
   const auto o = std::make_shared<ShowOptions>();
   CLI::App* c = app.add_subcommand("show", "Show the posterior of a fit");
   c->add_option("DIR", o->directory, "Directory written by `lehr fit`")->required();
-  c->add_option("VARIABLE", o->variable, "Show only this variable, with more of its elements");
-  add_number(*c, "--top", o->top, kPrintedRange, "Elements shown of a large or labelled simplex");
-  c->add_option("--format", o->format,
-                "Output format; csv and json have all numbers, with their 5 %, 50 % and 95 % quantiles")
+  c->add_option("VARIABLE", o->variable, "Variable to show alone, with more of its elements; default: all variables");
+  add_number(*c, "--top", o->top, kPrintedRange,
+             "Entries shown, the most probable first, of a probability vector (simplex) with more than 20 entries, or "
+             "with names");
+  c->add_option(
+       "--format", o->format,
+       "Output format: text (tables to read), csv or json (all numbers, with their 5 %, 50 % and 95 % quantiles)")
       ->check(CLI::IsMember({"text", "csv", "json"}))
       ->capture_default_str();
   c->footer(

@@ -9,6 +9,7 @@
 #include "compiler/commands/number_option.h"
 #include "compiler/commands/settings.h"
 #include "compiler/evaluate/simulate.h"
+#include "compiler/options/help_texts.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/atomic_file.h"
 #include "runtime/files/writers.h"
@@ -70,11 +71,13 @@ void add_simulate(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("simulate", "Draw latent variables and data from a model");
   c->add_option("MODEL", o->model, "Model file (*.lehr)")->required();
   c->add_option("--data", o->data,
-                "Values of the model's `data` and of variables to hold fixed, given as for `lehr fit`")
-      ->take_all();
-  c->add_option("--out", o->out, "File for the draws (" + array_extensions() + ")")->required();
-  add_settings(*c, o->settings);
-  add_number(*c, "--seed", o->seed, kSeedRange, "Seed of the random numbers");
+                "Known inputs, which the model declares as `data` (covariates, say), and latent variables to hold "
+                "fixed, given as for `lehr fit` (docs/data.md)")
+      ->take_all()
+      ->type_name("FILE");
+  c->add_option("--out", o->out, "File for the draws (" + array_extensions() + ")")->required()->type_name("FILE");
+  add_settings(*c, o->settings, kSizesToSimulateHelp);
+  add_number(*c, "--seed", o->seed, kSeedRange, kSeedHelp);
   c->footer(
       "Examples:\n"
       "  lehr simulate models/lda.lehr --sizes doc=200,token=100,term=50 --set K=5 --out out/lda.npz\n"

@@ -153,14 +153,17 @@ ExitCode stats(StatsArguments o) {
 
 void add_stats(CLI::App& app, Action& action) {
   const auto o = std::make_shared<StatsArguments>();
-  CLI::App* c = app.add_subcommand("stats", "Expected statistics of a part of the items, for `lehr update-globals`");
+  CLI::App* c =
+      app.add_subcommand("stats", "Compute the statistics of one part of the items, for `lehr update-globals`");
   add_shard_options(*c, *o);
-  c->add_option("--shard", o->shard, "Part of the items to work on: K/N is the K-th of N")->capture_default_str();
+  c->add_option("--shard", o->shard, "Part of the items to work on (a shard): K/N is the K-th of N parts")
+      ->type_name("K/N")
+      ->capture_default_str();
   c->add_option("--after", o->after,
-                "File that `lehr stats` wrote for the same shard in the previous sweep, from which its items continue; "
-                "without it they start at their priors")
+                "File that `lehr stats` wrote for the same shard in the previous sweep, from which its items "
+                "continue; without it they start at their priors")
       ->type_name("FILE");
-  c->add_option("--out", o->out, "File for the sufficient statistics (.npz)")->required();
+  c->add_option("--out", o->out, "File for the sufficient statistics (.npz)")->required()->type_name("FILE");
   c->footer(
       "Examples:\n"
       "  lehr fit models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting --search none --max-iter 0 \\\n"

@@ -154,10 +154,13 @@ ExitCode update_globals(const UpdateArguments& o) {
 void add_update_globals(CLI::App& app, Action& action, const std::string& command) {
   const auto o = std::make_shared<UpdateArguments>();
   o->fit.command = command;
-  CLI::App* c = app.add_subcommand("update-globals", "A sweep from the statistics of all shards of the items");
-  c->add_option("--stats", o->shards, "Files written by `lehr stats`, one per shard, separated by spaces")->required();
+  CLI::App* c = app.add_subcommand("update-globals", "Make one sweep out of the statistics of all parts of the items");
+  c->add_option("--stats", o->shards,
+                "Files written by `lehr stats`, one for each part of the items, separated by spaces")
+      ->required()
+      ->type_name("FILE");
   add_shard_options(*c, *o);
-  c->add_option("--out", o->fit.out, "Directory for the fit after one more sweep")->required();
+  c->add_option("--out", o->fit.out, "Directory for the fit after one more sweep")->required()->type_name("DIR");
   c->footer(
       "Examples:\n"
       "  lehr update-globals models/gmm.lehr --data x=models/data/faithful.csv:eruptions,waiting \\\n"

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/options/anneal_spec.h"
+#include "compiler/options/help_texts.h"
 #include "compiler/support/overloaded.h"
 #include "runtime/methods/random_start.h"
 
@@ -22,36 +23,36 @@ namespace {
 /// All numeric options, in the order of help.
 constexpr FitNumber kNumericOptions[] = {
     {"max-iter", "max_iterations", &FitOptions::max_iterations, kIterationsRange,
-     "Maximum number of sweeps (cavi); 0: only the ELBO of the start"},
+     "Sweeps at most (cavi only); 0: evaluate the start values"},
     {"tol", "tolerance", &FitOptions::tolerance, kToleranceRange,
-     "Stop when the ELBO changes by less than this, relatively, and the parameters by less than its square root"},
+     "Stop when a sweep changes the ELBO by at most this fraction of its size, and the parameters that all items "
+     "share by at most the square root of this fraction of theirs (cavi only)"},
     {"leap-after", "leap_after", &FitOptions::leap_after, kIterationsRange,
-     "Sweeps before a slowly converging run may jump ahead by extrapolating its parameters; 0: never"},
-    {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange,
-     "Maximum number of passes over the local variables of an item"},
-    {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange,
-     "Relative change below which the local variables of an item have converged"},
+     "Sweeps after which a slowly converging run may extrapolate its parameters, to save sweeps (cavi only); 0: never"},
+    {"local-iters", "local_iterations", &FitOptions::local_iterations, kLocalIterationsRange, kLocalIterationsHelp},
+    {"local-tol", "local_tolerance", &FitOptions::local_tolerance, kToleranceRange, kLocalToleranceHelp},
     {"batch-size", "batch_size", &FitOptions::batch_size, kBatchRange,
      "Items per step of svi, and items read at a time from streamed files"},
-    {"epochs", "epochs", &FitOptions::epochs, kEpochsRange, "Passes over the data (svi)"},
-    {"tau0", "tau0", &FitOptions::tau0, kTau0Range, "Delay of the step sizes (tau0 + t)^-kappa (svi)"},
+    {"epochs", "epochs", &FitOptions::epochs, kEpochsRange, "Passes over the data (svi only)"},
+    {"tau0", "tau0", &FitOptions::tau0, kTau0Range, "Delay of the step sizes (tau0 + t)^-kappa (svi only)"},
     {"kappa", "kappa", &FitOptions::kappa, kKappaRange,
-     "Decay of the step sizes (tau0 + t)^-kappa; svi converges for more than 0.5 and at most 1"},
-    {"rho", "rho", &FitOptions::rho, kStepRange, "Constant step size in place of (tau0 + t)^-kappa; 0: none (svi)"},
+     "Decay of the step sizes (tau0 + t)^-kappa (svi only); runs converge for more than 0.5 and at most 1"},
+    {"rho", "rho", &FitOptions::rho, kStepRange,
+     "Constant step size in place of (tau0 + t)^-kappa (svi only); 0: not used"},
     {"elbo-every", "elbo_every", &FitOptions::elbo_every, kIterationsRange,
-     "Sweeps between two evaluations of the ELBO (cavi), or steps between two exact ones (svi); 0: as the method "
-     "needs"},
-    {"warmup", "warmup", &FitOptions::warmup, kIterationsRange, "Sweeps before the first draw that is kept (gibbs)"},
-    {"draws", "draws", &FitOptions::draws, kScheduleRange, "Draws kept per chain (gibbs, exact)"},
-    {"thin", "thin", &FitOptions::thin, kScheduleRange, "Sweeps per draw that is kept (gibbs)"},
+     "Sweeps from one computation of the ELBO to the next (cavi; 0 is the same as 1), or steps from one exact ELBO, "
+     "of all data, to the next (svi; 0: only at the end)"},
+    {"warmup", "warmup", &FitOptions::warmup, kIterationsRange,
+     "Sweeps before the first draw that is kept (gibbs only)"},
+    {"draws", "draws", &FitOptions::draws, kScheduleRange, "Draws kept per chain (gibbs and exact only)"},
+    {"thin", "thin", &FitOptions::thin, kScheduleRange, "Sweeps per draw that is kept (gibbs only)"},
     {"restarts,chains", "restarts", &FitOptions::restarts, kRestartsRange,
-     "Number of runs from different starts, of which the best ELBO is kept; with gibbs, number of chains"},
-    {"threads", "threads", &FitOptions::threads, kThreadsRange,
-     "Worker threads; 0: one per processor. Results do not depend on it"},
+     "Number of runs from different starts, of which the best ELBO is kept; gibbs, exact: number of chains"},
+    {"threads", "threads", &FitOptions::threads, kThreadsRange, kThreadsHelp},
     {"parts", "parts", &FitOptions::parts, kThreadsRange,
-     "Number of parts into which a sweep divides the items, with an update of the global variables after each; 0: "
-     "chosen automatically"},
-    {"seed", "seed", &FitOptions::seed, kSeedRange, "Seed of the random numbers"},
+     "Parts into which an annealed sweep (see --anneal) divides the items; what all items share is updated after each "
+     "part (cavi only). 1: one part; 0: chosen automatically"},
+    {"seed", "seed", &FitOptions::seed, kSeedRange, kSeedHelp},
 };
 
 /// All methods.
