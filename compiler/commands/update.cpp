@@ -1,32 +1,92 @@
 // `lehr update`: fits new data with the posterior of a saved fit as the prior. It is `lehr fit` with this prior and its
 // settings, started at the old posterior.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "compiler/commands/commands.h"
 #include "compiler/commands/fit_options.h"
 #include "compiler/commands/number_option.h"
 #include "compiler/options/fit_settings.h"
+#include "runtime/files/readers.h"
 
 namespace lehr::commands {
+namespace {
+
+/// An option of `lehr fit` that an update refuses, since it would have no effect, and why.
+struct RefusedOption {
+  std::string_view option;  // as in the table numeric_fit_options()
+  const char* why;          // the reason and what to do instead
+};
+constexpr const char* kNoMinibatches =
+    "an update is made by coordinate ascent, without minibatches: leave it out, or fit all data by `lehr fit --method "
+    "svi`";
+constexpr const char* kNoDraws =
+    "an update is made by coordinate ascent, without draws: leave it out, or fit all data by `lehr fit --method gibbs`";
+constexpr RefusedOption kRefused[] = {
+    {"batch-size", kNoMinibatches},
+    {"epochs", kNoMinibatches},
+    {"tau0", kNoMinibatches},
+    {"kappa", kNoMinibatches},
+    {"rho", kNoMinibatches},
+    {"warmup", kNoDraws},
+    {"draws", kNoDraws},
+    {"thin", kNoDraws},
+    {"parts", "only sweeps at a temperature are made in parts, and an update has none: leave it out"},
+    {"restarts,chains",
+     "every run of an update starts at the posterior of the fit and ends alike: leave it out, or fit all data by "
+     "`lehr fit --restarts`"}};
+
+/// Adds the refused options to the command, without help: giving one is a usage error that says what to do instead.
+void refuse_options(CLI::App& c) {
+  for (const RefusedOption& refused : kRefused) {
+    const std::string spelled = fmt::format("--{}", fmt::join(split_fields(refused.option), ",--"));
+    const auto refuse = [name = spelled.substr(0, spelled.find(',')), &refused](const std::string&) {
+      throw CLI::ValidationError(name, refused.why);
+    };
+    c.add_option_function<std::string>(spelled, refuse)->group("");
+  }
+}
+
+/// Rewrites help texts that tell methods apart, for a command that has coordinate ascent alone.
+void describe_for_ascent(CLI::App& c) {
+  constexpr std::string_view kOnly = " (cavi only)";
+  for (CLI::Option* const o : c.get_options()) {
+    std::string text = o->get_description();
+    if (const std::size_t at = text.find(kOnly); at != text.npos) o->description(text.erase(at, kOnly.size()));
+  }
+  c.get_option("--elbo-every")->description("Sweeps from one computation of the ELBO to the next; 0 is the same as 1");
+  c.get_option("--seed")->description("Seed of the random numbers in fit.json; an update draws none");
+}
+
+}  // namespace
 
 void add_update(CLI::App& app, Action& action, const std::string& command) {
   const auto o = std::make_shared<FitArguments>();
   o->command = command;
   CLI::App* c = app.add_subcommand("update", "Fit new data, with the posterior of a fit as the prior");
-  c->add_option("DIR", o->prior, "Directory of the fit whose posterior becomes the prior")->required();
+  c->add_option("DIR", o->prior, "Directory of the fit, by method cavi or svi, whose posterior becomes the prior")
+      ->required();
   add_data(*c, o->data, kDataHelp)->required();
   add_results(*c, *o);
-  c->add_option("--model", o->model, "Model file, if it has moved since the fit");
+  c->add_option("--model", o->model, "Model file, if it has moved since the fit")->type_name("FILE");
   add_number(*c, "--forget", o->prior_power, kProportionOrOneRange,
              "Power of the old posterior in the new prior: 0.9 counts the old data as nine tenths of what they were");
-  add_numeric_fit_options(*c, *o);
-  c->add_flag("--save-locals", o->fit.save_locals, "Also write the factors of local variables, those of single items");
+  std::vector<std::string_view> without;
+  for (const RefusedOption& refused : kRefused)
+    without.push_back(refused.option);
+  add_numeric_fit_options(*c, *o, without);
+  c->add_flag("--save-locals", o->fit.save_locals, kSaveLocalsHelp);
   c->add_flag("--quiet", o->quiet, "Print neither progress nor summary");
   add_no_cache(*c);
   group_fit_options(*c);
+  describe_for_ascent(*c);
+  refuse_options(*c);
   c->footer(
       "Examples:\n"
       "  lehr update out/monday --data x=tuesday.csv:a,b --out out/tuesday\n"

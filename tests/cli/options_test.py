@@ -76,4 +76,14 @@ def schedules(out):
         refused(lehr(*fit, "--anneal", f"file:{listed}"), "--anneal", "no temperature")
 
 
-each(numbers, schedules)
+def updates(out):
+    """An update is coordinate ascent from the posterior of a fit: options that cannot change it are refused, with a cure."""
+    coin = ["--data", "models/data/coin.csv", "--quiet"]
+    assert lehr("fit", "models/coin.lehr", *coin, "--out", out).returncode == 0
+    update = ["update", out, *coin, "--out", f"{out}u"]
+    for option in ["--batch-size", "--epochs", "--tau0", "--kappa", "--rho", "--warmup", "--draws", "--thin", "--parts", "--restarts", "--chains"]:
+        refused(lehr(*update, option, "1"), "--restarts" if option == "--chains" else option, "leave it out")
+    assert lehr(*update, "--max-iter", "50", "--tol", "1e-6", "--leap-after", "0", "--elbo-every", "1", "--seed", "2").returncode == 0
+
+
+each(numbers, schedules, updates)

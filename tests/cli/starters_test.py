@@ -92,6 +92,19 @@ def help_of_all():
         assert not warnings, warnings
 
 
+def required_and_refused():
+    """The help says what the command line demands; what a command does not show, it does not complete or print as a manual."""
+    text = {command: " ".join(lehr("help", command).stdout.split()) for command in ("fit", "update", "calibrate", "score", "build")}
+    short = lehr("fit", "-h").stdout.splitlines()
+    assert len(short) <= 40 and max(map(len, short)) <= 100, short
+    for words in (["fit", f"{ROOT}/models/coin.lehr"], ["update", "nowhere", "--data", "x.csv"]):
+        assert "required unless --resume is given" in text[words[0]] and "--out is required" in lehr(*words, code=2).stderr, words
+    assert "by either method" in text["calibrate"] and "exact" not in text["calibrate"].split("--draws")[1].split("--thin")[0], text["calibrate"]
+    assert "others score all and refuse it" in text["score"] and "--sanitize" in text["build"]
+    section = lehr("help", "--man").stdout.split(".SS lehr update\n")[1].split("\n.S")[0]
+    assert "--epochs" not in text["update"] and "epochs" not in section and "forget" in section, section
+
+
 def completion():
     def completed(*words):
         script = lehr("completion", "bash").stdout + f"COMP_WORDS=({shlex.join(words)})\nCOMP_CWORD={len(words) - 1}\n_lehr\necho ${{COMPREPLY[@]}}"
@@ -111,6 +124,6 @@ def completion():
 
 with temporary() as directory:
     os.chdir(directory)
-    for test in [unknown_words, help_of_all, completion, transcript, own_data]:
+    for test in [unknown_words, help_of_all, required_and_refused, completion, transcript, own_data]:
         test()
 print("ok")
