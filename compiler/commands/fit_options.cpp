@@ -74,8 +74,9 @@ void add_results(CLI::App& c, FitArguments& o) {
 }
 
 void group_fit_options(CLI::App& c) {
-  put_in_group(c, kDataOptions,
-               {"--data", "--drop-missing", "--set", "--sizes", "--labels", "--test", "--stream", "--spill"});
+  put_in_group(
+      c, kDataOptions,
+      {"--data", "--drop-missing", "--model", "--set", "--sizes", "--labels", "--test", "--stream", "--spill"});
   put_in_group(c, kMethodOptions,
                {"--method", "--batch-size", "--epochs", "--tau0", "--kappa", "--rho", "--adaptive", "--replacement",
                 "--warmup", "--draws", "--thin", "--parts", "--forget"});

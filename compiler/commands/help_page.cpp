@@ -15,7 +15,7 @@ namespace {
 
 // Columns of a page, and of the names at its left.
 constexpr std::size_t kWidth = 100, kNames = 28;
-// The groups in the order in which pages show them.
+// The groups in the order in which pages show them; that for developers is the last.
 constexpr const char* kGroups[] = {kDataOptions,     kMethodOptions,   kStartOptions,  kTemperatureOptions,
                                    kStoppingOptions, kResourceOptions, kOutputOptions, kDeveloperOptions};
 
@@ -75,11 +75,11 @@ void add_entry(std::string& page, const CLI::Option& o) {
   wrap(page, kNames, text);
 }
 
-/// Returns the groups of a command in the order of kGroups, then all others.
+/// Returns the groups of a command in the order of kGroups, with all others before that for developers.
 std::vector<std::string> groups_of(const CLI::App& app) {
   std::vector<std::string> out(std::begin(kGroups), std::end(kGroups));
   for (const std::string& g : app.get_groups())
-    if (std::ranges::find(out, g) == out.end()) out.push_back(g);
+    if (std::ranges::find(out, g) == out.end()) out.insert(out.end() - 1, g);
   return out;
 }
 

@@ -7,7 +7,8 @@
 
 namespace lehr::commands {
 
-/// The headings of the groups of options, in the order in which a help page shows them.
+/// The headings of the groups of options, in the order in which a help page shows them; other groups come before the
+/// last.
 inline constexpr const char* kDataOptions = "Data";      // heading of the options that name data and sizes, as --data
 inline constexpr const char* kMethodOptions = "Method";  // heading of the inference method and its numbers, as --method
 inline constexpr const char* kStartOptions = "Starts and search";  // heading of starts and restarts, as --search

@@ -25,7 +25,7 @@ inline constexpr const char* kSizesToSimulateHelp =
 /// Help text of --sizes in commands that generate code without data.
 inline constexpr const char* kSizesOfCodeHelp =
     "Sizes of plates (index sets such as `term`) that become constants of the code, e.g. topic=100,term=5000; others "
-    "are given when the program runs";
+    "stay variables";
 
 /// Adds --set, --sizes (with this help text) and --labels to a command; parsing stores their values in `texts`, which
 /// must outlive it.
