@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "compiler/commands/commands.h"
+#include "compiler/commands/console.h"
 
 namespace lehr::commands {
 namespace {

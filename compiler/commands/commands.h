@@ -3,20 +3,12 @@
 // and return an exit code.
 #pragma once
 #include <CLI/CLI.hpp>
-#include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 
-#include "compiler/support/diagnostic.h"
+#include "compiler/commands/console.h"
 #include "runtime/methods/group.h"
-#include "runtime/result.h"
 
 namespace lehr::commands {
-
-/// The work of the subcommand that the user named. Its callback sets it while the command line is parsed; main calls it
-/// once afterwards. It returns the exit code of the program.
-using Action = std::function<ExitCode()>;
 
 /// Adds `lehr build`, which compiles a model to an object file or shared library with C and C++ headers.
 void add_build(CLI::App& app, Action& action);
@@ -70,24 +62,5 @@ void add_update(CLI::App& app, Action& action, const std::string& command);
 /// Adds `lehr update-globals`, which adds up the statistics of all parts that `lehr stats` wrote, and updates the
 /// global factors from them. `command` is the whole command line, which fit.json records.
 void add_update_globals(CLI::App& app, Action& action, const std::string& command);
-
-/// Returns the words of a command line separated by blanks. Words that a POSIX shell would interpret are quoted, so
-/// that the result can be pasted into a shell.
-std::string command_line(int argc, char const* const* argv);
-
-/// Reads a model file. If it cannot be read, prints an error with suggestions to stderr and returns nothing.
-std::optional<Source> read_model(const std::string& path);
-
-/// Writes a file whose path the user gave, and makes its directory if it is missing. Returns an Error if the file
-/// cannot be written; the value is always true.
-Result<bool> write_output(const std::string& path, std::string_view bytes);
-
-/// Prints an error to stderr, located at `where` (a file name) if the error has no location of its own. Returns the
-/// exit code of the error.
-ExitCode complain_of(Error error, const std::string& where);
-
-/// Prints warnings and errors about a model to stderr, with lines of `source`. Returns ExitCode::model if there are
-/// errors, else ExitCode::done.
-ExitCode report(const Diagnostics& diagnostics, const Source& source);
 
 }  // namespace lehr::commands

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/commands/commands.h"
+#include "compiler/commands/console.h"
 #include "compiler/pipeline.h"
 #include "runtime/files/saved_fit.h"
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "compiler/advice.h"
-#include "compiler/commands/commands.h"
+#include "compiler/commands/console.h"
 #include "compiler/commands/settings.h"
 #include "compiler/commands/starters.h"
 #include "runtime/files/atomic_file.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/commands/commands.h"
+#include "compiler/commands/console.h"
 #include "compiler/passes/passes.h"
 
 namespace lehr::commands {

@@ -1,11 +1,10 @@
-// The options --set, --sizes, --labels, --no-cache and --no-opt, which several commands share, and the printing of
-// errors.
+// The options --set, --sizes, --labels, --no-cache and --no-opt, which several commands share.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "compiler/commands/commands.h"
+#include "compiler/commands/console.h"
 #include "compiler/model/bind.h"
 
 namespace lehr::commands {
@@ -41,8 +40,5 @@ void add_no_opt(CLI::App& command);
 /// Parses NAME=VALUE texts into constants and sizes, and reads the label files. Fails with ExitCode::usage if a text is
 /// malformed or a name is given twice, and with the error of the reader for label files.
 Result<Settings> read_settings(const SettingTexts& texts);
-
-/// Prints an error with its notes to stderr and returns its exit code.
-ExitCode complain(const Error& error);
 
 }  // namespace lehr::commands

@@ -59,8 +59,6 @@ model::Model with_whole_compounds(model::Model m);
 /// Returns the model with a multiplicity of 1 on each plate of single observations, and adds it to the data. An
 /// observation that is held out then gets multiplicity 0, which also removes the variables that belong to it alone.
 model::Model with_counted_elements(const model::Model& m, BoundData& data);
-/// Returns the first plate of the variable that has multiplicities, or null.
-const model::Plate* times_plate(const model::Model& m, const model::Variable& v);
 
 /// Returns what a saved fit fixes for new data: constants, words, and sizes and labels of the plates of global
 /// parameters.

@@ -19,13 +19,6 @@ Error score_error(std::string text, std::vector<std::string> notes) {
   return {ExitCode::usage, "", std::move(text), std::move(notes)};
 }
 
-const Plate* times_plate(const Model& m, const Variable& v) {
-  for (const PlateId p : v.axes) {
-    if (m[p].times) return &m[p];
-  }
-  return nullptr;
-}
-
 Model with_whole_compounds(Model m) {
   for (Statement& s : m.statements) {
     if (m[s.variable].observed) s.main = Distribution(as_written(s.main));

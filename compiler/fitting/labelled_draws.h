@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/fitting/method.h"
+#include "compiler/fitting/gibbs_report.h"
 #include "runtime/files/labelled.h"
 #include "runtime/files/saved_fit.h"
 

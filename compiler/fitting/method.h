@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/fitting/gibbs_report.h"
 #include "compiler/fitting/predictive.h"
 #include "compiler/instance/instance.h"
 #include "runtime/methods/auto_svi.h"
@@ -41,21 +42,6 @@ struct TemperingReport : TemperReport {
   bool local = false;
   /// True if coordinate ascent at temperature 1 follows the tempered phase.
   bool finished = false;
-};
-
-/// What one chain of a sampler has drawn. One restart is one chain.
-struct GibbsReport {
-  /// One array for each variable, over [draw] and the axes of the variable. The value of a category is its position,
-  /// from 0.
-  std::vector<NamedArray> draws;
-  /// The log joint density of the model in nats, by draw.
-  std::vector<double> log_joint;
-  /// The estimate of the log evidence, from parallel tempering only.
-  std::optional<Evidence> evidence = {};
-  /// The couplings between spins or bits of the model, from exact sampling only.
-  std::optional<Couplings> coupling = {};
-  /// Log likelihoods and replicated data of the draws that the PredictivePlan selects.
-  PredictiveDraws predictive;
 };
 
 /// What a run tells besides its outcome, by kind of method; std::monostate for methods with nothing to tell.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "compiler/fitting/held_out.h"
+#include "compiler/model/roles.h"
 #include "compiler/model/walk.h"
 
 namespace lehr {

@@ -120,4 +120,11 @@ std::int64_t lag_of(const Model& model, const Statement& statement) {
   return out;
 }
 
+const Plate* times_plate(const Model& model, const Variable& variable) {
+  for (const PlateId p : variable.axes) {
+    if (model[p].times) return &model[p];
+  }
+  return nullptr;
+}
+
 }  // namespace lehr::model

@@ -37,6 +37,9 @@ Given mask(const Model& model, const Variable& variable);
 /// Returns the model without its masks, which are the last givens.
 Model without_masks(Model model);
 
+/// Returns the first plate of the variable that has multiplicities, or null.
+const Plate* times_plate(const Model& model, const Variable& variable);
+
 /// Returns true if the plate numbers items, so that its size is that of the data set. It is the first axis of an
 /// observed variable. Of a clamped or limited one it is so only if the model does not fix the plate's size.
 bool is_item_plate(const Model& model, PlateId set);
